@@ -1,0 +1,3 @@
+"""Donna: the memory of your vault, in the terminal."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,76 @@
+"""One error family: every refusal has a stable reason code, a plain sentence and, if there is one, the next step."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Stable codes that scripts may rely on; the message beside them is for people."""
+
+    PATH_ESCAPE = "path_escape"
+    NOT_MARKDOWN = "not_markdown"
+    MISSING = "missing"
+    IGNORED = "ignored"
+    NOT_REGULAR = "not_regular"
+    UNREADABLE = "unreadable"
+    TOO_LARGE = "too_large"
+    TOO_LONG = "too_long"
+    NOT_TEXT = "not_text"
+    CONFLICT_COPY = "conflict_copy"
+    INVALID_FRONTMATTER = "invalid_frontmatter"
+
+    CONFIG_INVALID = "config_invalid"
+    KEYMAP_INVALID = "keymap_invalid"
+    NO_VAULT = "no_vault"
+    ROOT_MISSING = "root_missing"
+    MASS_DISAPPEARANCE = "mass_disappearance"
+    BUSY = "busy"
+
+    MODEL_MISSING = "model_missing"
+    MODEL_INVALID = "model_invalid"
+    EMBEDDING_FAILED = "embedding_failed"
+
+    DATABASE_CORRUPT = "database_corrupt"
+    DATABASE_LOCKED = "database_locked"
+    DATABASE_NEWER = "database_newer"
+    DISK_FULL = "disk_full"
+    IO_ERROR = "io_error"
+
+    WATCHER_DEGRADED = "watcher_degraded"
+    NO_TERMINAL = "no_terminal"
+    USAGE = "usage"
+    INTERNAL = "internal"
+
+
+class DonnaError(Exception):
+    """A refusal or failure that Donna understands.
+
+    `message` says what happened, `hint` what to do about it. Neither ever holds the text of a note.
+    """
+
+    def __init__(self, reason: Reason, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.hint = hint
+
+
+class VaultReadError(DonnaError):
+    """A note cannot be read, or must not be."""
+
+
+class ConfigError(DonnaError):
+    """A configuration file, variable or flag is not valid."""
+
+
+class DatabaseError(DonnaError):
+    """The index cannot be opened, read or written."""
+
+
+class ModelError(DonnaError):
+    """The embedding model is absent, damaged or misbehaves."""
+
+
+class SpaceError(DonnaError):
+    """The space cannot be found, or is not to be used right now."""

@@ -1,0 +1,278 @@
+"""Everything that happens, as frozen values.
+
+Background work posts these to the `EventHub`; the log file, the Activity pane and tests listen. An event never carries
+note text: paths, counts, codes and milliseconds only.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar, Literal
+
+from donna_tui.errors import Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Base of all events. `name` is the event's name in the log; `at` is Unix time in seconds."""
+
+    name: ClassVar[str] = "event"
+    at: float = field(default_factory=time.time)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineStateChanged(Event):
+    """The engine went from one phase to the next."""
+
+    name: ClassVar[str] = "engine_state"
+    state: Literal["starting", "running", "paused", "read_only", "stopping", "stopped", "failed"]
+    detail: str = ""
+
+
+class ModelPhase(StrEnum):
+    """How far the embedding model is."""
+
+    MISSING = "missing"
+    PREPARING = "preparing"
+    LOADING = "loading"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStateChanged(Event):
+    """The embedding model came or went. `detail` is one plain line; `model` its version tag once it is ready."""
+
+    name: ClassVar[str] = "model_state"
+    phase: ModelPhase
+    detail: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatcherStateChanged(Event):
+    """How changes on disk are noticed."""
+
+    name: ClassVar[str] = "watcher_state"
+    mode: Literal["native", "polling", "off"]
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchHint(Event):
+    """The file system said that something below these paths may have changed."""
+
+    name: ClassVar[str] = "vault_watch_event"
+    paths: int
+    rescan: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcileDone(Event):
+    """Vault and index were compared. Counts are notes."""
+
+    name: ClassVar[str] = "vault_backfill_done"
+    why: str
+    seen: int
+    new: int
+    changed: int
+    deleted: int
+    renamed: int
+    skipped: int
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexProgress(Event):
+    """How far the index is. Counts are notes unless they say chunks. Newer progress replaces older."""
+
+    name: ClassVar[str] = "index_progress"
+    notes: int
+    text_done: int
+    vectors_done: int
+    chunks: int
+    chunks_embedded: int
+    queued: int
+    chunks_per_second: float
+    seconds_left: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageTimes:
+    """Milliseconds that one note spent in each stage of ingestion."""
+
+    read: float = 0.0
+    chunk: float = 0.0
+    store: float = 0.0
+    embed: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteIndexed(Event):
+    """A note's text is searchable by keyword. `found_after_ms` counts from its modification time, for fresh edits."""
+
+    name: ClassVar[str] = "memory_ingest"
+    path: str
+    why: Literal["new", "changed", "metadata", "retry", "rebuild"]
+    chunks: int
+    embedded: int
+    stages: StageTimes
+    found_after_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteEmbedded(Event):
+    """A note's vectors are in: it is searchable by meaning. `reused` vectors came from the cache."""
+
+    name: ClassVar[str] = "memory_embed"
+    path: str
+    computed: int
+    reused: int
+    latency_ms: float
+    found_after_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRenamed(Event):
+    """A note moved. Its document and vectors were kept."""
+
+    name: ClassVar[str] = "vault_rename_matched"
+    path: str
+    old_path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteDeleted(Event):
+    """A note is gone from the vault, and its text and vectors from the index."""
+
+    name: ClassVar[str] = "memory_delete"
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteSkipped(Event):
+    """A file is not indexed, and why."""
+
+    name: ClassVar[str] = "memory_ingest_skipped"
+    path: str
+    reason: Reason
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteFailed(Event):
+    """A note could not be indexed; it is tried again at `next_try` (Unix time)."""
+
+    name: ClassVar[str] = "memory_ingest_failed"
+    path: str
+    reason: Reason
+    message: str
+    next_try: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestBatch(Event):
+    """One flush of the ingest queue."""
+
+    name: ClassVar[str] = "memory_ingest_batch"
+    notes: int
+    chunks: int
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDone(Event):
+    """A search was answered."""
+
+    name: ClassVar[str] = "memory_retrieval"
+    mode: str
+    k: int
+    hits: int
+    latency_ms: float
+    sources: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemRaised(Event):
+    """Something needs attention. `path` is a note, or empty for the whole space."""
+
+    name: ClassVar[str] = "problem"
+    reason: Reason
+    message: str
+    hint: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemCleared(Event):
+    """A problem raised before no longer holds."""
+
+    name: ClassVar[str] = "problem_cleared"
+    reason: Reason
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexSwapped(Event):
+    """A new index, built beside the old one, has taken its place."""
+
+    name: ClassVar[str] = "index_swapped"
+    generation: int
+    why: str
+
+
+EngineEvent = (
+    EngineStateChanged
+    | ModelStateChanged
+    | WatcherStateChanged
+    | WatchHint
+    | ReconcileDone
+    | IndexProgress
+    | NoteIndexed
+    | NoteEmbedded
+    | NoteRenamed
+    | NoteDeleted
+    | NoteSkipped
+    | NoteFailed
+    | IngestBatch
+    | SearchDone
+    | ProblemRaised
+    | ProblemCleared
+    | IndexSwapped
+)
+
+Listener = Callable[[EngineEvent], None]
+
+
+class EventHub:
+    """Hands each event to every listener, on the thread that posts it.
+
+    Listeners must be quick and must not raise: what they raise is dropped, so that a broken one cannot stop ingestion.
+    """
+
+    def __init__(self) -> None:
+        self._listeners: tuple[Listener, ...] = ()
+        self._lock = threading.Lock()
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Add a listener. Returns the function that removes it again."""
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+
+        def unsubscribe() -> None:
+            with self._lock:
+                self._listeners = tuple(each for each in self._listeners if each is not listener)
+
+        return unsubscribe
+
+    def post(self, event: EngineEvent) -> None:
+        """Deliver an event to all listeners, in the order in which they subscribed."""
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:  # noqa: S112
+                continue

@@ -1,0 +1,59 @@
+"""Where Donna keeps her own files: never inside a vault, and readable by their owner only."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+PRIVATE = 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class AppPaths:
+    """Donna's four folders. They exist and are private once `make` has run."""
+
+    config: Path
+    state: Path
+    cache: Path
+    log: Path
+
+    def make(self) -> AppPaths:
+        """Create the folders with mode 0700 and return self."""
+        for folder in (self.config, self.state, self.cache, self.log):
+            private_folder(folder)
+        return self
+
+    def space_state(self, root: Path) -> Path:
+        """The folder that holds the index of the vault at `root`; one per real path."""
+        real = root.expanduser().resolve()
+        slug = re.sub(r"[^a-z0-9]+", "-", real.name.lower()).strip("-")[:40] or "vault"
+        digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:10]
+        return self.state / "spaces" / f"{slug}-{digest}"
+
+
+def app_paths(environ: Mapping[str, str] = os.environ) -> AppPaths:
+    """Donna's folders for this user; `DONNA_HOME` moves all of them under one folder."""
+    home = environ.get("DONNA_HOME")
+    if home:
+        base = Path(home).expanduser().absolute()
+        return AppPaths(config=base / "config", state=base / "state", cache=base / "cache", log=base / "logs")
+    dirs = platformdirs.PlatformDirs("donna", appauthor=False)
+    return AppPaths(
+        config=Path(dirs.user_config_dir),
+        state=Path(dirs.user_state_dir),
+        cache=Path(dirs.user_cache_dir),
+        log=Path(dirs.user_log_dir),
+    )
+
+
+def private_folder(folder: Path) -> Path:
+    """Create `folder` and its parents; the folder itself becomes readable by its owner only."""
+    folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
+    folder.chmod(PRIVATE)
+    return folder
