@@ -176,7 +176,7 @@ class NoteFailed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestBatch(Event):
-    """One flush of the ingest queue."""
+    """Some chunks, of these many notes, were embedded together."""
 
     name: ClassVar[str] = "memory_ingest_batch"
     notes: int

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from donna_tui.events import Listener
-from donna_tui.search.results import Hit, SearchOutcome, SearchRequest
+from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
 
 

@@ -1,0 +1,104 @@
+"""`donna config`: which settings are in force, where they come from, and what there is to set."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from donna_tui.cli.output import emit, emit_lines, fail, json_text, say
+from donna_tui.config.files import space_file
+from donna_tui.config.load import LoadedConfig, load_config, packaged_file, user_file
+from donna_tui.config.origin import Origin
+from donna_tui.config.schema import json_schema, value_of
+from donna_tui.errors import ConfigError, DonnaError, Reason, SpaceError
+from donna_tui.paths import app_paths
+
+config_app = typer.Typer(help="Settings: which are in force, and where they come from.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Space = Annotated[
+    Path | None, typer.Option("--space", envvar="DONNA_VAULT", help="The folder of a vault, for its own settings too.")
+]
+
+
+@config_app.command()
+def show(space: Space = None, as_json: AsJson = False) -> None:
+    """Print every setting with its value and its origin."""
+    try:
+        loaded = _load(space)
+    except DonnaError as error:
+        fail(error, as_json)
+    settings = [
+        {"id": name, "value": value_of(loaded.config, name), "origin": asdict(origin)}
+        for name, origin in loaded.origins.items()
+    ]
+    emit({"settings": settings}, as_json=as_json, human=lambda: _assignments(loaded))
+
+
+@config_app.command()
+def path(space: Space = None, as_json: AsJson = False) -> None:
+    """Print where settings and Donna's own files are, and which of them exist."""
+    places = [
+        {"id": name, "path": str(place), "exists": place.exists()} for name, place in _places(_root_if_known(space))
+    ]
+    width = max(len(str(place["id"])) for place in places)
+    emit(
+        {"places": places},
+        as_json=as_json,
+        human=lambda: (
+            f"{place['id']:<{width}}  {place['path']}{'' if place['exists'] else '  (not there)'}" for place in places
+        ),
+    )
+
+
+@config_app.command()
+def schema() -> None:
+    """Print the JSON Schema of a settings file, for editors."""
+    emit_lines(json_text(json_schema(), indent=2).splitlines())
+
+
+def _load(space: Path | None) -> LoadedConfig:
+    if space is None:
+        return load_config()
+    root = space.expanduser().absolute()
+    if not root.is_dir():
+        raise SpaceError(Reason.ROOT_MISSING, f"There is no folder {root}.")
+    return load_config(overrides={"vault.root": str(root)})
+
+
+def _root_if_known(space: Path | None) -> Path | None:
+    """The vault's folder. Broken settings are only mentioned: people call this to find the broken file."""
+    if space is not None:
+        return space.expanduser().absolute()
+    try:
+        return load_config().config.vault.root
+    except ConfigError as error:
+        say(f"donna: {error.message}")
+        return None
+
+
+def _places(root: Path | None) -> Iterator[tuple[str, Path]]:
+    yield "defaults", packaged_file()
+    yield "your settings", user_file()
+    if root is not None:
+        yield "settings of the vault", space_file(root)
+    folders = app_paths(os.environ)
+    yield "state", folders.state
+    yield "cache", folders.cache
+    yield "log", folders.log
+
+
+def _assignments(loaded: LoadedConfig) -> Iterator[str]:
+    for name, origin in loaded.origins.items():
+        value = json.dumps(value_of(loaded.config, name), ensure_ascii=False)
+        yield f"{name} = {value}  # {_words(origin)}"
+
+
+def _words(origin: Origin) -> str:
+    return "default" if origin.layer == "default" else str(origin)

@@ -1,0 +1,108 @@
+"""The one place that prints: results on stdout, messages on stderr, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from enum import IntEnum
+from typing import Any, NoReturn, TextIO
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.safety.terminal import clean_line
+
+
+class ExitCode(IntEnum):
+    """What `donna` returns to the shell."""
+
+    FINE = 0
+    NOTHING_FOUND = 1
+    USAGE = 2
+    REFUSED = 3
+    DEGRADED = 4
+    FAILED = 5
+
+
+_CODES = {
+    Reason.USAGE: ExitCode.USAGE,
+    Reason.CONFIG_INVALID: ExitCode.USAGE,
+    Reason.KEYMAP_INVALID: ExitCode.USAGE,
+    Reason.NO_VAULT: ExitCode.USAGE,
+    Reason.NO_TERMINAL: ExitCode.USAGE,
+    Reason.MODEL_MISSING: ExitCode.DEGRADED,
+    Reason.WATCHER_DEGRADED: ExitCode.DEGRADED,
+    Reason.MODEL_INVALID: ExitCode.FAILED,
+    Reason.EMBEDDING_FAILED: ExitCode.FAILED,
+    Reason.DATABASE_CORRUPT: ExitCode.FAILED,
+    Reason.DISK_FULL: ExitCode.FAILED,
+    Reason.IO_ERROR: ExitCode.FAILED,
+    Reason.INTERNAL: ExitCode.FAILED,
+}
+
+
+def exit_code(reason: Reason) -> ExitCode:
+    """The exit code for a reason. What is not listed is a refusal: the request was understood and not carried out."""
+    return _CODES.get(reason, ExitCode.REFUSED)
+
+
+def emit(data: Mapping[str, Any], *, as_json: bool, human: Callable[[], Iterable[str]]) -> None:
+    """Print a result on stdout: `data` as one JSON object with `ok`, or the lines that `human` gives, sanitised.
+
+    If nobody reads any more, the process ends quietly.
+    """
+    if as_json:
+        emit_lines([json_text({"ok": True, **data})])
+    else:
+        emit_lines(clean_line(line) for line in human())
+
+
+def emit_lines(lines: Iterable[str]) -> None:
+    """Print lines that need no cleaning, such as JSON, on stdout."""
+    try:
+        _write(sys.stdout, lines)
+    except BrokenPipeError:
+        _discard(sys.stdout)
+        raise SystemExit(ExitCode.FINE) from None
+    except OSError as error:
+        _discard(sys.stdout)
+        say(f"donna: the result cannot be written: {error.strerror}")
+        raise SystemExit(ExitCode.FAILED) from error
+
+
+def say(*lines: str) -> None:
+    """Print messages on stderr, sanitised."""
+    try:
+        _write(sys.stderr, [clean_line(line) for line in lines])
+    except OSError:
+        _discard(sys.stderr)
+
+
+def fail(error: DonnaError, as_json: bool) -> NoReturn:
+    """Report an error, as JSON on stdout or in words on stderr, and leave with its exit code."""
+    if as_json:
+        emit_lines([json_text({"ok": False, "reason": error.reason, "message": error.message})])
+    else:
+        say(f"donna: {error.message}", *([f"       {error.hint}"] if error.hint else []))
+    raise SystemExit(exit_code(error.reason))
+
+
+def json_text(data: Mapping[str, Any], *, indent: int | None = None) -> str:
+    """JSON in pure ASCII: whatever a note or file name holds, no control character gets to a terminal."""
+    return json.dumps(data, indent=indent, ensure_ascii=True)
+
+
+def _write(stream: TextIO | None, lines: Iterable[str]) -> None:
+    if stream is None:  # the process was started with this stream closed
+        return
+    encoding = stream.encoding or "utf-8"
+    for line in lines:
+        stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.flush()
+
+
+def _discard(stream: TextIO) -> None:
+    """Send what is still buffered nowhere, so that the interpreter does not stumble over it on its way out."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

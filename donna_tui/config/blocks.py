@@ -1,0 +1,90 @@
+"""What every block of the configuration is made of: strict field types, and marks for what a vault may set."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
+
+
+class FromSpace(Enum):
+    """How the file in a space may change a setting. A setting without this mark is closed to it.
+
+    A vault may come from elsewhere, so nothing that sends, runs or widens anything bears a mark.
+    """
+
+    REPLACE = "may set it"
+    APPEND = "may add to it"
+    NARROW = "may shorten it"
+
+
+class Block(BaseModel):
+    """A group of settings: unknown names are refused and values never change after loading."""
+
+    # Deferred: only MemoryConfig's own validator is ever needed, and it holds those of all blocks.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class Switch(Block):
+    """A block that can be turned on and off as a whole: `chat: false` means `chat: {enabled: false}`."""
+
+    enabled: bool = Field(True, strict=True, description="Turns this on or off.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_flag(cls, value: Any) -> Any:
+        return {"enabled": value} if isinstance(value, bool) else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "boolean"}, handler(schema)]}
+
+
+def related(message: str, *ids: str) -> PydanticCustomError:
+    """The error for settings that are fine alone but not together; `ids` are all settings that play a part."""
+    return PydanticCustomError("related", message, {"ids": ids})
+
+
+def _one_line(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("must be one line of visible text")
+    return text
+
+
+def _home_expanded(path: Path) -> Path:
+    if "\0" in str(path):
+        raise ValueError("must not hold a NUL character")
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError("names the home folder of a user who does not exist") from None
+
+
+def _glob(pattern: str) -> str:
+    if pattern.startswith("!"):
+        raise ValueError("cannot begin with '!': a pattern only ever ignores")
+    if pattern.startswith("/") or ".." in pattern.split("/"):
+        raise ValueError("must be relative to the vault, without '..'")
+    return pattern
+
+
+def _top_folder(name: str) -> str:
+    if name.startswith(".") or "/" in name or "\\" in name:
+        raise ValueError("must be the name of a folder at the top of the vault")
+    return name
+
+
+HomePath = Annotated[Path, AfterValidator(_home_expanded)]
+Line = Annotated[str, StringConstraints(strict=True, max_length=500), AfterValidator(_one_line)]
+Glob = Annotated[Line, AfterValidator(_glob)]
+TopFolder = Annotated[Line, AfterValidator(_top_folder)]
+Whole = Annotated[int, Field(strict=True)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]

@@ -1,0 +1,137 @@
+"""Parses settings: bounded YAML that remembers the line of every key and item.
+
+The text is taken from the parser event by event instead of being composed first, because PyYAML's C composer recurses
+without a limit and ends the process on a deeply nested file, and because an alias can blow up a few bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from donna_tui.config.origin import Origin, invalid, shown
+from donna_tui.errors import ConfigError
+
+MAX_DEPTH = 12
+
+Place = tuple[str | int, ...]
+"""Keys and list positions that lead to a value."""
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed settings file. `lines` gives the 1-based line of each key and list item, by its place."""
+
+    origin: Origin
+    data: Mapping[str, object]
+    lines: Mapping[Place, int]
+
+    def at(self, place: Place) -> Origin:
+        """The place of a key or item, or of the nearest thing around it that has a line."""
+        while place and place not in self.lines:
+            place = place[:-1]
+        return Origin(self.origin.layer, self.origin.source, self.lines.get(place))
+
+
+def parse_value(text: str, origin: Origin) -> object:
+    """A single value written as YAML, such as `[a, b]`. Raises ConfigError."""
+    return _Builder(text, origin).build()
+
+
+def parse_document(text: str, origin: Origin) -> Document:
+    """The settings in the text of a file. Raises ConfigError for broken YAML and for anything but a mapping."""
+    builder = _Builder(text, origin)
+    data = builder.build()
+    if not isinstance(data, dict | None):
+        raise invalid(origin, "the file must hold blocks of settings, such as 'retrieval:'")
+    return Document(origin, data or {}, builder.lines)
+
+
+class _Builder:
+    """Builds plain values from parser events."""
+
+    def __init__(self, text: str, origin: Origin) -> None:
+        self._text = text
+        self._origin = origin
+        self.lines: dict[Place, int] = {}
+
+    def build(self) -> object:
+        """The one value in the text; None if there is none."""
+        try:
+            self._loader = _Loader(self._text)
+            return self._whole()
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line = mark.line + 1 if mark else None
+            raise self._error(line, f"not valid YAML ({shown(error.problem)})") from error
+        except yaml.reader.ReaderError as error:
+            line = self._text.encode().count(b"\n", 0, error.position) + 1
+            raise self._error(line, "the text holds a control character") from error
+
+    def _whole(self) -> object:
+        self._loader.get_event()
+        if self._loader.check_event(yaml.StreamEndEvent):
+            return None
+        self._loader.get_event()
+        value = self._value(())
+        self._loader.get_event()
+        if not self._loader.check_event(yaml.StreamEndEvent):
+            raise self._error(_line(self._loader.peek_event()), "must be a single YAML document")
+        return value
+
+    def _value(self, place: Place) -> object:
+        event = self._loader.get_event()
+        if len(place) > MAX_DEPTH:
+            raise self._error(_line(event), "nested too deeply")
+        if isinstance(event, yaml.AliasEvent):
+            raise self._error(_line(event), "aliases (*name) are not supported")
+        if event.tag is not None:
+            raise self._error(_line(event), "tags (!name) are not supported")
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(place)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(place)
+        return self._scalar(event)
+
+    def _mapping(self, place: Place) -> dict[str, object]:
+        result: dict[str, object] = {}
+        while not self._loader.check_event(yaml.MappingEndEvent):
+            event = self._loader.get_event()
+            if not isinstance(event, yaml.ScalarEvent):
+                raise self._error(_line(event), "the name of a setting must be plain text")
+            key = event.value
+            if key in result:
+                raise self._error(_line(event), f"{shown(key)} is set twice")
+            self.lines[(*place, key)] = _line(event)
+            result[key] = self._value((*place, key))
+        self._loader.get_event()
+        return result
+
+    def _sequence(self, place: Place) -> list[object]:
+        result: list[object] = []
+        while not self._loader.check_event(yaml.SequenceEndEvent):
+            here = (*place, len(result))
+            self.lines[here] = _line(self._loader.peek_event())
+            result.append(self._value(here))
+        self._loader.get_event()
+        return result
+
+    def _scalar(self, event: Any) -> object:
+        tag = self._loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+        node = yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark)
+        try:
+            return self._loader.construct_object(node)
+        except ValueError as error:
+            raise self._error(_line(event), f"{shown(event.value)} is not a value that can be read") from error
+
+    def _error(self, line: int | None, problem: str) -> ConfigError:
+        return invalid(Origin(self._origin.layer, self._origin.source, line), problem)
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1

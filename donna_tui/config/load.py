@@ -1,0 +1,138 @@
+"""Puts the configuration together from its layers, and remembers where each value came from."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import ValidationError
+
+from donna_tui.config.document import Place
+from donna_tui.config.files import FILE_NAME, read_file, read_space_file
+from donna_tui.config.layers import Given, Values, from_document, from_environment, from_overrides, with_space
+from donna_tui.config.models import MemoryConfig
+from donna_tui.config.origin import Layer, Origin, invalid, shown
+from donna_tui.config.settings import SETTINGS
+from donna_tui.errors import ConfigError
+from donna_tui.paths import app_paths
+from donna_tui.resources import resource
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+__all__ = ["LoadedConfig", "Origin", "load_config", "packaged_file", "user_file"]
+
+_LAYERS: tuple[Layer, ...] = get_args(Layer)
+
+_PLAIN = {
+    "bool_type": "must be true or false",
+    "dict_type": "must be names, each with a list",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+    "path_type": "must be a path",
+    "string_type": "must be text",
+    "tuple_type": "must be a list",
+}
+"""What pydantic's most common objections mean, in words for people who do not write Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedConfig:
+    """The configuration in force, and the origin of each setting by its dotted name."""
+
+    config: MemoryConfig
+    origins: dict[str, Origin]
+
+
+def packaged_file() -> Path:
+    """The file with all defaults."""
+    return resource("config", FILE_NAME)
+
+
+def user_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the user's own settings are; the file need not exist."""
+    return app_paths(environ).config / FILE_NAME
+
+
+def load_config(
+    *, environ: Mapping[str, str] = os.environ, overrides: Mapping[str, object] | None = None
+) -> LoadedConfig:
+    """The settings in force: defaults, user file, file in the space, environment and `overrides`; later ones win.
+
+    `overrides` maps dotted names to values, which may be text as typed on a command line. The space is the one at
+    `vault.root`, if that is set. Raises ConfigError with file, line and name for anything that is not valid.
+    """
+    base = _from_file(packaged_file(), "default") | _from_file(user_file(environ), "user")
+    on_top = from_environment(environ) | from_overrides(overrides or {})
+    trusted = _checked(base | on_top)
+    root = trusted.config.vault.root
+    document = read_space_file(root) if root else None
+    if document is None:
+        return trusted
+    return _checked(with_space(base, from_document(document)) | on_top)
+
+
+def _from_file(file: Path, layer: Layer) -> Values:
+    document = read_file(file, layer)
+    return from_document(document) if document else {}
+
+
+def _checked(values: Values) -> LoadedConfig:
+    try:
+        config = MemoryConfig.model_validate(_nested(values))
+    except ValidationError as error:
+        raise _explained(error.errors(include_url=False)[0], values) from error
+    return LoadedConfig(config, {each: values[each].origin for each in SETTINGS if each in values})
+
+
+def _nested(values: Values) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for identifier, given in values.items():
+        *blocks, name = identifier.split(".")
+        node = tree
+        for block in blocks:
+            node = node.setdefault(block, {})
+        node[name] = given.value
+    return tree
+
+
+def _explained(error: ErrorDetails, values: Values) -> ConfigError:
+    """The first thing that the models did not accept, in plain words and with its place."""
+    if error["type"] == "related":
+        return _conflict(error, values)
+    identifier, inside = _split(error["loc"])
+    inner_names = [part for part in inside if isinstance(part, str) and part != "[key]"]
+    subject = shown(".".join((identifier, *inner_names)))
+    return invalid(values[identifier].place_of(inside), f"{subject} {_problem(error)}")
+
+
+def _split(location: Place) -> tuple[str, Place]:
+    """The setting that a location lies in, and the way from there."""
+    for end in range(len(location), 0, -1):
+        identifier = ".".join(str(part) for part in location[:end])
+        if identifier in SETTINGS:
+            return identifier, location[end:]
+    raise KeyError(location)
+
+
+def _conflict(error: ErrorDetails, values: Values) -> ConfigError:
+    """Settings that exclude each other: whoever set one of them last is told."""
+    parts: list[Given] = [values[identifier] for identifier in error["ctx"]["ids"] if identifier in values]
+    latest = max(parts, key=lambda given: _LAYERS.index(given.origin.layer))
+    return invalid(latest.origin, error["msg"])
+
+
+def _problem(error: ErrorDetails) -> str:
+    given = shown(error["input"])
+    if error["type"] == "literal_error":
+        choices = re.findall(r"'([^']*)'", error["ctx"]["expected"])
+        nearest = difflib.get_close_matches(given, choices, n=1)
+        question = f"; did you mean {nearest[0]}?" if nearest else ""
+        return f"must be {' or '.join(choices)}, not {given}{question}"
+    words = _PLAIN.get(error["type"]) or re.sub(r"^\w+ should ", "must ", error["msg"].removeprefix("Value error, "))
+    return f"{words}, not {given}"

@@ -1,0 +1,199 @@
+"""The settings of Donna as typed values: every name, its default, its bounds and one sentence on what it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, Field, field_validator, model_validator
+
+from donna_tui.config.blocks import Block, FromSpace, Glob, HomePath, Line, Number, Switch, TopFolder, Whole, related
+from donna_tui.config.skills import SkillsConfig
+
+MINILM_POSITIONS = 512
+"""Tokens that all-MiniLM-L6-v2 can take in at most (`max_position_embeddings` of its config.json)."""
+
+VEC0_MAX_K = 4096
+"""Neighbours that one vec0 query can return at most (`SQLITE_VEC_VEC0_K_MAX` of sqlite-vec)."""
+
+CANDIDATES_PER_HIT = 4
+"""A search asks the vector index for this many times k."""
+
+
+class VaultConfig(Block):
+    """The folder of notes, and how Donna treats it."""
+
+    root: HomePath | None = Field(None, description="The folder of Markdown notes. Without one, Donna asks.")
+    git_author_name: Line = Field("Donna", description="Author of the commits that Donna makes.")
+    git_author_email: Line = Field("donna@homelab.local", description="Address of that author.")
+    sync_method: Literal["webdav", "syncthing", "manual"] = Field(
+        "webdav", description="How the vault reaches other devices."
+    )
+    templates_dir: HomePath = Field(
+        Path("vault_templates"), description="Folder of note templates; a relative one is Donna's own."
+    )
+    ignore_globs: Annotated[tuple[Glob, ...], FromSpace.APPEND] = Field(
+        (".obsidian/**", ".trash/**", ".git/**", "node_modules/**"),
+        description="Files that Donna neither lists, reads nor watches. A folder pattern matches at any depth.",
+    )
+
+    @field_validator("root")
+    @classmethod
+    def _absolute(cls, root: Path | None) -> Path | None:
+        if root is not None and not root.is_absolute():
+            raise ValueError("must be an absolute path, or begin with ~")
+        return root
+
+
+class SafetyConfig(Block):
+    """Limits on what Donna reads and writes."""
+
+    max_read_bytes: Whole = Field(
+        2_000_000, ge=1_000, le=100_000_000, description="Notes larger than this are listed but not read, in bytes."
+    )
+    max_note_bytes: Whole = Field(
+        200_000, ge=1_000, le=100_000_000, description="Donna writes no note larger than this, in bytes."
+    )
+    path_allowlist: Annotated[tuple[TopFolder, ...], FromSpace.NARROW] = Field(
+        ("Inbox", "Meetings", "People", "Projects", "Daily", "Reviews", "WeeklyReview", "Reflections", "Commitments"),
+        description="Top-level folders in which Donna may write.",
+    )
+    sensitive_frontmatter_key: Line = Field(
+        "donna_sensitive", description="Notes with this frontmatter key set to true stay on this machine, untouched."
+    )
+
+    @model_validator(mode="after")
+    def _can_read_what_it_writes(self) -> SafetyConfig:
+        if self.max_note_bytes > self.max_read_bytes:
+            message = "safety.max_note_bytes must not be above safety.max_read_bytes"
+            raise related(message, "safety.max_note_bytes", "safety.max_read_bytes")
+        return self
+
+
+class EmbeddingConfig(Block):
+    """The model that turns text into vectors, and how text is cut for it."""
+
+    provider: Literal["minilm-l6-v2"] = Field(
+        "minilm-l6-v2", validation_alias=AliasChoices("provider", "model"), description="The embedding model."
+    )
+    version_tag: Line = Field(
+        "minilm-l6-v2@2024-05", description="Stamped on every vector. Change it to have all notes embedded again."
+    )
+    dim: Whole = Field(384, ge=8, le=8192, description="Numbers in a vector; must be what the model gives.")
+    max_tokens: Annotated[Whole, FromSpace.REPLACE] = Field(
+        256,
+        ge=32,
+        le=MINILM_POSITIONS,
+        validation_alias=AliasChoices("max_tokens", "chunk_tokens"),
+        description="Longest passage that is embedded as one, in tokens of the model.",
+    )
+    chunk_overlap: Annotated[Whole, FromSpace.REPLACE] = Field(
+        32, ge=0, le=MINILM_POSITIONS, description="Tokens that neighbours have in common; at most half of max_tokens."
+    )
+
+    @model_validator(mode="after")
+    def _passages_advance(self) -> EmbeddingConfig:
+        if self.chunk_overlap * 2 > self.max_tokens:
+            message = "embedding.chunk_overlap must be at most half of embedding.max_tokens"
+            raise related(message, "embedding.chunk_overlap", "embedding.max_tokens")
+        return self
+
+
+class RetrievalConfig(Block):
+    """How many hits a search gives, and how good they must be."""
+
+    default_k: Annotated[Whole, FromSpace.REPLACE] = Field(
+        8,
+        ge=1,
+        validation_alias=AliasChoices("default_k", "top_k"),
+        description="Hits of a search that does not ask for a number.",
+    )
+    min_score: Annotated[Number, FromSpace.REPLACE] = Field(
+        0.25, ge=0, le=1, description="Least similarity of a hit found by meaning; hits found by words are never cut."
+    )
+    max_k: Annotated[Whole, FromSpace.REPLACE] = Field(
+        32, ge=1, le=VEC0_MAX_K // CANDIDATES_PER_HIT, description="Most hits that a search gives."
+    )
+
+    @model_validator(mode="after")
+    def _default_is_possible(self) -> RetrievalConfig:
+        if self.default_k > self.max_k:
+            message = "retrieval.default_k must not be above retrieval.max_k"
+            raise related(message, "retrieval.default_k", "retrieval.max_k")
+        return self
+
+
+class VaultSourceConfig(Switch):
+    """Notes of the vault."""
+
+    chunker: Literal["markdown_heading"] = Field("markdown_heading", description="How notes are cut into passages.")
+    ignore_globs: Annotated[tuple[Glob, ...], FromSpace.APPEND] = Field(
+        (".obsidian/**", ".trash/**", ".git/**", "Templates/**"),
+        description="Notes that are not indexed, on top of vault.ignore_globs.",
+    )
+    rename_window_seconds: Number = Field(
+        2.0, ge=0, le=60, description="Seconds in which a deleted note that appears elsewhere counts as renamed."
+    )
+
+
+class ChatSourceConfig(Switch):
+    """Turns of imported chats."""
+
+    index_roles: tuple[Literal["user", "assistant", "system", "tool"], ...] = Field(
+        ("user", "assistant"), description="Speakers whose messages are kept."
+    )
+    min_chars: Whole = Field(20, ge=0, le=10_000, description="Shorter messages are dropped, in characters.")
+    merge_consecutive_same_role: bool = Field(
+        True, strict=True, description="Whether consecutive messages of one speaker become one passage."
+    )
+    chunker: Literal["chat_turn"] = Field("chat_turn", description="How chats are cut into passages.")
+    task_verbs: tuple[Line, ...] = Field(
+        ("do", "call", "email", "schedule", "remind", "send", "book", "buy", "check", "review"),
+        description="A short message with one of these words is kept after all.",
+    )
+
+
+class TaskSourceConfig(Switch):
+    """Tasks."""
+
+    reindex_on_status: tuple[Line, ...] = Field(
+        ("done", "cancelled"), description="A task that gets one of these states is embedded again."
+    )
+    chunker: Literal["task"] = Field("task", description="How tasks are cut into passages.")
+
+
+class CorrectionSourceConfig(Switch):
+    """What people changed in Donna's drafts."""
+
+
+class SourcesConfig(Block):
+    """Where memories come from. Each source can also be switched with a plain true or false."""
+
+    vault: VaultSourceConfig = Field(default_factory=VaultSourceConfig)
+    chat: ChatSourceConfig = Field(default_factory=ChatSourceConfig)
+    tasks: TaskSourceConfig = Field(default_factory=TaskSourceConfig, validation_alias=AliasChoices("tasks", "task"))
+    corrections: CorrectionSourceConfig = Field(
+        default_factory=CorrectionSourceConfig, validation_alias=AliasChoices("corrections", "correction")
+    )
+
+
+class UiConfig(Block):
+    """How the screens look and which keys do what."""
+
+    theme: Line = Field("donna-dark", description="Name of the colour theme.")
+    keymap: Line = Field("default", description="Name of a set of keys that comes with Donna, or a file with one.")
+    keys: dict[Line, tuple[Line, ...]] = Field(
+        {}, description="Keys of your own, by the name of the action: {search.focus: [slash, ctrl+f]}."
+    )
+
+
+class MemoryConfig(Block):
+    """All settings of Donna."""
+
+    vault: VaultConfig = Field(default_factory=VaultConfig)
+    safety: SafetyConfig = Field(default_factory=SafetyConfig)
+    embedding: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
+    retrieval: RetrievalConfig = Field(default_factory=RetrievalConfig)
+    sources: SourcesConfig = Field(default_factory=SourcesConfig)
+    skills: SkillsConfig = Field(default_factory=SkillsConfig)
+    ui: UiConfig = Field(default_factory=UiConfig)

@@ -1,0 +1,133 @@
+"""What is derived from the models: a JSON Schema for editors, the reference page, and the file with all defaults."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import yaml
+from annotated_types import Ge, Le
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.config.settings import ROOT, SETTINGS, Group, Setting
+
+COMMENT_WIDTH = 100
+
+_HEAD = (
+    "Every setting of Donna, with its default. Copy what you want to change into a file of your own; "
+    "`donna config path` says where. A variable such as DONNA_RETRIEVAL__DEFAULT_K=12 stands above any file."
+)
+
+_KINDS = {int: "whole number", float: "number", bool: "true or false", tuple: "list", dict: "names with lists"}
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a settings file, with which editors complete and check it."""
+    schema = MemoryConfig.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def plain(value: object) -> Any:
+    """A value of the configuration as plain data for JSON and YAML."""
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    return str(value) if isinstance(value, Path) else value
+
+
+def value_of(config: MemoryConfig, identifier: str) -> Any:
+    """The plain value of the setting with this dotted name."""
+    value: Any = config
+    for name in identifier.split("."):
+        value = getattr(value, name)
+    return plain(value)
+
+
+def default_file() -> str:
+    """The text of `config/memory.yaml`: every setting with its default and, where it comes up first, what it does."""
+    return "\n".join([*_comment(_HEAD, ""), *_DefaultFile().lines(ROOT, 0), ""])
+
+
+def markdown_reference() -> str:
+    """The reference page of all settings, as Markdown."""
+    return "\n".join(_section(group) for group in ROOT.members if isinstance(group, Group))
+
+
+def _section(group: Group) -> str:
+    head = ["| Setting | Default | Values | What it does | File in the vault |", "|---|---|---|---|---|"]
+    rows = [_row(setting) for setting in SETTINGS.values() if setting.id.startswith(f"{group.id}.")]
+    return "\n".join([f"## {group.id}", "", _summary(group), "", *head, *rows, ""])
+
+
+def _row(setting: Setting) -> str:
+    names = ", ".join(f"`{name}`" for name in (setting.id, *setting.aliases))
+    in_space = setting.from_space.value if setting.from_space else ""
+    return f"| {names} | `{_flow(setting)}` | {_values(setting)} | {setting.field.description} | {in_space} |"
+
+
+def _values(setting: Setting) -> str:
+    """Which values a setting takes, in words."""
+    annotation = setting.field.annotation
+    if get_origin(annotation) is Literal:
+        return " or ".join(f"`{choice}`" for choice in get_args(annotation))
+    least = next((mark.ge for mark in setting.field.metadata if isinstance(mark, Ge)), None)
+    most = next((mark.le for mark in setting.field.metadata if isinstance(mark, Le)), None)
+    if least is None:
+        return "path" if Path in (annotation, *get_args(annotation)) else _KINDS.get(setting.kind, "text")
+    return f"{least} or more" if most is None else f"{least} to {most}"
+
+
+def _summary(group: Group) -> str:
+    return (group.model.__doc__ or "").strip()
+
+
+def _flow(setting: Setting) -> str:
+    value = plain(setting.field.default)
+    return yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("...\n").strip()
+
+
+class _DefaultFile:
+    """Writes settings as YAML, and each comment only once."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def lines(self, group: Group, depth: int) -> Iterator[str]:
+        indent = "  " * depth
+        for member in group.members:
+            if isinstance(member, Group):
+                yield from [] if depth else [""]
+                yield from self._comment(_summary(member), indent)
+                yield f"{indent}{_name(member)}:"
+                yield from self.lines(member, depth + 1)
+            else:
+                yield from self._comment(member.field.description or "", indent)
+                yield from _assignment(member, indent)
+
+    def _comment(self, text: str, indent: str) -> list[str]:
+        if text in self._said:
+            return []
+        self._said.add(text)
+        return _comment(text, indent)
+
+
+def _name(member: Group | Setting) -> str:
+    return member.id.rpartition(".")[2]
+
+
+def _assignment(setting: Setting, indent: str) -> Iterator[str]:
+    value = plain(setting.field.default)
+    if not isinstance(value, list):
+        yield f"{indent}{_name(setting)}: {_flow(setting)}"
+        return
+    yield f"{indent}{_name(setting)}:"
+    for line in yaml.safe_dump(value).splitlines():
+        yield f"{indent}  {line}"
+
+
+def _comment(text: str, indent: str) -> list[str]:
+    start = f"{indent}# "
+    return textwrap.wrap(text, COMMENT_WIDTH, initial_indent=start, subsequent_indent=start)

@@ -1,0 +1,137 @@
+"""Settings of the skills that draft notes: when each runs, how freely it writes, how much it reads first."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, Field
+
+from donna_tui.config.blocks import Block, Switch, Whole
+
+Hour = Annotated[
+    Whole,
+    Field(
+        ge=0,
+        le=23,
+        validation_alias=AliasChoices("hour", "hour_utc"),
+        description="Hour at which it runs, in local time.",
+    ),
+]
+Minute = Annotated[
+    Whole,
+    Field(
+        ge=0,
+        le=59,
+        validation_alias=AliasChoices("minute", "minute_utc"),
+        description="Minute of that hour.",
+    ),
+]
+Weekday = Annotated[Whole, Field(ge=0, le=6, description="Day on which it runs: 0 is Monday, 6 is Sunday.")]
+Limit = Annotated[Whole, Field(ge=0, le=200)]
+
+
+class Skill(Switch):
+    """What all skills share."""
+
+    autonomy_level: Literal["low", "medium", "high"] = Field(
+        "medium", description="low writes to Inbox for review; medium and high write to the target folder."
+    )
+
+
+class MeetingNoteLimits(Block):
+    """How many passages of each kind a meeting note may draw on."""
+
+    prior_meetings: Limit = Field(5, description="Notes of earlier meetings.")
+    recent_chats: Limit = Field(5, description="Passages of chats.")
+    open_tasks: Limit = Field(5, description="Open tasks.")
+
+
+class MeetingNoteConfig(Skill):
+    """A note for each meeting that has ended."""
+
+    poll_interval_seconds: Whole = Field(60, ge=5, le=3600, description="Seconds between two looks at the calendar.")
+    lookback_minutes: Whole = Field(5, ge=1, le=10080, description="How long ago a meeting may have ended, in minutes.")
+    context_limits: MeetingNoteLimits = Field(default_factory=MeetingNoteLimits)
+
+
+class DailyReflectionLimits(Block):
+    """How many passages of each kind a daily reflection may draw on."""
+
+    meetings: Limit = Field(10, description="Meetings of the day.")
+    completed_tasks: Limit = Field(25, description="Tasks completed that day.")
+    chat_highlights: Limit = Field(10, description="Passages of the day's chats.")
+
+
+class DailyReflectionConfig(Skill):
+    """A look back at the day, in Reflections."""
+
+    hour: Hour = 21
+    minute: Minute = 0
+    context_limits: DailyReflectionLimits = Field(default_factory=DailyReflectionLimits)
+
+
+class CommitmentLogLimits(Block):
+    """How many passages of each kind are searched for promises."""
+
+    chat_hits: Limit = Field(50, description="Passages of chats.")
+    task_hits: Limit = Field(25, description="Tasks.")
+
+
+class CommitmentLogConfig(Skill):
+    """The promises made in chats and tasks, in Commitments."""
+
+    hour: Hour = 20
+    minute: Minute = 30
+    context_limits: CommitmentLogLimits = Field(default_factory=CommitmentLogLimits)
+
+
+class WeeklyReviewLimits(Block):
+    """How many passages of each kind a weekly review may draw on."""
+
+    tasks: Limit = Field(25, description="Tasks.")
+    meetings: Limit = Field(15, description="Meetings of the week.")
+    commitments: Limit = Field(15, description="Open commitments.")
+    chats: Limit = Field(10, description="Passages of chats.")
+
+
+class WeeklyReviewConfig(Skill):
+    """A look back at the week, in WeeklyReview."""
+
+    day_of_week: Weekday = 6
+    hour: Hour = 21
+    minute: Minute = 0
+    context_limits: WeeklyReviewLimits = Field(default_factory=WeeklyReviewLimits)
+
+
+class PersonProfileLimits(Block):
+    """How many passages of each kind a profile may draw on."""
+
+    vault: Limit = Field(10, description="Passages of notes.")
+    chat: Limit = Field(10, description="Passages of chats.")
+    task: Limit = Field(10, description="Tasks.")
+    corrections: Limit = Field(5, description="Corrections.")
+
+
+class PersonProfileConfig(Skill):
+    """A page for each person who is mentioned often, in People."""
+
+    autonomy_level: Literal["low", "medium", "high"] = Field(
+        "low", description="low writes to Inbox for review; medium and high write to the target folder."
+    )
+    day_of_week: Weekday = 6
+    hour: Hour = 22
+    minute: Minute = 0
+    trigger_mentions_threshold: Whole = Field(3, ge=1, le=1000, description="Mentions that make a profile worthwhile.")
+    lookback_days: Whole = Field(7, ge=1, le=366, description="Days in which mentions are counted.")
+    min_body_chars: Whole = Field(120, ge=0, le=10000, description="A page with fewer characters counts as a stub.")
+    context_limits: PersonProfileLimits = Field(default_factory=PersonProfileLimits)
+
+
+class SkillsConfig(Block):
+    """Skills that draft notes. Each can also be switched with a plain true or false."""
+
+    meeting_note: MeetingNoteConfig = Field(default_factory=MeetingNoteConfig)
+    daily_reflection: DailyReflectionConfig = Field(default_factory=DailyReflectionConfig)
+    commitment_log: CommitmentLogConfig = Field(default_factory=CommitmentLogConfig)
+    weekly_review: WeeklyReviewConfig = Field(default_factory=WeeklyReviewConfig)
+    person_profile: PersonProfileConfig = Field(default_factory=PersonProfileConfig)

@@ -1,0 +1,89 @@
+"""Chooses and builds the configured embedding model."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from threading import Event
+
+from donna_tui.embedding import files
+from donna_tui.embedding.prepare import OnPhase, prepare_model
+from donna_tui.embedding.provider import EmbeddingProvider
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.embedding.tokenizer import ModelTokens
+from donna_tui.errors import ModelError, Reason
+from donna_tui.events import ModelPhase
+from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+
+MAX_THREADS = 4
+FOLDER_MODEL_BATCH = 16
+"""Texts at once for a model from a folder: a GPU needs company, and on a CPU a question waits for one batch."""
+
+
+def build_embedding_service(
+    provider: str, cache: Path, on_phase: OnPhase, cancel: Event | None = None
+) -> EmbeddingService:
+    """The configured model behind threads that suit it and this machine. Blocks and raises as the provider does."""
+    built = build_embedding_provider(provider, cache, on_phase, cancel)
+    if provider == files.MODEL_NAME:
+        return EmbeddingService(built, threads=_threads())
+    return EmbeddingService(built, threads=1, batch=FOLDER_MODEL_BATCH)
+
+
+def build_embedding_provider(
+    provider: str, cache: Path, on_phase: OnPhase, cancel: Event | None = None
+) -> EmbeddingProvider:
+    """The model that `embedding.provider` names: `minilm-l6-v2`, or the folder of a sentence-transformers model.
+
+    Blocks while the model is prepared and loaded; `on_phase` hears of each phase on the calling thread, and `cancel`
+    ends the preparation. Raises ModelError if there is no such model or it cannot be used.
+    """
+    if provider == files.MODEL_NAME:
+        built = _default_model(cache, on_phase, cancel)
+    else:
+        built = _folder_model(Path(provider).expanduser(), on_phase)
+    on_phase(ModelPhase.READY, built.version_tag)
+    return built
+
+
+def build_token_counter(provider: str, cache: Path) -> TokenCounter:
+    """The counter of the configured model, at once, even before the model is prepared.
+
+    Without any model it is an estimate. Its `name` says which, since other tokens mean other passages.
+    """
+    file = (
+        files.tokenizer_file(cache) if provider == files.MODEL_NAME else _folder_tokenizer(Path(provider).expanduser())
+    )
+    return ModelTokens.load(file) if file is not None else EstimatedTokens()
+
+
+def _default_model(cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingProvider:
+    model = prepare_model(cache, on_phase, cancel)
+    on_phase(ModelPhase.LOADING, model.name)
+    from donna_tui.embedding.onnx import OnnxProvider
+
+    return OnnxProvider(model)
+
+
+def _folder_model(folder: Path, on_phase: OnPhase) -> EmbeddingProvider:
+    tokenizer = _folder_tokenizer(folder)
+    if tokenizer is None:
+        raise ModelError(
+            Reason.MODEL_MISSING,
+            f"There is no sentence-transformers model in {folder}.",
+            hint=f"Set embedding.provider to {files.MODEL_NAME}, or to a folder with a model and {files.TOKENIZER}.",
+        )
+    on_phase(ModelPhase.LOADING, folder.name)
+    from donna_tui.embedding.sentence_transformers import SentenceTransformersProvider
+
+    return SentenceTransformersProvider(folder, tokenizer)
+
+
+def _folder_tokenizer(folder: Path) -> Path | None:
+    places = (folder / files.TOKENIZER, folder / "0_Transformer" / files.TOKENIZER)
+    return next((file for file in places if file.is_file()), None)
+
+
+def _threads() -> int:
+    """Threads for documents: half of the cores, but two at least, since they run at a low priority."""
+    return min(MAX_THREADS, max(2, (os.cpu_count() or 1) // 2))

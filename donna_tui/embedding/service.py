@@ -1,0 +1,195 @@
+"""Runs an embedding model on threads of its own, so that questions never wait for the notes being indexed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from donna_tui.embedding.provider import EmbeddingProvider, Matrix, Vector, check_vectors
+from donna_tui.errors import DonnaError, ModelError, Reason
+
+INGEST_NICENESS = 10
+
+
+@dataclass(slots=True)
+class _Query:
+    text: str
+    future: Future[Vector] = field(default_factory=Future)
+
+
+@dataclass(slots=True)
+class _Documents:
+    """One call's texts and the rows that are done; several threads work on it at once."""
+
+    texts: Sequence[str]
+    rows: Matrix
+    taken: int = 0
+    done: int = 0
+    future: Future[Matrix] = field(default_factory=Future)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there is nothing left to take: all is taken, or nobody waits for it any more."""
+        return self.taken >= len(self.texts) or self.future.done()
+
+
+class EmbeddingService:
+    """Embeds for an event loop.
+
+    One thread answers questions and nothing else. `threads` others embed documents, in batches of `batch` texts, at a
+    low priority of the operating system and not at all while a question is open: a question waits for no document on
+    a free core, and for at most one batch of a provider that embeds one thing at a time.
+    """
+
+    def __init__(self, provider: EmbeddingProvider, *, threads: int = 2, batch: int = 1) -> None:
+        self.provider = provider
+        self._batch = batch
+        self._changed = threading.Condition()
+        self._queries: deque[_Query] = deque()
+        self._documents: deque[_Documents] = deque()
+        self._open_queries = 0
+        self._closed = False
+        self._threads = [threading.Thread(target=self._answer_queries, name="donna-embed-query")]
+        for number in range(1, threads + 1):
+            self._threads.append(threading.Thread(target=self._embed_documents, name=f"donna-embed-{number}"))
+        for thread in self._threads:
+            thread.start()
+
+    async def embed_query(self, text: str) -> Vector:
+        """The vector of a question, of any length. Raises ModelError if the model fails or is closed."""
+        query = _Query(text)
+        with self._changed:
+            self._require_open()
+            self._queries.append(query)
+            self._open_queries += 1
+            self._changed.notify_all()
+        return await asyncio.wrap_future(query.future)
+
+    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        """The vectors of `texts`, one row each, in the same order. Cancelling drops what has not begun.
+
+        Raises ModelError if the model fails on any of them, if one exceeds the model's window, or if it is closed.
+        """
+        documents = _Documents(texts, np.empty((len(texts), self.provider.dim), dtype=np.float32))
+        if not texts:
+            return documents.rows
+        with self._changed:
+            self._require_open()
+            self._documents.append(documents)
+            self._changed.notify_all()
+        return await asyncio.wrap_future(documents.future)
+
+    async def close(self) -> None:
+        """Stop within one batch, fail whatever still waits, and release the model. Closing twice is fine."""
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+            waiting: list[Future[Any]] = [query.future for query in self._queries]
+            waiting += [documents.future for documents in self._documents]
+            self._changed.notify_all()
+        for future in waiting:
+            _fail(future, _closed())
+        await asyncio.to_thread(self._join)
+        self.provider.close()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise _closed()
+
+    def _join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+    def _answer_queries(self) -> None:
+        while (query := self._next_query()) is not None:
+            self._answer(query)
+            with self._changed:
+                self._open_queries -= 1
+                self._changed.notify_all()
+
+    def _next_query(self) -> _Query | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._queries)
+            return None if self._closed else self._queries.popleft()
+
+    def _answer(self, query: _Query) -> None:
+        if not query.future.set_running_or_notify_cancel():
+            return
+        try:
+            vector = self.provider.embed(query.text)
+            query.future.set_result(check_vectors(vector[None], 1, self.provider.dim)[0])
+        except Exception as error:
+            query.future.set_exception(_model_error(error))
+
+    def _embed_documents(self) -> None:
+        _lower_priority()
+        while (taken := self._next_batch()) is not None:
+            self._embed(*taken)
+
+    def _next_batch(self) -> tuple[_Documents, int] | None:
+        """The documents to work on and the first row to embed; None once closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._documents_first())
+            if self._closed:
+                return None
+            documents = self._documents[0]
+            start = documents.taken
+            documents.taken += self._batch
+            return documents, start
+
+    def _documents_first(self) -> bool:
+        """Whether a thread may take documents now. Drops those that are exhausted."""
+        while self._documents and self._documents[0].exhausted:
+            self._documents.popleft()
+        return bool(self._documents) and self._open_queries == 0
+
+    def _embed(self, documents: _Documents, start: int) -> None:
+        texts = documents.texts[start : start + self._batch]
+        try:
+            rows = check_vectors(self.provider.embed_batch(texts), len(texts), self.provider.dim)
+        except Exception as error:
+            _fail(documents.future, _model_error(error))
+            return
+        documents.rows[start : start + len(texts)] = rows
+        with self._changed:
+            documents.done += len(texts)
+            finished = documents.done == len(documents.texts)
+        if finished:
+            with contextlib.suppress(InvalidStateError):
+                documents.future.set_result(documents.rows)
+
+
+def _fail(future: Future[Any], error: DonnaError) -> None:
+    with contextlib.suppress(InvalidStateError):
+        future.set_exception(error)
+
+
+def _closed() -> ModelError:
+    return ModelError(Reason.EMBEDDING_FAILED, "The embedding model is closed.")
+
+
+def _model_error(error: Exception) -> DonnaError:
+    """The error itself if Donna understands it, else one that names its kind and no text of a note."""
+    if isinstance(error, DonnaError):
+        return error
+    wrapped = ModelError(Reason.EMBEDDING_FAILED, f"The embedding model failed ({type(error).__name__}).")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+def _lower_priority() -> None:
+    """Let everything else on the machine go first. Only Linux gives a single thread a priority of its own this way."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), INGEST_NICENESS)

@@ -1,0 +1,56 @@
+"""Counts and encodes tokens exactly as an embedding model does, from its `tokenizer.json` alone."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from donna_tui.errors import ModelError, Reason
+
+
+class ModelTokens:
+    """A model's own tokens: a `TokenCounter` for the chunker and the encoder for the model. Safe to share by threads.
+
+    What looks like a special token in a note, such as `[SEP]`, is encoded as the plain text that it is.
+    """
+
+    def __init__(self, definition: bytes) -> None:
+        """`definition` is the content of a `tokenizer.json`. Raises ValueError if it is none."""
+        try:
+            self._tokenizer = Tokenizer.from_buffer(definition)
+        except Exception as error:
+            raise ValueError("not a tokenizer definition") from error
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._tokenizer.encode_special_tokens = True
+        self.name = f"tokenizer-{hashlib.sha256(definition).hexdigest()[:8]}"
+
+    @classmethod
+    def load(cls, file: Path) -> ModelTokens:
+        """Read `tokenizer.json`. Raises ModelError (model_invalid) if it cannot be read or used."""
+        try:
+            return cls(file.read_bytes())
+        except (OSError, ValueError) as error:
+            raise ModelError(Reason.MODEL_INVALID, f"The model's tokenizer cannot be used: {file.name}.") from error
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Half-open character offsets of the tokens of `text`, in order, without the model's special tokens."""
+        return list(self._tokenizer.encode(_encodable(text), add_special_tokens=False).offsets)
+
+    def ids(self, text: str) -> list[int]:
+        """What the model reads for `text`, its special tokens included, whatever the length."""
+        return list(self._tokenizer.encode(_encodable(text)).ids)
+
+    def windows(self, text: str, size: int) -> list[list[int]]:
+        """What the model reads for `text`, cut into windows of at most `size` tokens, special tokens included."""
+        encoding = self._tokenizer.encode(_encodable(text), add_special_tokens=False)
+        encoding.truncate(size - self._tokenizer.num_special_tokens_to_add(is_pair=False))
+        first = self._tokenizer.post_process(encoding)
+        return [list(window.ids) for window in (first, *first.overflowing)]
+
+
+def _encodable(text: str) -> str:
+    """`text` with `?` for each lone surrogate, which UTF-8 cannot hold; offsets stay the same."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,137 @@
+"""Opens the index: one SQLite file a generation, through APSW, with sqlite-vec where it loads."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+import sqlite_vec
+
+from donna_tui.errors import DatabaseError, Reason
+
+BUSY_TIMEOUT_MS = 5_000
+OLDEST_SAFE_SQLITE = 3_051_003
+"""3.51.3: older releases can corrupt a WAL database that several connections write and checkpoint (sqlite.org)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """One open connection. Use it from one thread at a time."""
+
+    connection: apsw.Connection
+    path: Path
+    vec_available: bool
+
+    def rows(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
+        """Run a query and return all its rows."""
+        with translated(self.path):
+            return list(self.connection.execute(sql, parameters))
+
+    def value(self, sql: str, parameters: Any = ()) -> Any:
+        """The first column of the first row, or None."""
+        with translated(self.path):
+            return self.connection.execute(sql, parameters).get  # apsw: first value of the first row
+
+    def run(self, sql: str, parameters: Any = ()) -> None:
+        """Run statements that return nothing of interest."""
+        with translated(self.path):
+            self.connection.execute(sql, parameters).fetchall()
+
+    def run_many(self, sql: str, rows: list[tuple[Any, ...]]) -> None:
+        """Run one statement for each row of parameters."""
+        with translated(self.path):
+            self.connection.executemany(sql, rows).fetchall()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """An immediate transaction: it waits for the write lock at its start, where waiting is still possible."""
+        with translated(self.path):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._roll_back()
+                raise
+            try:
+                self.connection.execute("COMMIT")
+            except apsw.Error:
+                self._roll_back()
+                raise
+
+    def _roll_back(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection; what was committed stays."""
+        self.connection.close()
+
+
+def open_database(path: Path, *, read_only: bool = False) -> Database:
+    """Open the database file at `path`; it is created unless `read_only`.
+
+    Raises DatabaseError: corrupt, locked, disk full, or input and output failed.
+    """
+    if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE_SQLITE:
+        raise DatabaseError(Reason.INTERNAL, "this SQLite is too old to be safe", hint="install apsw 3.51.3 or newer")
+    with translated(path):
+        flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        connection = apsw.Connection(str(path), flags=flags)
+        try:
+            _configure(connection, read_only=read_only)
+        except apsw.Error:
+            connection.close()
+            raise
+        return Database(connection, path, _load_vec(connection))
+
+
+def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    connection.execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384")
+    if read_only:
+        connection.execute("PRAGMA query_only = ON")
+        return
+    connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA journal_size_limit = 16777216")
+
+
+def _load_vec(connection: apsw.Connection) -> bool:
+    """Load sqlite-vec. Where it cannot load, searches by meaning scan in NumPy instead."""
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(sqlite_vec.loadable_path())
+    except (apsw.Error, OSError, AttributeError):
+        return False
+    finally:
+        with contextlib.suppress(apsw.Error, AttributeError):
+            connection.enable_load_extension(False)
+    return True
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:
+        raise DatabaseError(
+            Reason.DATABASE_CORRUPT,
+            f"the index {path.name} is damaged",
+            hint="donna doctor --repair sets it aside and builds a new one from the vault",
+        ) from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise DatabaseError(
+            Reason.DATABASE_LOCKED, f"the index {path.name} is locked by another program", hint="try again in a moment"
+        ) from error
+    except apsw.FullError as error:
+        raise DatabaseError(
+            Reason.DISK_FULL, "the disk is full: the index cannot grow", hint="free some space; nothing is lost"
+        ) from error
+    except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise DatabaseError(
+            Reason.IO_ERROR, f"the index {path.name} cannot be opened, read or written", hint=f"look at {path.parent}"
+        ) from error

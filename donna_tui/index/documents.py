@@ -1,0 +1,160 @@
+"""Documents and their chunks: the rows, and the SQL that reads and writes them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from donna_tui.index.database import Database
+from donna_tui.text.chunker import Chunk, embedding_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One source to remember. `text` is the whole file; its body starts at `body_start`. `modified_at` is Unix time."""
+
+    source_type: str
+    source_id: str
+    title: str
+    text: str
+    body_start: int = 0
+    user_id: str = "me"
+    uri: str = ""
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    note_type: str = ""
+    modified_at: float = 0.0
+    sensitive: bool = False
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def content_hash(self) -> str:
+        """sha256 of the text, in hex."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def search_title(self) -> str:
+        """What the title field of the keyword index holds: title, aliases and tags."""
+        return " ".join((self.title, *self.aliases, *self.tags))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """What is known of a stored document without reading its text."""
+
+    id: str
+    content_hash: str
+    title: str
+    search_title: str
+    updated_at: float
+
+
+def find_document(database: Database, user_id: str, source_type: str, source_id: str) -> StoredDocument | None:
+    """The stored document of a source, or None."""
+    rows = database.rows(
+        "SELECT id, content_hash, title, search_title, updated_at FROM memory_documents"
+        " WHERE user_id = ? AND source_type = ? AND source_id = ?",
+        (user_id, source_type, source_id),
+    )
+    return StoredDocument(*rows[0]) if rows else None
+
+
+def write_document(database: Database, document: Document, existing: StoredDocument | None) -> str:
+    """Insert or update the row of a document, and its links. Returns its id."""
+    now = time.time()
+    document_id = existing.id if existing else uuid.uuid4().hex
+    database.run(
+        "INSERT INTO memory_documents (id, user_id, source_type, source_id, title, uri, content_hash, created_at,"
+        " updated_at, sensitive, metadata_json, note_type, modified_at, search_title)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET title = excluded.title, uri = excluded.uri,"
+        " content_hash = excluded.content_hash, updated_at = excluded.updated_at, deleted_at = NULL,"
+        " sensitive = excluded.sensitive, metadata_json = excluded.metadata_json, note_type = excluded.note_type,"
+        " modified_at = excluded.modified_at, search_title = excluded.search_title",
+        (
+            document_id, document.user_id, document.source_type, document.source_id, document.title, document.uri,
+            document.content_hash, now, now, int(document.sensitive), json.dumps(document.metadata, ensure_ascii=False),
+            document.note_type, document.modified_at, document.search_title,
+        ),
+    )  # fmt: skip
+    database.run("DELETE FROM links WHERE document_id = ?", (document_id,))
+    database.run_many(
+        "INSERT OR IGNORE INTO links VALUES (?, ?)", [(document_id, link_key(target)) for target in document.links]
+    )
+    return document_id
+
+
+def link_key(target: str) -> str:
+    """The form in which link targets are compared: the last part of the path, lower case, without `.md`."""
+    return target.rsplit("/", 1)[-1].removesuffix(".md").casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A chunk as stored: its integer key, public id and the hash of the text that is embedded."""
+
+    id: int
+    chunk_id: str
+    embed_hash: bytes
+
+
+def embed_hash(title: str, chunk: Chunk) -> bytes:
+    """sha256 of the text that is embedded for this chunk."""
+    return hashlib.sha256(embedding_text(title, chunk.heading_path, chunk.text).encode()).digest()
+
+
+def insert_chunks(database: Database, document_id: str, document: Document, chunks: Sequence[Chunk]) -> list[ChunkRow]:
+    """Insert the chunks of a document, and their words into the keyword index."""
+    now = time.time()
+    rows: list[ChunkRow] = []
+    for chunk in chunks:
+        chunk_id, hashed = uuid.uuid4().hex, embed_hash(document.title, chunk)
+        database.run(
+            "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, content_hash, embed_hash,"
+            " heading_path, token_count, start_line, end_line, start_offset, end_offset, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                chunk_id, document_id, document.user_id, chunk.index, chunk.text,
+                hashlib.sha256(chunk.text.encode()).hexdigest(), hashed,
+                json.dumps(chunk.heading_path, ensure_ascii=False), chunk.token_count, chunk.start_line,
+                chunk.end_line, chunk.start, chunk.end, now,
+            ),
+        )  # fmt: skip
+        rows.append(ChunkRow(database.connection.last_insert_rowid(), chunk_id, hashed))
+    index_words(database, document_id)
+    return rows
+
+
+def chunks_of(database: Database, document_id: str) -> list[ChunkRow]:
+    """The stored chunks of a document, in order."""
+    return [
+        ChunkRow(*row)
+        for row in database.rows(
+            "SELECT id, chunk_id, embed_hash FROM memory_chunks WHERE document_id = ? ORDER BY chunk_index",
+            (document_id,),
+        )
+    ]
+
+
+def index_words(database: Database, document_id: str) -> None:
+    """Put the words of a document's chunks into the keyword index."""
+    database.run(
+        "INSERT INTO memory_fts (rowid, title, heading, content)"
+        " SELECT rowid, title, heading, content FROM memory_search_text WHERE document_id = ?",
+        (document_id,),
+    )
+
+
+def forget_words(database: Database, document_id: str) -> None:
+    """Take the words of a document's chunks out of the keyword index; call before its rows change."""
+    database.run(
+        "INSERT INTO memory_fts (memory_fts, rowid, title, heading, content)"
+        " SELECT 'delete', rowid, title, heading, content FROM memory_search_text WHERE document_id = ?",
+        (document_id,),
+    )

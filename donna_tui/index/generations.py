@@ -1,0 +1,95 @@
+"""Which index file of a space is in use. A changed chunker or model builds the next file beside it, then they swap.
+
+A space's folder holds `current` (the number of the file in use) and `index-N.db` files. What an index was built with is
+in its `meta` table; `Recipe` is what it should be built with now.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.errors import DatabaseError, Reason
+from donna_tui.index.database import Database, open_database
+from donna_tui.index.migrations import get_meta, migrate, set_meta
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What decides how a vault is cut and embedded. `embedding` is empty while no model is known."""
+
+    chunking: str
+    embedding: str = ""
+
+    def fits(self, built: Recipe) -> bool:
+        """Whether an index built so can serve: the same chunks, and vectors of this model or none yet."""
+        same_vectors = not self.embedding or not built.embedding or self.embedding == built.embedding
+        return self.chunking == built.chunking and same_vectors
+
+
+def index_path(folder: Path, generation: int) -> Path:
+    """The database file of a generation."""
+    return folder / f"index-{generation}.db"
+
+
+def current_generation(folder: Path) -> int | None:
+    """The generation in use, or None before the first."""
+    try:
+        return int((folder / "current").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        found = sorted(int(path.stem.split("-")[1]) for path in folder.glob("index-[0-9]*.db"))
+        return found[0] if found else None
+
+
+def make_current(folder: Path, generation: int) -> None:
+    """Swap, atomically, and delete the files of older generations."""
+    pending = folder / "current.new"
+    pending.write_text(str(generation), encoding="ascii")
+    pending.replace(folder / "current")
+    for path in folder.glob("index-[0-9]*.db"):
+        if int(path.stem.split("-")[1]) < generation:
+            delete_index(path)
+
+
+def open_generation(folder: Path, generation: int, recipe: Recipe) -> Database:
+    """Open an index file for writing; a new one is stamped with the recipe. Raises DatabaseError."""
+    database = open_database(index_path(folder, generation))
+    try:
+        migrate(database)
+        if get_meta(database, "chunking") is None:
+            set_meta(database, "chunking", recipe.chunking)
+    except DatabaseError:
+        database.close()
+        raise
+    return database
+
+
+def recipe_of(database: Database) -> Recipe:
+    """What an open index was built with."""
+    return Recipe(get_meta(database, "chunking") or "", get_meta(database, "embedding_version") or "")
+
+
+def set_aside(path: Path) -> Path:
+    """Move a damaged index out of the way, with its journal, and return where it is now."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    aside = path.with_name(f"{path.stem}.damaged-{stamp}")
+    for suffix in ("", "-wal", "-shm"):
+        source = path.with_name(path.name + suffix)
+        with contextlib.suppress(FileNotFoundError):
+            source.replace(aside.with_name(f"{aside.name}{suffix or '.db'}"))
+    return aside.with_name(f"{aside.name}.db")
+
+
+def delete_index(path: Path) -> None:
+    """Delete an index file with its journal."""
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def check_integrity(database: Database) -> None:
+    """SQLite's own quick check. Raises DatabaseError with `database_corrupt`."""
+    answer = database.value("PRAGMA quick_check(1)")
+    if answer != "ok":
+        raise DatabaseError(Reason.DATABASE_CORRUPT, f"the index {database.path.name} is damaged")

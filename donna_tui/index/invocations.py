@@ -1,0 +1,67 @@
+"""The invocation log: one row per embedded text and per model call, without any text."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from donna_tui.index.database import Database
+
+KEPT_ROWS = 20_000
+KEY_BYTES = 32
+
+TaskType = Literal["embed_vault_chunk", "embed_memory_query"]
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One embedded text: what for, by which model, in how many milliseconds, and the hash of the text."""
+
+    task_type: TaskType
+    model: str
+    latency_ms: float
+    input_hash: str
+
+
+def record(database: Database, invocations: Sequence[Invocation]) -> None:
+    """Append rows; the oldest beyond the last 20,000 go."""
+    now = time.time()
+    database.run_many(
+        "INSERT INTO invocation_log (at, task_type, model_alias, latency_ms, input_hash) VALUES (?, ?, ?, ?, ?)",
+        [(now, each.task_type, each.model, each.latency_ms, each.input_hash) for each in invocations],
+    )
+    database.run("DELETE FROM invocation_log WHERE id <= (SELECT max(id) FROM invocation_log) - ?", (KEPT_ROWS,))
+
+
+class InputHash:
+    """Hashes texts for the log. A plain sha256 of a short secret could be guessed, so sensitive texts get a keyed one."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def __call__(self, text: str, *, sensitive: bool) -> str:
+        """The hash, in hex."""
+        data = text.encode()
+        if sensitive:
+            return hmac.new(self._key, data, hashlib.sha256).hexdigest()
+        return hashlib.sha256(data).hexdigest()
+
+
+def load_key(folder: Path) -> bytes:
+    """This space's secret key; made on first use, readable by its owner only."""
+    path = folder / "log.key"
+    if path.exists():
+        key = path.read_bytes()
+        if len(key) == KEY_BYTES:
+            return key
+        path.unlink()
+    path.touch(mode=0o600)
+    key = secrets.token_bytes(KEY_BYTES)
+    path.write_bytes(key)
+    return key

@@ -1,0 +1,159 @@
+"""The tables, as an ordered list of migrations that are applied in one transaction."""
+
+from __future__ import annotations
+
+from donna_tui.errors import DatabaseError, Reason
+from donna_tui.index.database import Database
+
+BASE = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE memory_documents (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    source_type TEXT NOT NULL,
+    source_id TEXT NOT NULL,
+    title TEXT,
+    uri TEXT,
+    content_hash TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL,
+    deleted_at REAL,
+    sensitive INTEGER NOT NULL DEFAULT 0,
+    metadata_json TEXT,
+    note_type TEXT NOT NULL DEFAULT '',
+    modified_at REAL NOT NULL DEFAULT 0,
+    search_title TEXT NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX ux_memory_doc_user_source ON memory_documents (user_id, source_type, source_id);
+CREATE INDEX ix_memory_doc_updated ON memory_documents (user_id, updated_at);
+CREATE INDEX ix_memory_doc_deleted ON memory_documents (user_id, deleted_at);
+
+CREATE TABLE memory_chunks (
+    id INTEGER PRIMARY KEY,
+    chunk_id TEXT NOT NULL UNIQUE,
+    document_id TEXT NOT NULL REFERENCES memory_documents (id) ON DELETE CASCADE,
+    user_id TEXT NOT NULL,
+    chunk_index INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    embed_hash BLOB NOT NULL,
+    heading_path TEXT NOT NULL DEFAULT '[]',
+    token_count INTEGER NOT NULL,
+    embedding_version TEXT NOT NULL DEFAULT '',
+    start_line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    start_offset INTEGER NOT NULL,
+    end_offset INTEGER NOT NULL,
+    created_at REAL NOT NULL
+);
+CREATE INDEX ix_memory_chunks_document ON memory_chunks (document_id, chunk_index);
+CREATE INDEX ix_memory_chunks_version ON memory_chunks (user_id, embedding_version);
+CREATE INDEX ix_memory_chunks_embed ON memory_chunks (embed_hash);
+
+CREATE TABLE embeddings (
+    embed_hash BLOB PRIMARY KEY,
+    vector BLOB NOT NULL
+);
+
+CREATE VIEW memory_search_text AS
+    SELECT c.id AS rowid, c.document_id AS document_id, d.search_title AS title,
+           (SELECT group_concat(value, ' ') FROM json_each(c.heading_path)) AS heading, c.content AS content
+    FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id;
+
+CREATE VIRTUAL TABLE memory_fts USING fts5 (
+    title, heading, content,
+    content = 'memory_search_text', tokenize = 'porter unicode61 remove_diacritics 2'
+);
+INSERT INTO memory_fts (memory_fts, rank) VALUES ('secure-delete', 1);
+
+CREATE TABLE file_states (
+    path TEXT PRIMARY KEY,
+    state TEXT NOT NULL,
+    reason TEXT NOT NULL DEFAULT '',
+    message TEXT NOT NULL DEFAULT '',
+    size INTEGER NOT NULL DEFAULT 0,
+    mtime_ns INTEGER NOT NULL DEFAULT 0,
+    ctime_ns INTEGER NOT NULL DEFAULT 0,
+    inode INTEGER NOT NULL DEFAULT 0,
+    etag TEXT NOT NULL DEFAULT '',
+    checked_at REAL NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    next_try REAL
+) WITHOUT ROWID;
+CREATE INDEX ix_file_states_etag ON file_states (etag) WHERE etag <> '';
+
+CREATE TABLE links (
+    document_id TEXT NOT NULL REFERENCES memory_documents (id) ON DELETE CASCADE,
+    target TEXT NOT NULL,
+    PRIMARY KEY (document_id, target)
+) WITHOUT ROWID;
+CREATE INDEX ix_links_target ON links (target);
+
+CREATE TABLE invocation_log (
+    id INTEGER PRIMARY KEY,
+    at REAL NOT NULL,
+    task_type TEXT NOT NULL,
+    model_alias TEXT NOT NULL,
+    latency_ms REAL NOT NULL,
+    tokens_in INTEGER NOT NULL DEFAULT 0,
+    tokens_out INTEGER NOT NULL DEFAULT 0,
+    cost_usd REAL NOT NULL DEFAULT 0,
+    input_hash TEXT NOT NULL
+);
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_base", BASE),)
+"""Ordered and append-only: a released migration never changes."""
+
+
+def migrate(database: Database) -> None:
+    """Bring the tables up to date, all or nothing.
+
+    Raises DatabaseError with `database_newer` if a newer Donna wrote this file.
+    """
+    with database.transaction():
+        database.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
+        applied = {name for (name,) in database.rows("SELECT name FROM migrations")}
+        _refuse_newer(applied)
+        for name, sql in MIGRATIONS:
+            if name not in applied:
+                database.run(sql)
+                database.run("INSERT INTO migrations VALUES (?)", (name,))
+
+
+def _refuse_newer(applied: set[str]) -> None:
+    unknown = sorted(applied - {name for name, _ in MIGRATIONS})
+    if unknown:
+        raise DatabaseError(
+            Reason.DATABASE_NEWER,
+            f"the index was written by a newer Donna ({unknown[-1]})",
+            hint="update Donna, or run donna doctor --repair to build a new index",
+        )
+
+
+def create_vector_table(database: Database, dim: int) -> None:
+    """Create the sqlite-vec table for vectors of `dim` numbers, if it is not there.
+
+    The filters that are asked for most are columns of the table, so that they act inside the nearest-neighbour search.
+    """
+    database.run(
+        f"""CREATE VIRTUAL TABLE IF NOT EXISTS vec_memory_chunks USING vec0(
+            chunk_id TEXT PRIMARY KEY,
+            user_id TEXT PARTITION KEY,
+            source_type TEXT,
+            sensitive INTEGER,
+            embedding FLOAT[{int(dim)}]
+        )"""
+    )
+
+
+def get_meta(database: Database, key: str) -> str | None:
+    """A value of the `meta` table."""
+    value: str | None = database.value("SELECT value FROM meta WHERE key = ?", (key,))
+    return value
+
+
+def set_meta(database: Database, key: str, value: str) -> None:
+    """Set a value of the `meta` table."""
+    database.run("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, value))

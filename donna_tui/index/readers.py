@@ -1,0 +1,57 @@
+"""Read connections: one a thread, so that a search never waits for ingestion or for another search."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from donna_tui.index.database import Database, open_database
+from donna_tui.index.vectors import VectorIndex, reading_vectors
+
+READERS = 2
+
+T = TypeVar("T")
+
+
+class Readers:
+    """A small pool of reading threads over one index file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._executor = ThreadPoolExecutor(READERS, thread_name_prefix="donna-read")
+        self._local = threading.local()
+        self._open: list[Database] = []
+        self._lock = threading.Lock()
+
+    async def run(self, work: Callable[[Database, VectorIndex], T]) -> T:
+        """Run `work` on a reading thread, with its connection. Raises what it raises, and DatabaseError."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self._with_connection, work)
+
+    def _with_connection(self, work: Callable[[Database, VectorIndex], T]) -> T:
+        database: Database | None = getattr(self._local, "database", None)
+        if database is None:
+            database = self._local.database = open_database(self._path, read_only=True)
+            with self._lock:
+                self._open.append(database)
+        return work(database, self._vectors(database))
+
+    def _vectors(self, database: Database) -> VectorIndex:
+        """Which index can answer may change while the first vectors come in."""
+        vectors: VectorIndex | None = getattr(self._local, "vectors", None)
+        if vectors is None or vectors.name != "sqlite-vec":
+            fresh = reading_vectors(database)
+            if vectors is None or vectors.name != fresh.name:
+                vectors = self._local.vectors = fresh
+        return vectors
+
+    def close(self) -> None:
+        """Wait for running reads and close all connections."""
+        self._executor.shutdown(wait=True)
+        for database in self._open:
+            database.close()
+        self._open.clear()

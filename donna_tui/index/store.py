@@ -1,0 +1,254 @@
+"""`MemoryStore`: documents in, chunks, words and vectors kept in step. One transaction a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from donna_tui.errors import DatabaseError, Reason
+from donna_tui.index.database import Database
+from donna_tui.index.documents import (
+    ChunkRow,
+    Document,
+    StoredDocument,
+    chunks_of,
+    find_document,
+    forget_words,
+    index_words,
+    insert_chunks,
+    write_document,
+)
+from donna_tui.index.migrations import set_meta
+from donna_tui.index.vectors import ExactScan, Vector, VectorIndex, open_vectors
+from donna_tui.text.chunker import Chunk, embedding_text
+
+FAILED = "failed"
+"""The `embedding_version` of a chunk whose embedding failed; `reindex` and a retry clear it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upserted:
+    """What an upsert did: the document's id, its chunks, and how many of them found their vector in the cache."""
+
+    id: str
+    chunks: int
+    reused: int
+    unchanged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PendingChunk:
+    """A chunk that waits for its vector."""
+
+    id: int
+    embed_hash: bytes
+    path: str
+    source_type: str
+    sensitive: bool
+    modified_at: float
+    text: str
+
+
+class MemoryStore:
+    """The write side of the index. Use it from the one thread that owns the writable connection."""
+
+    def __init__(self, database: Database, chunk: Callable[[Document], list[Chunk]]) -> None:
+        self.database = database
+        self.version = ""
+        self.vectors: VectorIndex = ExactScan()
+        self._chunk = chunk
+
+    def use_embeddings(self, version: str, dim: int) -> None:
+        """From now on vectors of `dim` numbers, stamped `version`, are stored and searched."""
+        self.vectors = open_vectors(self.database, dim)
+        self.version = version
+        with self.database.transaction():
+            set_meta(self.database, "embedding_version", version)
+
+    def put(self, document: Document) -> str:
+        """Insert a document that is not there yet. Raises DatabaseError (`busy`) if it is."""
+        if find_document(self.database, document.user_id, document.source_type, document.source_id):
+            raise DatabaseError(Reason.BUSY, "this document is stored already", hint="use upsert")
+        return self.upsert(document).id
+
+    def upsert(self, document: Document, chunks: Sequence[Chunk] | None = None) -> Upserted:
+        """Insert a document or replace it. Equal content costs neither chunking nor embedding."""
+        existing = find_document(self.database, document.user_id, document.source_type, document.source_id)
+        if existing and self._same(existing, document):
+            return self._touch(existing, document)
+        fresh = self._chunk(document) if chunks is None else chunks
+        with self.database.transaction():
+            if existing:
+                self._remove_chunks(existing.id)
+            document_id = write_document(self.database, document, existing)
+            rows = insert_chunks(self.database, document_id, document, fresh)
+            reused = self._attach_known_vectors(rows)
+        return Upserted(document_id, len(rows), reused, unchanged=False)
+
+    def upsert_many(self, documents: Iterable[Document]) -> list[str]:
+        """Upsert several documents; each is a transaction of its own, so that one failure costs one document."""
+        return [self.upsert(document).id for document in documents]
+
+    def delete(self, source_type: str, source_id: str, user_id: str = "me") -> bool:
+        """Remove a document with its text, words and vectors, at once. False if it was not there."""
+        existing = find_document(self.database, user_id, source_type, source_id)
+        if not existing:
+            return False
+        with self.database.transaction():
+            hashes = {row.embed_hash for row in self._remove_chunks(existing.id)}
+            self.database.run("DELETE FROM memory_documents WHERE id = ?", (existing.id,))
+            self.database.run_many(
+                "DELETE FROM embeddings WHERE embed_hash = ?1"
+                " AND NOT EXISTS (SELECT 1 FROM memory_chunks WHERE embed_hash = ?1)",
+                [(each,) for each in hashes],
+            )
+        return True
+
+    def rename(self, old: str, document: Document) -> Upserted:
+        """Move a vault document from path `old` to `document.source_id`, keeping its id and its vectors.
+
+        A document that stands at the target already is replaced by it.
+        """
+        existing = find_document(self.database, document.user_id, document.source_type, old)
+        if existing:
+            self.delete(document.source_type, document.source_id, document.user_id)
+            self.database.run(
+                "UPDATE memory_documents SET source_id = ? WHERE id = ?", (document.source_id, existing.id)
+            )
+        return self.upsert(document)
+
+    def reindex(self, user_id: str = "me", source_type: str | None = None) -> int:
+        """Forget all vectors, so that every chunk is embedded again. Returns the number of chunks."""
+        where = "user_id = ? AND (? IS NULL OR document_id IN (SELECT id FROM memory_documents WHERE source_type = ?))"
+        parameters = (user_id, source_type, source_type)
+        with self.database.transaction():
+            rows = self.database.rows(f"SELECT chunk_id FROM memory_chunks WHERE {where}", parameters)  # noqa: S608
+            self.vectors.remove(self.database, [each for (each,) in rows])
+            self.database.run(f"UPDATE memory_chunks SET embedding_version = '' WHERE {where}", parameters)  # noqa: S608
+            self.database.run(
+                "DELETE FROM embeddings WHERE embed_hash NOT IN"
+                " (SELECT embed_hash FROM memory_chunks WHERE embedding_version <> '')"
+            )
+        return len(rows)
+
+    def get_document_meta(self, source_type: str, source_id: str, user_id: str = "me") -> tuple[str, float] | None:
+        """The id of a document and when it was last stored (Unix time), or None."""
+        existing = find_document(self.database, user_id, source_type, source_id)
+        return (existing.id, existing.updated_at) if existing else None
+
+    def pending(self, limit: int) -> list[PendingChunk]:
+        """Chunks that wait for a vector, the newest first, so that an edit overtakes an import."""
+        rows = self.database.rows(
+            "SELECT c.id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at, d.title,"
+            " c.heading_path, c.content FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+            " WHERE c.user_id = 'me' AND c.embedding_version = '' ORDER BY c.id DESC LIMIT ?",
+            (limit,),
+        )
+        return [
+            PendingChunk(
+                each, hashed, path, kind, bool(sensitive), modified,
+                embedding_text(title, tuple(json.loads(heading)), content),
+            )
+            for each, hashed, path, kind, sensitive, modified, title, heading, content in rows
+        ]  # fmt: skip
+
+    def attach_cached(self, batch: Sequence[PendingChunk]) -> list[PendingChunk]:
+        """Give vectors to the chunks whose text was embedded before; returns the others."""
+        cached = {
+            chunk.id
+            for chunk in batch
+            if self.database.value("SELECT 1 FROM embeddings WHERE embed_hash = ?", (chunk.embed_hash,))
+        }
+        if cached:
+            with self.database.transaction():
+                self._stamp(sorted(cached))
+        return [chunk for chunk in batch if chunk.id not in cached]
+
+    def waiting(self, paths: Iterable[str]) -> set[str]:
+        """Those of these vault paths that still have chunks without a vector."""
+        return {
+            path
+            for path in paths
+            if self.database.value(
+                "SELECT 1 FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+                " WHERE d.source_id = ? AND c.embedding_version = '' LIMIT 1",
+                (path,),
+            )
+        }
+
+    def store_vectors(self, vectors: Sequence[tuple[int, bytes, Vector]]) -> None:
+        """Store vectors as (chunk key, embed hash, vector); chunks that are gone by now are passed over."""
+        with self.database.transaction():
+            alive = [
+                (each, hashed, vector)
+                for each, hashed, vector in vectors
+                if self.database.value(
+                    "SELECT 1 FROM memory_chunks WHERE id = ? AND embed_hash = ? AND embedding_version <> ?",
+                    (each, hashed, self.version),
+                )
+            ]
+            self.database.run_many(
+                "INSERT OR IGNORE INTO embeddings VALUES (?, ?)",
+                [(hashed, vector.astype("float32").tobytes()) for _, hashed, vector in alive],
+            )
+            self._stamp([each for each, _, _ in alive])
+
+    def mark_failed(self, ids: Sequence[int]) -> None:
+        """Leave these chunks out of `pending` until `retry_failed`."""
+        self.database.run_many(
+            "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(FAILED, each) for each in ids]
+        )
+
+    def retry_failed(self) -> None:
+        """Let chunks whose embedding failed be tried again."""
+        self.database.run("UPDATE memory_chunks SET embedding_version = '' WHERE embedding_version = ?", (FAILED,))
+
+    def drop_unused_vectors(self) -> None:
+        """Delete cached vectors that no chunk uses any more."""
+        self.database.run(
+            "DELETE FROM embeddings WHERE NOT EXISTS"
+            " (SELECT 1 FROM memory_chunks WHERE memory_chunks.embed_hash = embeddings.embed_hash)"
+        )
+
+    @staticmethod
+    def _same(existing: StoredDocument, document: Document) -> bool:
+        return existing.content_hash == document.content_hash and existing.title == document.title
+
+    def _touch(self, existing: StoredDocument, document: Document) -> Upserted:
+        with self.database.transaction():
+            if existing.search_title == document.search_title:
+                write_document(self.database, document, existing)
+            else:
+                forget_words(self.database, existing.id)
+                write_document(self.database, document, existing)
+                index_words(self.database, existing.id)
+        count = len(chunks_of(self.database, existing.id))
+        return Upserted(existing.id, count, count, unchanged=True)
+
+    def _remove_chunks(self, document_id: str) -> list[ChunkRow]:
+        rows = chunks_of(self.database, document_id)
+        forget_words(self.database, document_id)
+        self.vectors.remove(self.database, [row.chunk_id for row in rows])
+        self.database.run("DELETE FROM memory_chunks WHERE document_id = ?", (document_id,))
+        return rows
+
+    def _attach_known_vectors(self, rows: Sequence[ChunkRow]) -> int:
+        """Give each new chunk the vector that the cache holds for the same text under the current version."""
+        if not self.version:
+            return 0
+        known = [
+            row.id
+            for row in rows
+            if self.database.value("SELECT 1 FROM embeddings WHERE embed_hash = ?", (row.embed_hash,))
+        ]
+        self._stamp(known)
+        return len(known)
+
+    def _stamp(self, ids: Sequence[int]) -> None:
+        self.database.run_many(
+            "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(self.version, each) for each in ids]
+        )
+        self.vectors.add(self.database, ids)
+
+

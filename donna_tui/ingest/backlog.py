@@ -1,0 +1,145 @@
+"""Embeds the chunks that wait for a vector. The database is the queue, so nothing is lost when Donna stops."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.errors import ModelError
+from donna_tui.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed
+from donna_tui.index.invocations import InputHash, Invocation, record
+from donna_tui.index.store import MemoryStore, PendingChunk
+from donna_tui.index.vectors import Vector
+
+BATCH = 32
+"""Chunks a round: a saved edit waits for one round at the most, about 0.2 s on two cores."""
+
+RETRY_SECONDS = 30.0
+
+
+class Write(Protocol):
+    """Runs a piece of work on the thread that owns the writable connection."""
+
+    def __call__(self, work: Callable[[], Any]) -> Awaitable[Any]: ...
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What has been done for one note since it was stored."""
+
+    computed: int = 0
+    reused: int = 0
+    latency_ms: float = 0.0
+
+
+class EmbeddingBacklog:
+    """One task that empties `MemoryStore.pending`, round by round."""
+
+    def __init__(
+        self, store: MemoryStore, write: Write, service: EmbeddingService, hub: EventHub, input_hash: InputHash
+    ) -> None:
+        self._store = store
+        self._write = write
+        self._service = service
+        self._hub = hub
+        self._input_hash = input_hash
+        self._work = asyncio.Event()
+        self._tallies: dict[str, _Tally] = {}
+        self._noticed: dict[str, float] = {}
+        self.idle = asyncio.Event()
+
+    def wake(self) -> None:
+        """There may be new chunks."""
+        self.idle.clear()
+        self._work.set()
+
+    def noticed(self, path: str, at: float) -> None:
+        """A change of this note was noticed at this Unix time; its `NoteEmbedded` will say how long it took."""
+        self._noticed[path] = at
+
+    async def run(self) -> None:
+        """Embed until cancelled."""
+        while True:
+            batch = await self._write(lambda: self._store.pending(BATCH))
+            if batch:
+                await self._round(batch)
+                continue
+            self.idle.set()
+            await self._work.wait()
+            self._work.clear()
+
+    async def _round(self, batch: list[PendingChunk]) -> None:
+        fresh = await self._write(lambda: self._store.attach_cached(batch))
+        waiting = {chunk.id for chunk in fresh}
+        for chunk in batch:
+            self._tally(chunk.path).reused += chunk.id not in waiting
+        if fresh:
+            await self._embed(fresh)
+        paths = {chunk.path for chunk in batch}
+        for path in paths - await self._write(lambda: self._store.waiting(paths)):
+            self._announce(path)
+
+    async def _embed(self, chunks: list[PendingChunk]) -> None:
+        started = time.perf_counter()
+        vectors = await self._vectors(chunks)
+        latency = (time.perf_counter() - started) * 1000
+        done = [(chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True) if vector is not None]
+        for chunk, _ in done:
+            self._tally(chunk.path).computed += 1
+            self._tally(chunk.path).latency_ms += latency / len(done)
+        await self._write(lambda: self._save(done, latency))
+        notes = len({chunk.path for chunk, _ in done})
+        self._hub.post(IngestBatch(notes=notes, chunks=len(done), latency_ms=latency))
+        if not done:
+            await asyncio.sleep(RETRY_SECONDS)
+            await self._write(self._store.retry_failed)
+
+    def _save(self, done: Sequence[tuple[PendingChunk, Vector]], latency: float) -> None:
+        self._store.store_vectors([(chunk.id, chunk.embed_hash, vector) for chunk, vector in done])
+        rows = [
+            Invocation(
+                "embed_vault_chunk",
+                self._store.version,
+                latency / len(done),
+                self._input_hash(chunk.text, sensitive=chunk.sensitive),
+            )
+            for chunk, _ in done
+        ]
+        record(self._store.database, rows)
+
+    async def _vectors(self, chunks: Sequence[PendingChunk]) -> list[Vector | None]:
+        """Vectors in the order of the chunks. If a batch fails, its chunks are tried one by one, to find the culprit."""
+        try:
+            return list(await self._service.embed_documents([chunk.text for chunk in chunks]))
+        except ModelError as error:
+            if len(chunks) == 1:
+                await self._fail(chunks[0], error)
+                return [None]
+        return [vector for chunk in chunks for vector in await self._vectors([chunk])]
+
+    async def _fail(self, chunk: PendingChunk, error: ModelError) -> None:
+        await self._write(lambda: self._store.mark_failed([chunk.id]))
+        self._hub.post(
+            NoteFailed(
+                path=chunk.path, reason=error.reason, message=error.message, next_try=time.time() + RETRY_SECONDS
+            )
+        )
+
+    def _tally(self, path: str) -> _Tally:
+        return self._tallies.setdefault(path, _Tally())
+
+    def _announce(self, path: str) -> None:
+        noticed, tally = self._noticed.pop(path, None), self._tallies.pop(path, _Tally())
+        self._hub.post(
+            NoteEmbedded(
+                path=path,
+                computed=tally.computed,
+                reused=tally.reused,
+                latency_ms=tally.latency_ms,
+                found_after_ms=None if noticed is None else (time.time() - noticed) * 1000,
+            )
+        )

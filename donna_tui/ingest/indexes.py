@@ -1,0 +1,151 @@
+"""The index in use and, while the chunker or the model has changed, the one that is being built beside it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.errors import DatabaseError, Reason
+from donna_tui.events import EventHub, IndexSwapped, ProblemRaised
+from donna_tui.index.generations import (
+    Recipe,
+    current_generation,
+    index_path,
+    make_current,
+    set_aside,
+)
+from donna_tui.index.invocations import InputHash
+from donna_tui.ingest.pipeline import Parts, Pipeline
+from donna_tui.ingest.watcher import Hint
+
+
+class Indexes:
+    """One or two pipelines over the same vault. Searches use `active`; both follow what changes."""
+
+    def __init__(self, parts: Parts, hub: EventHub, input_hash: InputHash) -> None:
+        self._parts, self._hub, self._input_hash = parts, hub, input_hash
+        self._service: EmbeddingService | None = None
+        self._wanted = parts.recipe
+        self.building: Pipeline | None = None
+        self._built = Recipe("")
+        self._why = ""
+        self._active: Pipeline | None = None
+
+    @property
+    def active(self) -> Pipeline:
+        """The pipeline that searches use."""
+        if self._active is None:
+            raise RuntimeError("the index is not open")
+        return self._active
+
+    @property
+    def pipelines(self) -> tuple[Pipeline, ...]:
+        """All that must hear of changes."""
+        return tuple(each for each in (self._active, self.building) if each)
+
+    @property
+    def newest(self) -> Pipeline:
+        """The one whose progress counts."""
+        return self.building or self.active
+
+    @property
+    def speaks_model(self) -> bool:
+        """Whether the vectors of the active index can be compared with those of the model that is loaded."""
+        return bool(self._wanted.embedding) and self._wanted.embedding == self._built.embedding
+
+    async def open(self) -> None:
+        """Open the current index, or the first. A damaged one is set aside and built anew: it holds nothing that the
+        vault does not. Raises DatabaseError if it cannot be opened or made for another reason.
+        """
+        generation = current_generation(self._parts.folder) or 1
+        try:
+            self._active, self._built = await self._open(generation)
+        except DatabaseError as error:
+            if error.reason is not Reason.DATABASE_CORRUPT:
+                raise
+            self._report_damage(generation)
+            self._active, self._built = await self._open(generation)
+        make_current(self._parts.folder, generation)
+        await self._build_if_needed("the way notes are cut has changed")
+
+    async def _open(self, generation: int) -> tuple[Pipeline, Recipe]:
+        pipeline = Pipeline(self._parts, generation)
+        try:
+            return pipeline, await pipeline.open()
+        except DatabaseError:
+            await pipeline.close()
+            raise
+
+    def _report_damage(self, generation: int) -> None:
+        aside = set_aside(index_path(self._parts.folder, generation))
+        self._hub.post(
+            ProblemRaised(
+                reason=Reason.DATABASE_CORRUPT,
+                message=f"the index was damaged; it was set aside as {aside.name} and is built anew from your notes",
+                hint="no note was touched; delete the damaged file when you no longer want it",
+            )
+        )
+
+    async def replace_damaged(self) -> None:
+        """The index in use turned out to be damaged: set it aside and begin again."""
+        generation = self.active.generation
+        await self.active.close()
+        self._report_damage(generation)
+        self._active, self._built = await self._open(generation)
+        if self._service:
+            await self._embed(self.active, self._service)
+        await self.active.reconcile("the index is built anew")
+
+    async def embed_with(self, service: EmbeddingService) -> None:
+        """A model is there. If the active index has vectors of another, a new one is built beside it."""
+        self._service = service
+        self._wanted = Recipe(self._wanted.chunking, service.provider.version_tag)
+        if self.building is None:
+            await self._build_if_needed("the model has changed")
+        if self._built.embedding in ("", self._wanted.embedding):
+            await self._embed(self.active, service)
+        if self.building:
+            await self._embed(self.building, service)
+
+    async def _embed(self, pipeline: Pipeline, service: EmbeddingService) -> None:
+        provider = service.provider
+        await pipeline.embed_with(service, provider.version_tag, provider.dim, self._input_hash)
+        if pipeline is self._active:
+            self._built = Recipe(self._built.chunking, provider.version_tag)
+
+    async def _build_if_needed(self, why: str) -> None:
+        if self._wanted.fits(self._built):
+            return
+        self.building, _ = await self._open(self.active.generation + 1)
+        self._why = why
+
+    async def finish_building(self) -> None:
+        """Once the new index is complete, let it take the place of the old one. Call after the first comparison."""
+        building = self.building
+        if building is None:
+            return
+        await building.settled()
+        old, self._active, self.building = self.active, building, None
+        self._built = self._wanted
+        await old.close()
+        make_current(self._parts.folder, building.generation)
+        self._hub.post(IndexSwapped(generation=building.generation, why=self._why))
+
+    def follow(self, hint: Hint) -> None:
+        """Pass on what the watcher noticed."""
+        for pipeline in self.pipelines:
+            pipeline.follow(hint)
+
+    async def reconcile(self, why: str, *, accept: bool = False, reread: bool = False) -> None:
+        """Compare the vault with every index. Raises VaultReadError if the root is missing."""
+        for pipeline in self.pipelines:
+            await pipeline.reconcile(why, accept=accept, reread=reread)
+
+    async def settled(self) -> None:
+        """Wait until all that is known to differ is in."""
+        await asyncio.gather(*(pipeline.settled() for pipeline in self.pipelines))
+
+    async def close(self) -> None:
+        """Close all index files."""
+        for pipeline in self.pipelines:
+            await pipeline.close()

@@ -1,0 +1,229 @@
+"""One index being kept true: from hints and comparisons, through the queue, to text, words and vectors."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.errors import Reason, VaultReadError
+from donna_tui.events import EventHub, NoteIndexed, ProblemCleared, ReconcileDone
+from donna_tui.index.documents import Document
+from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
+from donna_tui.index.invocations import InputHash
+from donna_tui.index.readers import Readers
+from donna_tui.index.store import MemoryStore
+from donna_tui.ingest.backlog import EmbeddingBacklog
+from donna_tui.ingest.departures import Departures
+from donna_tui.ingest.hints import sort_hints
+from donna_tui.ingest.queue import Job, MemoryIngestQueue
+from donna_tui.ingest.reconcile import Difference, compare
+from donna_tui.ingest.source import Gone, Outcome, Unchanged, VaultSource
+from donna_tui.ingest.watcher import Hint
+from donna_tui.ingest.worker import IngestWorker
+from donna_tui.supervisor import Supervisor
+from donna_tui.text.chunker import Chunk
+from donna_tui.vault.client import VaultClient
+
+FOLLOW_UP_SECONDS = 1.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a pipeline is made of. `folder` holds the space's index files; `rename_window` is in seconds."""
+
+    root: Path
+    folder: Path
+    recipe: Recipe
+    client: VaultClient
+    chunk: Callable[[Document], list[Chunk]]
+    hub: EventHub
+    rename_window: float
+
+
+class Pipeline:
+    """Owns one index file, its writer thread and its tasks. Use it on one event loop."""
+
+    def __init__(self, parts: Parts, generation: int) -> None:
+        self._parts, self._hub, self.generation = parts, parts.hub, generation
+        self.queue = MemoryIngestQueue()
+        self.readers = Readers(index_path(parts.folder, generation))
+        self.backlog: EmbeddingBacklog | None = None
+        self.last_reconcile: float | None = None
+        self._store: MemoryStore | None = None
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="donna-write")
+        self._tasks = Supervisor(self._hub)
+        self._rescans: set[str] = set()
+        self._rescan_asked = asyncio.Event()
+
+    @property
+    def path(self) -> Path:
+        """The index file."""
+        return index_path(self._parts.folder, self.generation)
+
+    async def open(self) -> Recipe:
+        """Open the index file and start the tasks. Returns what the index was built with. Raises DatabaseError."""
+        parts = self._parts
+        database = await self.write(lambda: open_generation(parts.folder, self.generation, parts.recipe))
+        self._store = MemoryStore(database, parts.chunk)
+        self._source = VaultSource(parts.client, self._store, parts.chunk)
+        self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._settle)
+        self.departures = Departures(self._hub, parts.rename_window, self._depart, self._reading, self._count_notes)
+        self._tasks.start("reading notes", self._worker.run)
+        self._tasks.start("removing notes", self.departures.run)
+        self._tasks.start("comparing folders", self._rescan_forever)
+        return await self.write(lambda: recipe_of(database))
+
+    async def embed_with(self, service: EmbeddingService, version: str, dim: int, input_hash: InputHash) -> None:
+        """From now on chunks get vectors from this service."""
+        store = self.store
+        await self.write(lambda: store.use_embeddings(version, dim))
+        self.backlog = EmbeddingBacklog(store, self.write, service, self._hub, input_hash)
+        self._tasks.start("embedding", self.backlog.run)
+
+    @property
+    def store(self) -> MemoryStore:
+        """The write side; only for work that `write` runs."""
+        if self._store is None:
+            raise RuntimeError("the pipeline is not open")
+        return self._store
+
+    async def write(self, work: Callable[[], T]) -> T:
+        """Run a piece of work on the thread that owns the writable connection."""
+        return await asyncio.get_running_loop().run_in_executor(self._writer, work)
+
+    async def close(self) -> None:
+        """Stop the tasks, let a running transaction end, and close the file."""
+        await self._tasks.stop()
+        await asyncio.get_running_loop().run_in_executor(None, self._close_files)
+
+    def _close_files(self) -> None:
+        self.readers.close()
+        if self._store:
+            self._writer.submit(self._store.database.close).result()
+        self._writer.shutdown(wait=True)
+
+    async def settled(self) -> None:
+        """Wait until everything that is known to differ is in: text, and vectors where there is a model."""
+        while self._reading() or self.departures.waiting or (self.backlog and not self.backlog.idle.is_set()):
+            await asyncio.sleep(0.02)
+
+    def _reading(self) -> bool:
+        return self._worker.busy or len(self.queue) > 0
+
+    # Noticing what changed
+
+    def follow(self, hint: Hint) -> None:
+        """Something may have changed; a task finds out what."""
+        if hint.everything:
+            self.rescan([""])
+        else:
+            self._tasks.start("following file events", lambda: self._follow(hint.paths))
+
+    async def _follow(self, paths: Iterable[str]) -> None:
+        root, client = self._parts.root, self._parts.client
+        found = await asyncio.to_thread(sort_hints, client, root, paths)
+        below = [path for each in found.vanished for path in await self._known_below(each)]
+        now = time.time()
+        self.queue.put(Job(path, "changed", now) for path in (*found.notes, *below))
+        self.rescan(found.folders)
+
+    async def _known_below(self, prefix: str) -> list[str]:
+        return await self.write(lambda: self._source.paths_below(prefix))
+
+    def rescan(self, prefixes: Iterable[str]) -> None:
+        """Compare these folders soon."""
+        self._rescans.update(prefixes)
+        if self._rescans:
+            self._rescan_asked.set()
+
+    async def _rescan_forever(self) -> None:
+        """Compare folders until a comparison finds nothing new: file events in new folders are incomplete."""
+        while True:
+            await self._rescan_asked.wait()
+            self._rescan_asked.clear()
+            prefixes, self._rescans = self._rescans, set()
+            for prefix in [""] if "" in prefixes else sorted(prefixes):
+                if await self.reconcile("something changed", prefix):
+                    asyncio.get_running_loop().call_later(FOLLOW_UP_SECONDS, self.rescan, [prefix])
+
+    async def reconcile(self, why: str, prefix: str = "", *, accept: bool = False, reread: bool = False) -> bool:
+        """Compare vault and index below a folder and queue what differs. Returns whether anything did.
+
+        `accept` takes missing notes as deleted however many they are; `reread` reads every note again. Raises
+        VaultReadError if the root is missing.
+        """
+        started = time.perf_counter()
+        client = self._parts.client
+        found = await self.readers.run(lambda database, _: compare(client, database, prefix, hash_all=reread))
+        for entry in found.skipped:
+            self._hub.post(await self.write(_later(self._source.skip, entry)))
+        self.queue.put(Job(path, "new") for path in found.new)
+        self.queue.put(Job(path, "rebuild" if reread else "changed") for path in found.changed)
+        self.departures.expect(found.gone, accept=accept)
+        if not prefix:
+            self.departures.complete(found.gone)
+            self.last_reconcile = time.time()
+            self._hub.post(ProblemCleared(reason=Reason.ROOT_MISSING))
+        self._hub.post(_reconciled(why, found, started))
+        return bool(found.new or found.changed or found.gone)
+
+    # Doing the work
+
+    def _settle(self, job: Job, outcome: Outcome) -> None:
+        if isinstance(outcome, Gone):
+            self.departures.expect([job.path])
+            return
+        if isinstance(outcome, Unchanged):
+            return
+        if isinstance(outcome, NoteIndexed) and self.backlog:
+            if job.noticed_at is not None:
+                self.backlog.noticed(job.path, job.noticed_at)
+            self.backlog.wake()
+        self._hub.post(outcome)
+
+    async def _depart(self, path: str) -> None:
+        """Delete a note whose file is still missing; read it again if it is back."""
+        if await asyncio.to_thread(self._is_there, path):
+            self.queue.put([Job(path, "changed", time.time())])
+            return
+        deleted = await self.write(lambda: self._source.remove(path))
+        if deleted:
+            self._hub.post(deleted)
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            self._parts.client.stat(path)
+        except VaultReadError as error:
+            if error.reason is Reason.ROOT_MISSING:
+                raise
+            return False
+        return True
+
+    async def _count_notes(self) -> int:
+        count: int = await self.write(lambda: self.store.database.value("SELECT count(*) FROM memory_documents"))
+        return count
+
+
+def _later(work: Callable[[Any], T], argument: Any) -> Callable[[], T]:
+    return lambda: work(argument)
+
+
+def _reconciled(why: str, found: Difference, started: float) -> ReconcileDone:
+    return ReconcileDone(
+        why=why,
+        seen=found.seen,
+        new=len(found.new),
+        changed=len(found.changed),
+        deleted=len(found.gone),
+        renamed=0,
+        skipped=len(found.skipped),
+        latency_ms=(time.perf_counter() - started) * 1000,
+    )

@@ -1,0 +1,75 @@
+"""How far an index is, counted in the database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from donna_tui.errors import Reason
+from donna_tui.index.database import Database
+from donna_tui.status import Coverage, Problem
+
+SHOWN_PROBLEMS = 200
+
+WORTH_SHOWING = frozenset(
+    {
+        Reason.UNREADABLE,
+        Reason.TOO_LARGE,
+        Reason.TOO_LONG,
+        Reason.NOT_TEXT,
+        Reason.CONFLICT_COPY,
+        Reason.IO_ERROR,
+        Reason.INVALID_FRONTMATTER,
+    }
+)
+"""Reasons of skipped files that the user may want to do something about."""
+
+
+def count(database: Database) -> Coverage:
+    """Count notes, chunks and skipped files."""
+    skipped = dict(database.rows("SELECT reason, count(*) FROM file_states WHERE state = 'skipped' GROUP BY reason"))
+    indexed, failed = database.rows(
+        "SELECT count(*) FILTER (WHERE state = 'indexed'), count(*) FILTER (WHERE state = 'failed') FROM file_states"
+    )[0]
+    chunks, embedded = database.rows(
+        "SELECT count(*), count(*) FILTER (WHERE embedding_version NOT IN ('', 'failed')) FROM memory_chunks"
+    )[0]
+    waiting = database.value(
+        "SELECT count(DISTINCT document_id) FROM memory_chunks WHERE embedding_version IN ('', 'failed')"
+    )
+    return Coverage(
+        notes=indexed + failed,
+        text=indexed,
+        vectors=indexed - waiting,
+        chunks=chunks,
+        chunks_embedded=embedded,
+        skipped=skipped,
+        failed=failed,
+        sensitive=database.value("SELECT count(*) FROM memory_documents WHERE sensitive"),
+    )
+
+
+def with_waiting(coverage: Coverage, waiting: int) -> Coverage:
+    """Add notes that were seen and wait to be read."""
+    return replace(coverage, notes=coverage.notes + waiting)
+
+
+def file_problems(database: Database) -> tuple[Problem, ...]:
+    """Files that failed, were skipped for a reason worth knowing, or are indexed with a reservation."""
+    reasons = ", ".join(f"'{reason}'" for reason in sorted(WORTH_SHOWING))
+    rows = database.rows(
+        "SELECT path, state, reason, message, checked_at, next_try FROM file_states"  # noqa: S608
+        f" WHERE state = 'failed' OR reason IN ({reasons}) ORDER BY state = 'failed' DESC, path LIMIT ?",
+        (SHOWN_PROBLEMS,),
+    )
+    return tuple(
+        Problem(
+            id=f"{reason}:{path}",
+            reason=Reason(reason),
+            message=message,
+            path=path,
+            since=since,
+            next_try=next_try,
+            retryable=state == "failed",
+        )
+        for path, state, reason, message, since, next_try in rows
+    )

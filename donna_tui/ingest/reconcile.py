@@ -1,0 +1,55 @@
+"""Compares vault and index: finds what the watcher missed, a crash cut short or another program did meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from donna_tui.errors import Reason
+from donna_tui.index.database import Database
+from donna_tui.index.files import FileState, file_states
+from donna_tui.vault.client import Entry, VaultClient
+
+SILENT = frozenset({Reason.IGNORED, Reason.NOT_MARKDOWN})
+"""Files that nobody expects to find in the index get no state of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a comparison found. Paths are vault-relative; `seen` counts the notes on disk."""
+
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+    skipped: tuple[Entry, ...]
+    seen: int
+
+
+def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_all: bool = False) -> Difference:
+    """Compare the vault below `prefix` with the index. Raises VaultReadError if the root is missing.
+
+    A file counts as unchanged without being read only if size, mtime, ctime and inode agree and none is recent.
+    """
+    known = file_states(database, prefix)
+    entries = {entry.path: entry for entry in client.scan(prefix)}
+    notes = {path: entry for path, entry in entries.items() if entry.reason is None}
+    skipped = [entry for entry in entries.values() if entry.reason and entry.reason not in SILENT]
+    gone = [path for path in known if path not in entries or entries[path].reason in SILENT]
+    return Difference(
+        new=tuple(path for path in notes if path not in known),
+        changed=tuple(path for path in notes if path in known and (hash_all or _changed(known[path], notes[path]))),
+        gone=tuple(gone),
+        skipped=tuple(entry for entry in skipped if _news(known.get(entry.path), entry)),
+        seen=len(notes),
+    )
+
+
+def _changed(state: FileState, entry: Entry) -> bool:
+    """Whether a note must be read. Files that were skipped for what is in them need not be read again and again."""
+    stat = entry.stat
+    if stat is None or (state.state != "indexed" and state.reason != Reason.NOT_TEXT):
+        return True
+    return not state.same_stat(stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode)
+
+
+def _news(state: FileState | None, entry: Entry) -> bool:
+    return state is None or state.state != "skipped" or state.reason != entry.reason

@@ -1,0 +1,208 @@
+"""The vault as a source: reads one note, turns it into a document and stores it. Runs on the writer's thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.events import NoteDeleted, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, StageTimes
+from donna_tui.index.documents import Document
+from donna_tui.index.files import FileState, file_state, file_states, forget_state, save_state, with_etag
+from donna_tui.index.store import MemoryStore, Upserted
+from donna_tui.ingest.queue import Job
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.text.chunker import Chunk
+from donna_tui.vault.client import Entry, NoteStat, VaultClient, VaultNote
+from donna_tui.vault.links import extract_links
+
+FIRST_RETRY_SECONDS = 5.0
+LONGEST_RETRY_SECONDS = 600.0
+BELIEVABLE_SECONDS = 5.0
+TRANSIENT = frozenset({Reason.UNREADABLE, Reason.IO_ERROR, Reason.MISSING})
+
+SOURCE = "vault"
+
+IngestEvent = NoteIndexed | NoteSkipped | NoteFailed | NoteRenamed | NoteDeleted
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The file was touched, its bytes were not."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The file is not there any more; whether it moved or was deleted shows within the rename window."""
+
+    path: str
+
+
+Outcome = IngestEvent | Unchanged | Gone
+
+
+def document_of(note: VaultNote) -> Document:
+    """A note as a document."""
+    return Document(
+        source_type=SOURCE,
+        source_id=note.path,
+        title=note.title,
+        text=note.text,
+        body_start=note.body_start,
+        uri=f"vault:{note.path}",
+        aliases=note.aliases,
+        tags=note.tags,
+        links=tuple(extract_links(note.content)),
+        note_type=note.note_type,
+        modified_at=note.mtime,
+        sensitive=note.sensitivity is not Sensitivity.PUBLIC,
+        metadata={
+            "mtime": note.mtime,
+            "size": note.size,
+            "tags": list(note.tags),
+            "aliases": list(note.aliases),
+            "type": note.note_type,
+            "frontmatter": note.frontmatter.data,
+        },
+    )
+
+
+class VaultSource:
+    """Keeps documents and file states in step with the files. Every method is one short piece of work."""
+
+    def __init__(self, client: VaultClient, store: MemoryStore, chunk: Callable[[Document], list[Chunk]]) -> None:
+        self._client = client
+        self._store = store
+        self._chunk = chunk
+
+    def ingest(self, job: Job) -> Outcome:
+        """Bring one path up to date; what is wrong with the file becomes its state.
+
+        Raises DatabaseError, and VaultReadError only if the whole vault is missing.
+        """
+        started = time.perf_counter()
+        known = file_state(self._store.database, job.path)
+        try:
+            note = self._client.read(job.path)
+        except VaultReadError as error:
+            return self._unreadable(job, known, error)
+        state = self._state_of(note)
+        if known and known.state == "indexed" and known.etag == note.etag and job.why != "rebuild":
+            save_state(self._store.database, state)
+            return Unchanged(job.path)
+        return self._store_note(job, note, state, known, read_ms=_since(started))
+
+    def remove(self, path: str) -> NoteDeleted | None:
+        """Remove a note that is gone for good; None if the index did not have it."""
+        known = self._store.delete(SOURCE, path)
+        forget_state(self._store.database, path)
+        return NoteDeleted(path=path) if known else None
+
+    def skip(self, entry: Entry) -> NoteSkipped:
+        """Note that a file is not indexed, and why; a document that it had is removed."""
+        reason = entry.reason or Reason.IGNORED
+        self._store.delete(SOURCE, entry.path)
+        stat = entry.stat
+        state = FileState(path=entry.path, state="skipped", reason=reason, message=entry.message)
+        if stat:
+            state = replace(state, size=stat.size, mtime_ns=stat.mtime_ns, ctime_ns=stat.ctime_ns, inode=stat.inode)
+        save_state(self._store.database, state)
+        return NoteSkipped(path=entry.path, reason=reason, message=entry.message)
+
+    def paths_below(self, prefix: str) -> list[str]:
+        """The known paths at or below a path that is gone."""
+        return list(file_states(self._store.database, prefix))
+
+    def _store_note(
+        self, job: Job, note: VaultNote, state: FileState, known: FileState | None, *, read_ms: float
+    ) -> IngestEvent:
+        document = document_of(note)
+        moved_from = None if known else self._moved_from(note)
+        if moved_from:
+            self._store.rename(moved_from, document)
+            forget_state(self._store.database, moved_from)
+            save_state(self._store.database, state)
+            return NoteRenamed(path=note.path, old_path=moved_from)
+        started = time.perf_counter()
+        chunks = self._chunk(document)
+        chunk_ms, started = _since(started), time.perf_counter()
+        stored = self._store.upsert(document, chunks)
+        save_state(self._store.database, state)
+        return _indexed(job, note, stored, StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started)))
+
+    def _moved_from(self, note: VaultNote) -> str | None:
+        """The one note that had these bytes and whose file is gone. Twins are told apart by their inode."""
+        missing = [
+            state for state in with_etag(self._store.database, note.etag) if self._stat(state.path) is None
+        ]
+        same_inode = [state for state in missing if state.inode == note.stat.inode]
+        candidates = same_inode or missing
+        return candidates[0].path if len(candidates) == 1 else None
+
+    def _stat(self, path: str) -> NoteStat | None:
+        try:
+            return self._client.stat(path)
+        except VaultReadError:
+            return None
+
+    def _unreadable(self, job: Job, known: FileState | None, error: VaultReadError) -> Outcome:
+        if error.reason is Reason.ROOT_MISSING:
+            raise error
+        if error.reason is Reason.MISSING:
+            return Gone(job.path)
+        if error.reason not in TRANSIENT:
+            stat = self._stat(job.path)
+            return self.skip(Entry(path=job.path, stat=stat, reason=error.reason, message=error.message))
+        attempts = (known.attempts if known else 0) + 1
+        next_try = time.time() + retry_delay(attempts)
+        kept = known or FileState(path=job.path, state="failed")
+        failed = replace(
+            kept, state="failed", reason=error.reason, message=error.message, attempts=attempts, next_try=next_try
+        )
+        save_state(self._store.database, replace(failed, checked_at=0.0))
+        return NoteFailed(path=job.path, reason=error.reason, message=error.message, next_try=next_try)
+
+    @staticmethod
+    def _state_of(note: VaultNote) -> FileState:
+        problem = note.frontmatter.problem
+        return FileState(
+            path=note.path,
+            state="indexed",
+            reason=Reason.INVALID_FRONTMATTER if problem else "",
+            message=problem,
+            size=note.stat.size,
+            mtime_ns=note.stat.mtime_ns,
+            ctime_ns=note.stat.ctime_ns,
+            inode=note.stat.inode,
+            etag=note.etag,
+        )
+
+
+def retry_delay(attempts: int) -> float:
+    """Seconds until the next try: doubling from five seconds to ten minutes."""
+    return min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** (attempts - 1))
+
+
+def _indexed(job: Job, note: VaultNote, stored: Upserted, stages: StageTimes) -> NoteIndexed:
+    return NoteIndexed(
+        path=job.path,
+        why="metadata" if stored.unchanged else job.why,
+        chunks=stored.chunks,
+        embedded=stored.reused,
+        stages=stages,
+        found_after_ms=None if job.noticed_at is None else (time.time() - saved_at(note, job.noticed_at)) * 1000,
+    )
+
+
+def saved_at(note: VaultNote, noticed_at: float) -> float:
+    """When a change was saved: the file's own time if it is believable, else when the change was noticed."""
+    return note.mtime if noticed_at - BELIEVABLE_SECONDS < note.mtime <= noticed_at else noticed_at
+
+
+def _since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000
+
+

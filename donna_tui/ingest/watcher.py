@@ -1,0 +1,92 @@
+"""Watches the vault. Events are hints: they say where to look, never what is true."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import watchfiles
+
+from donna_tui.events import EventHub, WatcherStateChanged
+
+STEP_MS = 25
+DEBOUNCE_MS = 150
+POLL_SECONDS = 3.0
+FAILURES_BEFORE_POLLING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """Vault-relative paths below which something may have changed; `everything` after a failure or while polling."""
+
+    paths: frozenset[str]
+    everything: bool = False
+
+
+class Watcher:
+    """Native file events, and polling where those fail; reconciling makes up for what either misses."""
+
+    def __init__(self, root: Path, hub: EventHub, on_hint: Callable[[Hint], None]) -> None:
+        self._root = root.resolve()
+        self._hub = hub
+        self._on_hint = on_hint
+        self.mode = "off"
+
+    async def run(self) -> None:
+        """Watch until cancelled. A missing root is polled for until it is back."""
+        failures = 0
+        while failures < FAILURES_BEFORE_POLLING:
+            started = time.monotonic()
+            try:
+                await self._watch_natively()
+            except (OSError, RuntimeError, UnicodeError, ExceptionGroup) as error:
+                detail = f"file events failed ({type(error).__name__}); trying again"
+                self._become("polling", detail)
+            failures = failures + 1 if time.monotonic() - started < 10 * POLL_SECONDS else 1
+            await self._poll(times=1)
+        self._become("polling", "file events do not work here; looking every few seconds instead")
+        await self._poll(times=None)
+
+    async def _watch_natively(self) -> None:
+        if not self._root.is_dir():
+            return
+        stop = asyncio.Event()
+        events = watchfiles.awatch(
+            self._root,
+            watch_filter=None,
+            step=STEP_MS,
+            debounce=DEBOUNCE_MS,
+            stop_event=stop,
+            rust_timeout=1_000,
+            yield_on_timeout=True,
+        )
+        self._become("native", "")
+        try:
+            async for changes in events:
+                if not self._root.is_dir():
+                    break
+                if changes:
+                    self._on_hint(Hint(frozenset(self._relative(path) for _, path in changes)))
+        finally:
+            stop.set()
+        self._on_hint(Hint(frozenset(), everything=True))
+
+    async def _poll(self, times: int | None) -> None:
+        while times is None or times > 0:
+            await asyncio.sleep(POLL_SECONDS)
+            self._on_hint(Hint(frozenset(), everything=True))
+            times = None if times is None else times - 1
+
+    def _relative(self, path: str) -> str:
+        try:
+            return Path(path).relative_to(self._root).as_posix()
+        except ValueError:
+            return ""
+
+    def _become(self, mode: str, detail: str) -> None:
+        if mode != self.mode or detail:
+            self.mode = mode
+            self._hub.post(WatcherStateChanged(mode="native" if mode == "native" else "polling", detail=detail))

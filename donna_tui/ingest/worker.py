@@ -1,0 +1,82 @@
+"""Takes jobs from the queue, in flushes on the writer's thread, and waits out what passes by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.events import EventHub, ProblemCleared, ProblemRaised
+from donna_tui.ingest.backlog import Write
+from donna_tui.ingest.queue import Job, MemoryIngestQueue
+from donna_tui.ingest.source import Outcome, VaultSource
+
+FLUSH_SECONDS = 0.2
+"""A flush holds the writer's thread no longer than this, so that vectors and edits get their turn."""
+
+PAUSE_SECONDS = 3.0
+
+PASSING = frozenset({Reason.DISK_FULL, Reason.DATABASE_LOCKED, Reason.IO_ERROR, Reason.ROOT_MISSING})
+"""Troubles after which the same work is simply tried again."""
+
+
+class IngestWorker:
+    """One task. Each outcome goes to `settle` on the event loop."""
+
+    def __init__(
+        self,
+        queue: MemoryIngestQueue,
+        source: VaultSource,
+        write: Write,
+        hub: EventHub,
+        settle: Callable[[Job, Outcome], None],
+    ) -> None:
+        self._queue, self._source, self._write, self._hub, self._settle = queue, source, write, hub, settle
+        self._trouble: Reason | None = None
+        self.busy = False
+
+    async def run(self) -> None:
+        """Work until cancelled. Raises DonnaError for what does not pass by itself."""
+        while True:
+            jobs = await self._queue.take()
+            self.busy = True
+            try:
+                await self._work_off(jobs)
+            finally:
+                self.busy = False
+
+    async def _work_off(self, jobs: list[Job]) -> None:
+        while jobs:
+            try:
+                done = await self._write(lambda: self._flush(jobs))
+            except DonnaError as error:
+                self._queue.put(jobs)
+                await self._wait_out(error)
+                return
+            self._recovered()
+            for job, outcome in zip(jobs, done, strict=False):
+                self._settle(job, outcome)
+            jobs = jobs[len(done) :]
+
+    def _flush(self, jobs: list[Job]) -> list[Outcome]:
+        """The outcomes of as many jobs as fit into one flush; at least one."""
+        deadline = time.monotonic() + FLUSH_SECONDS
+        done: list[Outcome] = []
+        for job in jobs:
+            done.append(self._source.ingest(job))
+            if time.monotonic() > deadline:
+                break
+        return done
+
+    async def _wait_out(self, error: DonnaError) -> None:
+        if error.reason not in PASSING:
+            raise error
+        self._trouble = error.reason
+        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+        await asyncio.sleep(PAUSE_SECONDS)
+
+    def _recovered(self) -> None:
+        if self._trouble:
+            self._hub.post(ProblemCleared(reason=self._trouble))
+            self._trouble = None

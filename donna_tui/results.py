@@ -1,0 +1,98 @@
+"""What a search takes and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Mode = Literal["hybrid", "semantic", "keyword"]
+MODES: tuple[Mode, ...] = ("hybrid", "semantic", "keyword")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a search is limited to. Empty means everything.
+
+    Filters act inside the search: a scope with n matches gives min(k, n). `path_prefix` matches whole components:
+    `Projects` holds `Projects/a.md`, not `Projects-old/a.md`. Dates are Unix seconds, compared with the note's
+    modification time.
+    """
+
+    user_id: str = "me"
+    sources: tuple[str, ...] = ()
+    path_prefix: str = ""
+    within: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    note_type: str = ""
+    tags: tuple[str, ...] = ()
+    after: float | None = None
+    before: float | None = None
+    sensitive: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """One question. `text` is raw user input in the query syntax; it is never an error.
+
+    `partial` says that the user is still typing: the last word may be the beginning of one.
+    """
+
+    text: str
+    k: int = 8
+    mode: Mode = "hybrid"
+    filters: Filters = field(default_factory=Filters)
+    near_misses: bool = False
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A line of text that shows why a passage matched; `marks` are half-open character ranges of matched words."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One passage, with its citation and why it ranks.
+
+    `start_line` and `end_line` are 1-based, inclusive lines of the file. `score` is the cosine similarity, or None
+    where there is no vector yet. `rank_score` (0 to 1) decided the order. Ranks are 1-based; None means that this leg
+    did not find it. All text here is raw: sanitise it before it reaches a terminal.
+    """
+
+    chunk_id: str
+    document_id: str
+    source_type: str
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    content: str
+    snippet: Snippet
+    score: float | None
+    rank_score: float
+    vector_rank: int | None
+    keyword_rank: int | None
+    uri: str
+    sensitive: bool
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOutcome:
+    """The answer to a `SearchRequest`.
+
+    `hits` may be empty although `near_misses` is not: then nothing was judged relevant. `mode` is the mode that was
+    really used and `note` says in one plain line why it differs from the one asked for, or what else limits the answer.
+    """
+
+    request: SearchRequest
+    mode: Mode
+    hits: tuple[Hit, ...]
+    near_misses: tuple[Hit, ...] = ()
+    searched_notes: int = 0
+    note: str = ""
+    latency_ms: float = 0.0

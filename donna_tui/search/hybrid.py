@@ -1,0 +1,156 @@
+"""One search: parse, ask both legs inside the scope, fuse, and load the passages with their citations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from donna_tui.index.database import Database
+from donna_tui.index.filters import Scope
+from donna_tui.index.keyword import search_words
+from donna_tui.index.vectors import Vector, VectorIndex, vectors_of
+from donna_tui.results import Hit, Mode, SearchOutcome, SearchRequest, Snippet
+from donna_tui.search.query import Query, parse_query
+from donna_tui.search.ranking import Ranked, fuse
+from donna_tui.search.snippets import make_snippet
+
+CANDIDATES = 100
+"""Chunks asked of each leg at the least; a request for more hits asks for four times as many as it wants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Of the configuration's `retrieval` block: the cosine under which a passage that shares no word is not a hit."""
+
+    min_score: float
+    max_k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A parsed request, with the vector of its text where there is a model."""
+
+    request: SearchRequest
+    query: Query
+    vector: Vector | None = None
+    mode: Mode = "hybrid"
+    note: str = ""
+
+    @property
+    def scope(self) -> Scope:
+        """Filters, demanded phrases and forbidden words: what acts inside both legs."""
+        return Scope(self.query.filters, self.query.required, self.query.forbidden)
+
+
+def ask(request: SearchRequest) -> Question:
+    """Parse a request."""
+    return Question(request, parse_query(request.text, request.filters), mode=request.mode)
+
+
+def search(database: Database, vectors: VectorIndex, question: Question, settings: Settings) -> SearchOutcome:
+    """Answer a question. Raises DatabaseError only."""
+    request = question.request
+    wanted = max(0, min(request.k, settings.max_k))
+    ranked = _rank(database, vectors, question, max(CANDIDATES, 4 * wanted)) if wanted else []
+    relevant = [one for one in ranked if _relevant(one, settings.min_score)]
+    rest = [one for one in ranked if not _relevant(one, settings.min_score)]
+    near = rest[:wanted] if request.near_misses or not relevant else []
+    loaded = {hit.id: hit for hit in _load(database, [*relevant[:wanted], *near])}
+    terms = question.query.terms
+    return SearchOutcome(
+        request=request,
+        mode=question.mode,
+        hits=tuple(_hit(one, loaded[one.id], terms, request) for one in relevant[:wanted] if one.id in loaded),
+        near_misses=tuple(_hit(one, loaded[one.id], terms, request) for one in near if one.id in loaded),
+        searched_notes=database.value("SELECT count(*) FROM memory_documents"),
+        note=question.note,
+    )
+
+
+def _relevant(one: Ranked, min_score: float) -> bool:
+    """A shared word is never cut by the threshold of the vectors."""
+    return one.keyword_rank is not None or (one.cosine is not None and one.cosine >= min_score)
+
+
+def _rank(database: Database, vectors: VectorIndex, question: Question, limit: int) -> list[Ranked]:
+    scope, words, meaning = question.scope, [], []
+    if question.mode != "semantic":
+        expression = question.query.expression(partial=question.request.partial)
+        words = [(match.id, match.score) for match in search_words(database, expression, scope, limit)]
+    cosines: dict[int, float] = {}
+    if question.vector is not None and question.mode != "keyword":
+        meaning = [(match.id, match.score) for match in vectors.search(database, question.vector, scope, limit)]
+        cosines = dict(meaning) | _cosines(database, question.vector, {each for each, _ in words} - {*dict(meaning)})
+    return fuse(words, meaning, cosines)
+
+
+def _cosines(database: Database, query: Vector, ids: set[int]) -> dict[int, float]:
+    """The cosines of candidates that only the keyword leg found."""
+    return {each: float(np.dot(vector, query)) for each, vector in vectors_of(database, sorted(ids)).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    id: int
+    chunk_id: str
+    document_id: str
+    source_type: str
+    path: str
+    title: str
+    heading_path: str
+    start_line: int
+    end_line: int
+    content: str
+    uri: str
+    sensitive: int
+    metadata: str
+
+
+def _load(database: Database, ranked: Sequence[Ranked]) -> list[_Row]:
+    marks = ", ".join("?" * len(ranked))
+    rows = database.rows(
+        "SELECT c.id, c.chunk_id, d.id, d.source_type, d.source_id, d.title, c.heading_path, c.start_line, c.end_line,"  # noqa: S608
+        " c.content, d.uri, d.sensitive, d.metadata_json FROM memory_chunks c"
+        f" JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN ({marks})",
+        [one.id for one in ranked],
+    )
+    return [_Row(*row) for row in rows]
+
+
+def _hit(one: Ranked, row: _Row, terms: Sequence[str], request: SearchRequest) -> Hit:
+    sensitive = bool(row.sensitive)
+    return Hit(
+        chunk_id=row.chunk_id,
+        document_id=row.document_id,
+        source_type=row.source_type,
+        path=row.path,
+        title=row.title,
+        heading_path=tuple(json.loads(row.heading_path)),
+        start_line=row.start_line,
+        end_line=row.end_line,
+        content=row.content,
+        snippet=make_snippet(row.content, terms, partial=request.partial) if row.content else Snippet(""),
+        score=None if one.cosine is None else max(0.0, min(1.0, one.cosine)),
+        rank_score=one.rank_score,
+        vector_rank=one.vector_rank,
+        keyword_rank=one.keyword_rank,
+        uri=row.uri,
+        sensitive=sensitive,
+        metadata={**json.loads(row.metadata or "{}"), "sensitive": sensitive},
+    )
+
+
+def more_like(database: Database, vectors: VectorIndex, hit: Hit, request: SearchRequest) -> SearchOutcome:
+    """Passages of other notes that mean the same as a hit; without its vector, those that share its words."""
+    known = database.rows("SELECT id FROM memory_chunks WHERE chunk_id = ?", (hit.chunk_id,))
+    vector = next(iter(vectors_of(database, [known[0][0]]).values()), None) if known else None
+    filters = replace(request.filters, exclude=(*request.filters.exclude, hit.path))
+    text = " ".join(hit.content.split()[:40]).replace('"', " ")
+    query = Query(words=tuple(text.split()), filters=filters)
+    mode: Mode = "keyword" if vector is None else "semantic"
+    note = "by shared words: this passage has no vector yet" if vector is None else ""
+    asked = replace(request, text=f"like {hit.title}", filters=filters, mode=mode)
+    return search(database, vectors, Question(asked, query, vector, mode, note), Settings(0.0, request.k))

@@ -1,0 +1,117 @@
+"""The query syntax: words, "exact phrases", -words and `key:value` filters. Nothing that is typed is an error."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from donna_tui.index.keyword import quoted
+from donna_tui.results import Filters
+
+KEYS = ("path", "tag", "type", "in", "before", "after")
+
+_PART = re.compile(
+    rf'(?P<minus>-)?(?:(?P<key>{"|".join(KEYS)}):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>[^\s"]+))', re.IGNORECASE
+)
+_WORD = re.compile(r"\w", re.UNICODE)
+
+STOP_WORDS = frozenset(
+    "a about am an and any are as at be been being but by can could did do does doing done for from had has have having"
+    " he her hers him his how i if in into is it its just me my of on or our ours she should so some such than that the"
+    " their them then there these they this those to too us was we were what when where which while who whom whose why"
+    " will with would you your yours".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What was asked: words and phrases to look for, words to avoid, and filters."""
+
+    words: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    filters: Filters = Filters()
+    """The filters of the request, narrowed by those in the text."""
+
+    @property
+    def text(self) -> str:
+        """What is embedded: the question without its operators."""
+        return " ".join((*self.words, *self.phrases))
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Words and phrases that carry meaning; stop words count only where there is nothing else."""
+        strong = tuple(word for word in self.words if word.lower().strip("?!.,;:") not in STOP_WORDS)
+        return (*(strong or self.words), *self.phrases)
+
+    def expression(self, *, partial: bool = False) -> str:
+        """An FTS5 expression that any of the terms satisfies; `partial` lets the last word be a beginning."""
+        parts = [quoted(term) for term in self.terms]
+        if partial and self.words and self.terms and self.words[-1] == self.terms[len(self.terms) - 1]:
+            parts[-1] = f"{parts[-1]} OR {parts[-1]}*"
+        return " OR ".join(parts)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """FTS5 expressions that every hit satisfies."""
+        return tuple(quoted(phrase) for phrase in self.phrases)
+
+    @property
+    def forbidden(self) -> tuple[str, ...]:
+        """FTS5 expressions that no hit satisfies."""
+        return tuple(quoted(word) for word in self.without)
+
+
+def parse_query(text: str, filters: Filters | None = None, *, now: datetime | None = None) -> Query:
+    """Read user input. A filter without a value, or with a date that is none, is left out."""
+    words: list[str] = []
+    phrases: list[str] = []
+    without: list[str] = []
+    narrowed = filters or Filters()
+    for match in _PART.finditer(text):
+        value = (match["quoted"] if match["quoted"] is not None else match["plain"]).strip()
+        if match["key"]:
+            narrowed = _narrow(narrowed, match["key"].lower(), value, now or datetime.now().astimezone())
+        elif not _WORD.search(value):
+            continue
+        elif match["minus"]:
+            without.append(value)
+        elif match["quoted"] is not None:
+            phrases.append(value)
+        else:
+            words.append(value)
+    return Query(tuple(words), tuple(phrases), tuple(without), narrowed)
+
+
+def _narrow(filters: Filters, key: str, value: str, now: datetime) -> Filters:
+    if not value:
+        return filters
+    if key == "path":
+        return replace(filters, path_prefix=value.strip("/"))
+    if key == "tag":
+        return replace(filters, tags=(*filters.tags, value))
+    if key == "type":
+        return replace(filters, note_type=value)
+    if key == "in":
+        return replace(filters, sources=(*filters.sources, value.lower()))
+    moment = parse_day(value, now)
+    if moment is None:
+        return filters
+    return replace(filters, before=moment) if key == "before" else replace(filters, after=moment)
+
+
+def parse_day(value: str, now: datetime) -> float | None:
+    """Midnight (local time, Unix seconds) of `2026-03-12`, `2026-03`, `2026`, `today`, `yesterday` or `7d`; else None."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    folded = value.lower()
+    if folded in ("today", "yesterday"):
+        return (midnight - timedelta(days=folded == "yesterday")).timestamp()
+    if re.fullmatch(r"\d{1,4}d", folded):
+        return (midnight - timedelta(days=int(folded[:-1]))).timestamp()
+    for pattern in ("%Y-%m-%d", "%Y-%m", "%Y"):
+        try:
+            return datetime.strptime(value, pattern).replace(tzinfo=now.tzinfo).timestamp()
+        except (ValueError, OverflowError):
+            continue
+    return None

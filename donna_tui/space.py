@@ -1,0 +1,76 @@
+"""Spaces: which vault is meant, and which one was open last."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.errors import Reason, SpaceError
+from donna_tui.paths import AppPaths, private_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A vault that Donna keeps an index of: its name, its root, and the folder of its index."""
+
+    name: str
+    root: Path
+    state: Path
+
+
+def space_at(root: Path, paths: AppPaths) -> Space:
+    """The space of a folder. Raises SpaceError if it is not a folder that can be read."""
+    real = root.expanduser().absolute()
+    if not real.exists():
+        raise SpaceError(Reason.ROOT_MISSING, f"there is no folder {real}", hint="check the path, or mount the disk")
+    if not real.is_dir():
+        raise SpaceError(Reason.NO_VAULT, f"{real} is not a folder", hint="name the folder that holds your notes")
+    return _space(real, paths)
+
+
+def _space(root: Path, paths: AppPaths) -> Space:
+    return Space(root.resolve().name or "vault", root.resolve(), paths.space_state(root))
+
+
+def find_space(named: str | None, configured: Path | None, paths: AppPaths) -> Space | None:
+    """The space that a command means; None if there is nothing to go by and the user must choose.
+
+    `named` is a folder, or the name of a space that was open before; without it the configured vault counts, then the
+    last one. A vault whose root is missing now is still a space if Donna knows it: its index can be searched.
+    """
+    if named:
+        return _named(named, paths)
+    if configured:
+        return space_at(configured, paths)
+    known = known_spaces(paths)
+    return known[0] if known else None
+
+
+def _named(named: str, paths: AppPaths) -> Space:
+    known = known_spaces(paths)
+    if not Path(named).expanduser().exists():
+        for space in known:
+            if named in (space.name, str(space.root)) or Path(named).expanduser().absolute() == space.root:
+                return space
+    return space_at(Path(named), paths)
+
+
+def known_spaces(paths: AppPaths) -> list[Space]:
+    """Spaces that were open before, the latest first."""
+    found: list[tuple[float, Space]] = []
+    for record in (paths.state / "spaces").glob("*/space.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            root = Path(json.loads(record.read_text(encoding="utf-8"))["root"])
+            found.append((record.stat().st_mtime, Space(root.name or "vault", root, record.parent)))
+    return [space for _, space in sorted(found, key=lambda pair: -pair[0])]
+
+
+def remember(space: Space) -> None:
+    """Note that this space is in use now."""
+    private_folder(space.state)
+    record = space.state / "space.json"
+    pending = record.with_suffix(".new")
+    pending.write_text(json.dumps({"root": str(space.root)}), encoding="utf-8")
+    pending.replace(record)

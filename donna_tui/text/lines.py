@@ -1,0 +1,31 @@
+"""Lines as Markdown counts them, so that a citation names the line that an editor shows."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+def each_line(text: str, start: int = 0) -> Iterator[tuple[int, int, int]]:
+    """Each line from the line start `start` on: offset, end without its line break, offset of the next line.
+
+    Lines end at LF, CRLF or a lone CR only (CommonMark 0.31 §2.1), unlike those of `str.splitlines`.
+    """
+    for found in _LINE_END.finditer(text, start):
+        yield start, found.start(), found.end()
+        start = found.end()
+    if start < len(text):
+        yield start, len(text), len(text)
+
+
+def line_starts(text: str) -> list[int]:
+    """The offset of each line, in order; never empty, because even an empty text has a first line."""
+    return [start for start, _, _ in each_line(text)] or [0]
+
+
+def line_of(starts: list[int], offset: int) -> int:
+    """The 1-based number of the line that holds `offset`."""
+    return bisect_right(starts, offset)

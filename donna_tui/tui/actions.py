@@ -1,0 +1,332 @@
+"""Every action there is, once: bindings, footer, key list, palette, `donna keys` and the key reference read this list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Context = Literal["global", "search", "search.input", "list", "activity"]
+Pane = Literal["search", "activity"]
+
+ACTIVE_IN: dict[Context, str] = {
+    "global": "everywhere",
+    "search": "Search",
+    "search.input": "Search, while typing",
+    "list": "lists",
+    "activity": "Activity",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionState:
+    """What decides whether an action is possible now. Text fields are reasons; empty means no objection."""
+
+    pane: Pane = "search"
+    typing: bool = False
+    running: bool = False
+    selected: bool = False
+    question: bool = False
+    no_editor: str = ""
+    no_desktop: str = ""
+    problem: bool = False
+    retryable: bool = False
+    paused: bool = False
+
+
+Objection = Callable[[ActionState], str]
+
+
+def always(state: ActionState) -> str:
+    """Nothing speaks against it."""
+    return ""
+
+
+def needs_result(state: ActionState) -> str:
+    """Something in the list must be selected."""
+    return "" if state.selected else "No result is selected."
+
+
+def needs_question(state: ActionState) -> str:
+    """Something must have been asked."""
+    return "" if state.question else "Nothing has been searched for yet."
+
+
+def needs_space(state: ActionState) -> str:
+    """The vault must be open."""
+    return "" if state.running else "The vault is not open yet."
+
+
+def needs_editor(state: ActionState) -> str:
+    """A result, and a terminal with an editor to open it in."""
+    return needs_result(state) or state.no_editor
+
+
+def needs_desktop(state: ActionState) -> str:
+    """A result, and a desktop that can open a link."""
+    return needs_result(state) or state.no_desktop
+
+
+def needs_retryable(state: ActionState) -> str:
+    """A problem that trying again may solve."""
+    if not state.problem:
+        return "No problem is selected."
+    return "" if state.retryable else "Trying again does not help here; the problem says what does."
+
+
+def needs_pause(state: ActionState) -> str:
+    """Indexing must have been paused."""
+    return "" if state.paused else "Indexing is not paused."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """Something a person can do.
+
+    `id` is its stable name in keymaps; `title` fits a footer; `help` is one sentence; `group` is the noun that it is
+    listed under. `keys` are the defaults in Textual's names, the first one shown. Keys that print a character act
+    only outside text inputs. `why_not` gives the reason why it is not possible now.
+    """
+
+    id: str
+    title: str
+    help: str
+    group: str
+    context: Context = "global"
+    keys: tuple[str, ...]
+    footer: bool = False
+    why_not: Objection = always
+
+    @property
+    def method(self) -> str:
+        """The name of the method that does it: `action_search_open` for `search.open`."""
+        return "action_" + self.id.replace(".", "_").replace("-", "_")
+
+
+_SEARCH = (
+    Action(
+        id="search.open",
+        title="open",
+        help="Open the note in your editor, at the line of the passage.",
+        group="search",
+        context="search",
+        keys=("enter", "e"),
+        footer=True,
+        why_not=needs_editor,
+    ),
+    Action(
+        id="search.next",
+        title="next result",
+        help="Select the next result while you type.",
+        group="search",
+        context="search.input",
+        keys=("down",),
+    ),
+    Action(
+        id="search.previous",
+        title="previous result",
+        help="Select the previous result while you type.",
+        group="search",
+        context="search.input",
+        keys=("up",),
+    ),
+    Action(
+        id="search.obsidian",
+        title="Obsidian",
+        help="Open the note in Obsidian.",
+        group="search",
+        context="search",
+        keys=("o",),
+        footer=True,
+        why_not=needs_desktop,
+    ),
+    Action(
+        id="search.copy-link",
+        title="copy link",
+        help="Copy a wikilink to the section, to paste into a note.",
+        group="search",
+        context="search",
+        keys=("y",),
+        footer=True,
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.copy-text",
+        title="copy text",
+        help="Copy the passage and where it stands.",
+        group="search",
+        context="search",
+        keys=("Y",),
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.more",
+        title="more like this",
+        help="Find passages that resemble the selected one.",
+        group="search",
+        context="search",
+        keys=("m",),
+        footer=True,
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.filter",
+        title="filter",
+        help="Search in one folder or one source only.",
+        group="search",
+        context="search",
+        keys=("f", "ctrl+f"),
+        footer=True,
+        why_not=needs_space,
+    ),
+    Action(
+        id="search.near",
+        title="near misses",
+        help="Show or hide what came close but was not judged relevant.",
+        group="search",
+        context="search",
+        keys=("n",),
+        footer=True,
+        why_not=needs_question,
+    ),
+    Action(
+        id="search.mode",
+        title="mode",
+        help="Search by meaning and words, by meaning only, or by words only.",
+        group="search",
+        context="search",
+        keys=("s", "ctrl+t"),
+        footer=True,
+    ),
+    Action(
+        id="search.refresh",
+        title="refresh",
+        help="Ask again, and show what the index knows by now.",
+        group="search",
+        context="search",
+        keys=("r", "f5"),
+        why_not=needs_question,
+    ),
+)
+
+_ACTIVITY = (
+    Action(
+        id="activity.retry",
+        title="retry",
+        help="Try the selected problem again now.",
+        group="activity",
+        context="activity",
+        keys=("r",),
+        footer=True,
+        why_not=needs_retryable,
+    ),
+    Action(
+        id="activity.retry-all",
+        title="retry all",
+        help="Try every failed note again now.",
+        group="activity",
+        context="activity",
+        keys=("R",),
+        footer=True,
+        why_not=needs_space,
+    ),
+    Action(
+        id="activity.resume",
+        title="resume",
+        help="Go on with indexing after it paused to ask.",
+        group="activity",
+        context="activity",
+        keys=("c",),
+        footer=True,
+        why_not=needs_pause,
+    ),
+    Action(
+        id="activity.filter",
+        title="filter",
+        help="Show only some kinds of events.",
+        group="activity",
+        context="activity",
+        keys=("f",),
+        footer=True,
+    ),
+)
+
+_LISTS = (
+    Action(id="list.down", title="down", help="Next row.", group="list", context="list", keys=("j", "down")),
+    Action(id="list.up", title="up", help="Previous row.", group="list", context="list", keys=("k", "up")),
+    Action(id="list.first", title="first", help="First row.", group="list", context="list", keys=("g", "home")),
+    Action(id="list.last", title="last", help="Last row.", group="list", context="list", keys=("G", "end")),
+    Action(
+        id="list.page-down", title="page down", help="A page down.", group="list", context="list", keys=("pagedown",)
+    ),
+    Action(id="list.page-up", title="page up", help="A page up.", group="list", context="list", keys=("pageup",)),
+)
+
+_VIEWS = (
+    Action(id="search.focus", title="search", help="Go to the search box.", group="search", keys=("/",), footer=True),
+    Action(
+        id="view.zoom",
+        title="zoom",
+        help="Give the preview all the room, or take it back.",
+        group="view",
+        keys=("+", "f3"),
+        footer=True,
+    ),
+    Action(id="view.search", title="Search", help="Go to the Search screen.", group="view", keys=("1",)),
+    Action(id="view.activity", title="Activity", help="Go to the Activity screen.", group="view", keys=("6",)),
+    Action(id="view.next", title="next part", help="Go to the next part of the screen.", group="view", keys=("tab",)),
+    Action(
+        id="view.previous",
+        title="previous part",
+        help="Go to the previous part of the screen.",
+        group="view",
+        keys=("shift+tab",),
+    ),
+    Action(
+        id="view.jump",
+        title="jump",
+        help="Label everything in sight, and go to the label you type.",
+        group="view",
+        keys=("ctrl+g", "'"),
+    ),
+    Action(id="view.back", title="back", help="One level out. It never quits.", group="view", keys=("escape",)),
+)
+
+_APP = (
+    Action(
+        id="app.palette",
+        title="palette",
+        help="Find any action by its name.",
+        group="app",
+        keys=("ctrl+p", ":"),
+        footer=True,
+    ),
+    Action(
+        id="app.keys",
+        title="keys",
+        help="List the keys that work here, and run one.",
+        group="app",
+        keys=("?",),
+        footer=True,
+    ),
+    Action(
+        id="app.help", title="help", help="Explain what this screen shows.", group="app", keys=("f1", "H"), footer=True
+    ),
+    Action(
+        id="app.quit", title="quit", help="Stop indexing in good order and leave.", group="app", keys=("ctrl+q", "Q")
+    ),
+)
+
+ACTIONS: dict[str, Action] = {action.id: action for action in (*_SEARCH, *_ACTIVITY, *_VIEWS, *_LISTS, *_APP)}
+
+
+def actions_in(*contexts: Context) -> Iterable[Action]:
+    """The actions of some contexts, in the order of the registry."""
+    return (action for action in ACTIONS.values() if action.context in contexts)
+
+
+def active_contexts(state: ActionState) -> tuple[Context, ...]:
+    """The contexts whose keys reach an action now, nearest first."""
+    if state.pane == "activity":
+        return ("activity", "list", "global")
+    return ("search.input", "search", "global") if state.typing else ("search", "list", "global")

@@ -1,0 +1,117 @@
+"""The app: themes, keys, the first screen, and an engine that starts after the first frame. Wiring only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import PurePath
+
+from textual.app import App
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.resources import resource
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.bindings import textual_keymap
+from donna_tui.tui.external import External
+from donna_tui.tui.first_run import FirstRun, VaultChoice
+from donna_tui.tui.keymap import DEFAULT_KEYMAP, Keymap
+from donna_tui.tui.outside import Outside
+from donna_tui.tui.screens.main import MainScreen
+from donna_tui.tui.themes import DARK, FALLBACK_VARIABLES, OWN_THEMES
+
+MakeBackend = Callable[[VaultChoice | None], Backend]
+"""Builds the engine of a space. Runs on a thread once the first frame is drawn, so that it may import what is slow.
+
+It gets what the first-run screen gave, or None if the space was settled before. It may raise DonnaError.
+"""
+
+_STYLES = ("base", "search", "activity", "first_run")
+
+
+class DonnaApp(App[None], inherit_bindings=False):
+    """Donna in the terminal.
+
+    `space_name` stands in the header until the engine says better. With `first_run` the user is asked for a vault
+    first. `theme` is one of `themes.THEME_NAMES` or any theme that Textual knows; an unknown one becomes the default
+    and is mentioned. `external` says what programs there are; it is read from the environment if it is not given.
+    """
+
+    TITLE = "Donna"
+    ENABLE_COMMAND_PALETTE = False
+    ESCAPE_TO_MINIMIZE = False
+
+    def __init__(
+        self,
+        make_backend: MakeBackend,
+        *,
+        keymap: Keymap = DEFAULT_KEYMAP,
+        theme: str = DARK.name,
+        space_name: str = "",
+        first_run: FirstRun | None = None,
+        external: External | None = None,
+    ) -> None:
+        super().__init__(css_path=_style_sheets())
+        self._make_backend = make_backend
+        self._wanted_theme = theme
+        self._space_name = space_name
+        self._first_run = first_run
+        self._chosen_keymap = keymap
+        self._outside = Outside(self, external or External(in_browser=self.is_web))
+        self._main: MainScreen | None = None
+        self._backend: Backend | None = None
+        for own in OWN_THEMES:
+            self.register_theme(own)
+        self.set_keymap(textual_keymap(keymap))
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return FALLBACK_VARIABLES
+
+    async def on_mount(self) -> None:
+        """Draw the first screen; everything slow begins after it."""
+        self.theme = self._wanted_theme if self._wanted_theme in self.available_themes else DARK.name
+        self._main = MainScreen(self._chosen_keymap, self._outside, self._space_name)
+        await self.push_screen(self._main)
+        if self._first_run is None:
+            self.call_after_refresh(self._start, None)
+        else:
+            from donna_tui.tui.screens.first_run import FirstRunScreen
+
+            self.push_screen(FirstRunScreen(self._first_run), self._start)
+        if self.theme != self._wanted_theme:
+            self.notify(f"There is no theme {self._wanted_theme!r}.", severity="warning", markup=False)
+
+    async def on_unmount(self) -> None:
+        """Stop the engine in good order, however the app ends."""
+        if self._main is not None:
+            self._main.disconnect()
+        if self._backend is not None:
+            backend, self._backend = self._backend, None
+            await backend.stop()
+
+    def action_leave(self) -> None:
+        """Leave. The engine stops in `on_unmount`."""
+        self.exit()
+
+    def _start(self, choice: VaultChoice | None) -> None:
+        self.run_worker(self._open(choice), group="engine", exclusive=True)
+
+    async def _open(self, choice: VaultChoice | None) -> None:
+        try:
+            self._backend = await asyncio.to_thread(self._make_backend, choice)
+            await self._backend.start()
+        except DonnaError as error:
+            self._cannot_open(error)
+        except ImportError as error:
+            message = f"Donna is not installed completely: {error.name or 'a part'} cannot be loaded."
+            self._cannot_open(DonnaError(Reason.INTERNAL, message, hint="Install Donna again."))
+        else:
+            if self._main is not None:
+                self._main.connect(self._backend)
+
+    def _cannot_open(self, error: DonnaError) -> None:
+        if self._main is not None:
+            self._main.cannot_open(error)
+
+
+def _style_sheets() -> list[str | PurePath]:
+    return [resource("styles", f"{name}.tcss") for name in _STYLES]

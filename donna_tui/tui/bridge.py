@@ -1,0 +1,76 @@
+"""From engine events, posted on any thread, to messages for the panes: in batches, so that no flood reaches a queue."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from textual.message_pump import MessagePump
+
+from donna_tui.events import EngineEvent, IndexProgress
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.messages import EngineEvents, StatusChanged
+
+FLUSH_SECONDS = 0.1
+KEPT_EVENTS = 2_000
+
+
+class EngineBridge:
+    """Listens to one backend for a few panes.
+
+    However many events come, a pane gets at most one `EngineEvents` and one `StatusChanged` per `FLUSH_SECONDS`.
+    `IndexProgress` is not passed on: the status that follows it says the same and more. Without events nothing runs.
+    """
+
+    def __init__(self, backend: Backend, panes: tuple[MessagePump, ...]) -> None:
+        self._backend = backend
+        self._panes = panes
+        self._lock = threading.Lock()
+        self._waiting: deque[EngineEvent] = deque(maxlen=KEPT_EVENTS)
+        self._dropped = 0
+        self._scheduled = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._unsubscribe: Callable[[], None] | None = None
+
+    def open(self) -> None:
+        """Begin to listen. Must be called on the event loop that the panes run on."""
+        self._loop = asyncio.get_running_loop()
+        self._unsubscribe = self._backend.subscribe(self._receive)
+
+    def close(self) -> None:
+        """Stop listening; what was not yet flushed is dropped."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+        self._loop = None
+
+    def _receive(self, event: EngineEvent) -> None:
+        with self._lock:
+            self._keep(event)
+            loop = self._loop
+            if self._scheduled or loop is None or loop.is_closed():
+                return
+            self._scheduled = True
+        loop.call_soon_threadsafe(loop.call_later, FLUSH_SECONDS, self._flush)
+
+    def _keep(self, event: EngineEvent) -> None:
+        if isinstance(event, IndexProgress):
+            return
+        self._dropped += len(self._waiting) == KEPT_EVENTS
+        self._waiting.append(event)
+
+    def _flush(self) -> None:
+        with self._lock:
+            events, dropped = tuple(self._waiting), self._dropped
+            self._waiting.clear()
+            self._dropped = 0
+            self._scheduled = False
+        if self._loop is None:
+            return
+        status = self._backend.status()
+        for pane in self._panes:
+            if events:
+                pane.post_message(EngineEvents(events, dropped))
+            pane.post_message(StatusChanged(status))

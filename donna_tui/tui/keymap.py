@@ -1,0 +1,209 @@
+"""Which keys do what: the defaults, a preset, the user's own keys, and everything that can be wrong with them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from donna_tui.errors import ConfigError, Reason
+from donna_tui.resources import resource
+from donna_tui.tui.actions import ACTIONS, Context
+from donna_tui.tui.keysheet import DEFAULT_KEYS, Keys, is_printable, key_name
+
+FaultName = Literal["unknown_action", "no_key", "unknown_key", "unsendable_key", "stolen_key", "key_while_typing"]
+
+PRESETS = ("default", "vim", "emacs")
+
+_OVERLAPS: dict[Context, frozenset[Context]] = {
+    "global": frozenset(("global", "search", "search.input", "list", "activity")),
+    "search": frozenset(("global", "search", "search.input", "list")),
+    "search.input": frozenset(("global", "search", "search.input")),
+    "list": frozenset(("global", "search", "list", "activity")),
+    "activity": frozenset(("global", "list", "activity")),
+}
+
+_SAME_BYTES = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter", "ctrl+[": "escape"}
+
+_NAMED = frozenset(
+    "enter tab escape space comma backspace delete insert home end pageup pagedown up down left right".split()
+) | {f"f{number}" for number in range(1, 13)}
+_WITH_MODIFIERS = frozenset("up down left right home end pageup pagedown delete insert".split())
+_SPELLED = {
+    "slash": "/",
+    "colon": ":",
+    "plus": "+",
+    "minus": "-",
+    "question_mark": "?",
+    "apostrophe": "'",
+    "semicolon": ";",
+    "full_stop": ".",
+    "underscore": "_",
+    "backslash": "\\",
+    ",": "comma",
+    " ": "space",
+    "esc": "escape",
+    "pgup": "pageup",
+    "pgdn": "pagedown",
+}
+
+_TAKEN_BY = {
+    "ctrl+a": "GNU screen",
+    "ctrl+b": "tmux",
+    "ctrl+c": "the terminal",
+    "ctrl+g": "Zellij",
+    "ctrl+n": "Zellij",
+    "ctrl+o": "Zellij",
+    "ctrl+p": "Zellij",
+    "ctrl+q": "flow control",
+    "ctrl+s": "flow control",
+    "ctrl+t": "Zellij",
+    "ctrl+z": "job control",
+    "f1": "some terminals",
+    "f10": "some terminals",
+    "f11": "most terminals",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFault:
+    """Something wrong with a keymap: a stable name for scripts, and a sentence for people."""
+
+    name: FaultName
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """The keys in force, by action id; `warnings` are lines about keys that may never arrive."""
+
+    keys: Keys
+    warnings: tuple[str, ...] = ()
+
+
+DEFAULT_KEYMAP = Keymap(DEFAULT_KEYS)
+
+
+def load_keymap(preset: str = "default", own: Mapping[str, Iterable[str]] | None = None) -> Keymap:
+    """The defaults, overlaid with a preset (or a YAML file with one) and then with the user's own keys.
+
+    Raises ConfigError (KEYMAP_INVALID) that lists everything that is wrong, one line each.
+    """
+    overlay = {**read_preset(preset), **{name: tuple(keys) for name, keys in (own or {}).items()}}
+    faults = list(check_overlay(overlay))
+    known = {name: tuple(map(canonical, keys)) for name, keys in overlay.items() if name in ACTIONS}
+    keys = {**DEFAULT_KEYS, **known}
+    faults += check_keys(keys, changed=frozenset(known))
+    if faults:
+        raise ConfigError(
+            Reason.KEYMAP_INVALID,
+            "\n".join(f"{fault.name}: {fault.message}" for fault in faults),
+            hint="Change ui.keymap or ui.keys; `donna keys` lists every action and its keys.",
+        )
+    return Keymap(keys, tuple(check_taken(keys)))
+
+
+def read_preset(preset: str) -> dict[str, tuple[str, ...]]:
+    """The keys of a preset that comes with Donna, or of a file in the same form: `action: [key, …]`.
+
+    Raises ConfigError (KEYMAP_INVALID) if there is no such preset or file, or it has another form.
+    """
+    path = resource("config", "keymaps", f"{preset}.yaml") if preset in PRESETS else Path(preset).expanduser()
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        near = difflib.get_close_matches(preset, PRESETS, 1)
+        meant = f" Did you mean {near[0]}?" if near else f" The presets are {', '.join(PRESETS)}."
+        message = f"The keymap {preset!r} is neither a preset nor a file that can be read.{meant}"
+        raise ConfigError(Reason.KEYMAP_INVALID, message) from error
+    except yaml.YAMLError as error:
+        raise ConfigError(Reason.KEYMAP_INVALID, f"The keymap file {path} is not valid YAML.") from error
+    return _key_lists(data, path)
+
+
+def canonical(key: str) -> str:
+    """One spelling for each key: `/` for `slash`, `ctrl+p` for `Ctrl+P`."""
+    if len(key) == 1:
+        return _SPELLED.get(key, key)
+    lowered = key.lower()
+    return _SPELLED.get(lowered, lowered)
+
+
+def check_overlay(overlay: Mapping[str, Iterable[str]]) -> Iterator[KeyFault]:
+    """Faults of the mapping itself: actions that do not exist, keys that no terminal sends."""
+    for name, keys in overlay.items():
+        if name not in ACTIONS:
+            near = difflib.get_close_matches(name, ACTIONS, 1)
+            yield KeyFault("unknown_action", f"{name} is no action." + (f" Did you mean {near[0]}?" if near else ""))
+            continue
+        if not tuple(keys):
+            yield KeyFault("no_key", f"{name} has no key; leave the line out to keep its default.")
+        yield from filter(None, (check_key(name, key) for key in keys))
+
+
+def check_key(name: str, written: str) -> KeyFault | None:
+    """What is wrong with one key of an action, if anything."""
+    key = canonical(written)
+    if key in _SAME_BYTES:
+        same = _SAME_BYTES[key]
+        return KeyFault("unsendable_key", f"{written} for {name}: terminals send the same bytes as for {same}.")
+    if ACTIONS[name].context == "search.input" and is_printable(key):
+        return KeyFault("key_while_typing", f"{written} for {name}: in the search box this types the character.")
+    if _is_sendable(key):
+        return None
+    if re.fullmatch(r"((ctrl|shift|alt|super)\+)*[^+]+", key) and "+" in key:
+        hint = f" Write {key[-1].upper()} instead." if re.fullmatch(r"shift\+[a-z]", key) else ""
+        return KeyFault("unsendable_key", f"{written} for {name}: most terminals cannot send this.{hint}")
+    return KeyFault("unknown_key", f"{written} for {name} is no key.")
+
+
+def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[KeyFault]:
+    """Keys that two actions claim although both can be meant; reported for the action that was changed."""
+    names = sorted(keys, key=lambda name: name not in changed)
+    for index, name in enumerate(names):
+        for other in names[index + 1 :]:
+            if ACTIONS[other].context not in _OVERLAPS[ACTIONS[name].context]:
+                continue
+            for key in sorted(set(keys[name]) & set(keys[other])):
+                message = f"{key_name(key)} for {name} is taken from {other}, which works there too."
+                yield KeyFault("stolen_key", message)
+
+
+def check_taken(keys: Keys) -> Iterator[str]:
+    """Warnings about actions whose every key is one that a multiplexer or terminal tends to keep for itself."""
+    for name, own in keys.items():
+        owners = [_TAKEN_BY.get(key) for key in own]
+        if own and all(owners):
+            yield f"{name} has only {' '.join(own)}, which {owners[0]} may keep for itself; give it a second key."
+
+
+def _is_sendable(key: str) -> bool:
+    if len(key) == 1:
+        return key.isprintable()
+    if key in _NAMED or key == "shift+tab":
+        return True
+    if re.fullmatch(r"ctrl\+[a-z]|alt\+[a-z0-9]", key):
+        return True
+    modifiers, _, last = key.rpartition("+")
+    return last in _WITH_MODIFIERS and modifiers in ("ctrl", "shift", "alt", "ctrl+shift")
+
+
+def _key_lists(data: Any, path: Path) -> dict[str, tuple[str, ...]]:
+    if data is None:
+        return {}
+    if not isinstance(data, dict) or not all(isinstance(name, str) for name in data):
+        raise ConfigError(Reason.KEYMAP_INVALID, f"The keymap file {path} must map actions to lists of keys.")
+    return {name: _key_list(name, keys, path) for name, keys in data.items()}
+
+
+def _key_list(name: str, keys: Any, path: Path) -> tuple[str, ...]:
+    listed = keys if isinstance(keys, list) else [keys]
+    if not all(isinstance(key, str) and key for key in listed):
+        message = f"The keymap file {path} gives {name} something that is no key; put keys in quotation marks."
+        raise ConfigError(Reason.KEYMAP_INVALID, message)
+    return tuple(listed)

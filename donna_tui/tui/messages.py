@@ -1,0 +1,36 @@
+"""What the engine tells the screens, as Textual messages."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+from donna_tui.events import EngineEvent
+from donna_tui.status import Status
+
+
+class EngineMessage(Message, bubble=False):
+    """Base of what the bridge posts to a pane. It goes to that pane and no further."""
+
+
+class EngineEvents(EngineMessage):
+    """What happened since the last batch, in order. `dropped` events came too fast to keep; the status counts them."""
+
+    def __init__(self, events: tuple[EngineEvent, ...], dropped: int = 0) -> None:
+        super().__init__()
+        self.events = events
+        self.dropped = dropped
+
+
+class StatusChanged(EngineMessage):
+    """The newest snapshot of the engine. One that still waits in a queue is replaced by a newer one."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__()
+        self.status = status
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, StatusChanged)
+
+
+class ActionsChanged(Message):
+    """A pane tells the main screen that other actions may be possible now, so that the footer is drawn again."""

@@ -1,0 +1,74 @@
+"""Leaving the terminal and coming back: editor, Obsidian, clipboard. What fails is said, never raised."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from textual.app import App
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.external import Command, External
+
+
+class Outside:
+    """Runs programs for an app. While one has the terminal, the app does not draw, but the engine goes on working."""
+
+    def __init__(self, app: App[None], external: External) -> None:
+        self._app = app
+        self.external = external
+
+    async def edit(self, path: Path, line: int) -> None:
+        """Open a file in the user's editor, at a line (1-based), and wait if the editor uses this terminal."""
+        await self._run(self.external.edit(path, line))
+
+    async def open_in_obsidian(self, root: Path, path: str) -> None:
+        """Open a note of the vault at `root` in Obsidian."""
+        from donna_tui.vault.obsidian import obsidian_uri
+
+        await self._run(self.external.open(obsidian_uri(root, path)))
+
+    def copy(self, text: str, what: str) -> None:
+        """Send text to the terminal's clipboard, which does not say whether it took it."""
+        self._app.copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
+        self._app.notify(f"{what} was sent to the terminal's clipboard.", timeout=3, markup=False)
+
+    async def _run(self, command: Command) -> None:
+        try:
+            if command.in_terminal:
+                await self._run_here(command)
+            else:
+                await _run_apart(command)
+        except OSError as error:
+            self._complain(f"{command.argv[0]} could not be started: {error.strerror}.")
+
+    async def _run_here(self, command: Command) -> None:
+        with self._app.suspend(), self._app.batch_update(), _no_interrupts():
+            process = await asyncio.create_subprocess_exec(*command.argv)
+            code = await process.wait()
+        if code:
+            self._complain(f"{command.argv[0]} ended with an error ({code}).")
+
+    def _complain(self, message: str) -> None:
+        self._app.notify(clean_line(message), severity="error", timeout=8, markup=False)
+
+
+async def _run_apart(command: Command) -> None:
+    """Start a program that has a window of its own, and let it be."""
+    nowhere = asyncio.subprocess.DEVNULL
+    await asyncio.create_subprocess_exec(
+        *command.argv, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True
+    )
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Ctrl+C in the editor is for the editor, although the terminal sends it to Donna too."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

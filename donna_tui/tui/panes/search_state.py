@@ -1,0 +1,153 @@
+"""What the Search screen asks and what it says, without a widget in sight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.results import MODES, Filters, Hit, Mode, SearchOutcome, SearchRequest
+from donna_tui.safety.terminal import clean_line
+from donna_tui.status import Status
+from donna_tui.tui.humanize import count, milliseconds, plural
+from donna_tui.tui.widgets.notice import Words
+from donna_tui.tui.widgets.result_row import Row
+
+MOST_RESULTS = 32
+
+MODE_NAMES: dict[Mode, str] = {"hybrid": "meaning + words", "semantic": "meaning", "keyword": "words"}
+
+_SYNTAX = (
+    ('"two words"', "exactly these, side by side"),
+    ("-word", "without it"),
+    ("in:Projects", "in this folder"),
+    ("tag:idea  type:meeting", "with this property"),
+    ("after:2026-01-01", "changed since then"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where to search. Empty means everywhere."""
+
+    folder: str = ""
+    source: str = ""
+
+    def __str__(self) -> str:
+        return " in ".join(filter(None, (self.source, self.folder))) or "all folders"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Everything that decides an answer. With `like` it asks for passages that resemble a hit."""
+
+    text: str = ""
+    mode: Mode = "hybrid"
+    scope: Scope = Scope()
+    near_misses: bool = False
+    like: Hit | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to ask."""
+        return self.like is None and not self.text.strip()
+
+    def request(self) -> SearchRequest:
+        """The question as the engine takes it."""
+        sources = (self.scope.source,) if self.scope.source else ()
+        return SearchRequest(
+            text=self.text,
+            k=MOST_RESULTS,
+            mode=self.mode,
+            filters=Filters(path_prefix=self.scope.folder, sources=sources),
+            near_misses=self.near_misses,
+        )
+
+    def next_mode(self) -> Question:
+        """The same question in the next mode."""
+        return replace(self, mode=MODES[(MODES.index(self.mode) + 1) % len(MODES)])
+
+
+def rows_of(outcome: SearchOutcome, *, near_misses: bool) -> tuple[Row, ...]:
+    """The hits, and after them the near misses if they are wanted."""
+    near = outcome.near_misses if near_misses else ()
+    known = {hit.chunk_id for hit in outcome.hits}
+    return (
+        *(Row(hit) for hit in outcome.hits),
+        *(Row(hit, near=True) for hit in near if hit.chunk_id not in known),
+    )
+
+
+def keeps_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]) -> bool:
+    """Whether the row under the cursor would still be the same passage at the same place."""
+    if not before:
+        return True
+    return index < len(after) and after[index].hit.chunk_id == before[index].hit.chunk_id
+
+
+def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, ...]:
+    """What stands beside the input: mode, scope, number of hits."""
+    found = (count(len(outcome.hits)),) if outcome is not None and not question.is_empty else ()
+    return (MODE_NAMES[question.mode], str(question.scope), *found)
+
+
+def list_title(question: Question, outcome: SearchOutcome) -> str:
+    """What stands above the results."""
+    found = plural(len(outcome.hits), "passage")
+    like = f" like {clean_line(question.like.title)}" if question.like is not None else ""
+    return f"{found}{like} · {milliseconds(outcome.latency_ms)}"
+
+
+def note_of(outcome: SearchOutcome) -> str:
+    """What limits the answer, in the engine's words, or else that another mode was used."""
+    if outcome.note:
+        return clean_line(outcome.note)
+    if outcome.mode != outcome.request.mode:
+        return f"Searched by {MODE_NAMES[outcome.mode]} only."
+    return ""
+
+
+def before_asking(status: Status | None) -> Words:
+    """What the empty screen says before anything is typed."""
+    if status is None:
+        return Words("Opening the vault …", "You can type already.")
+    if status.state == "starting":
+        return Words("Opening the vault …", "You can type already; what is in the index is searched at once.")
+    if status.coverage.notes == 0:
+        return Words(
+            "There are no notes here yet.",
+            f"Donna looks for Markdown files in {clean_line(status.root)} and below, and finds new ones by herself.",
+        )
+    return Words(f"Type to search {plural(status.coverage.notes, 'note')}.", keys=_SYNTAX)
+
+
+def nothing_found(question: Question, outcome: SearchOutcome, status: Status | None) -> Words:
+    """What is said where no passage was judged relevant: what was searched, and what may help."""
+    cover = status.coverage if status is not None else None
+    if cover is not None and cover.text + cover.failed < cover.notes:
+        searched = f"{count(cover.text)} of {plural(cover.notes, 'note')} are in the index so far; the rest follows."
+    else:
+        searched = f"Searched {plural(outcome.searched_notes, 'note')} by {MODE_NAMES[outcome.mode]}, {question.scope}."
+    asked = f"like {question.like.title}" if question.like is not None else f"for “{question.text.strip()}”"
+    limits = " ".join(filter(None, (searched, note_of(outcome))))
+    near = (("n", "show what came close"),) if not question.near_misses else ()
+    return Words(
+        f"Nothing relevant {_short(clean_line(asked))}.",
+        clean_line(limits),
+        keys=(*near, ("f", "search somewhere else"), ("s", "search in another way")),
+    )
+
+
+def failed(error: DonnaError) -> Words:
+    """What is said where a search could not be answered."""
+    needs_model = error.reason in (Reason.MODEL_MISSING, Reason.MODEL_INVALID)
+    helps = ("s", "search by words") if needs_model else ("r", "try again")
+    return Words(clean_line(error.message), clean_line(error.hint or ""), keys=(helps,), is_error=True)
+
+
+def opened_badly(error: DonnaError) -> Words:
+    """What is said where the vault could not be opened at all."""
+    return Words(clean_line(error.message), clean_line(error.hint or ""), keys=(("ctrl+q", "leave"),), is_error=True)
+
+
+def _short(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

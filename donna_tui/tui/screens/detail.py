@@ -1,0 +1,80 @@
+"""A window that shows one problem or one event in full, however long its path and message are."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.status import Problem
+from donna_tui.tui.humanize import clock, moment
+from donna_tui.tui.widgets.event_ring import LogRow
+from donna_tui.tui.wording import reason_title
+
+Facts = tuple[tuple[str, str], ...]
+_LONGEST = 4_000
+
+
+def problem_facts(problem: Problem) -> Facts:
+    """Everything there is to say about a problem, sanitised."""
+    again = clock(problem.next_try) if problem.next_try is not None else "not by itself"
+    return (
+        ("", clean_line(problem.message)),
+        ("What helps", clean_line(problem.hint)),
+        ("Note", clean_line(problem.path)),
+        ("Since", moment(problem.since) if problem.since else ""),
+        ("Next try", again),
+    )
+
+
+def row_facts(row: LogRow) -> Facts:
+    """Everything the log knows about an event; its sentence is sanitised already."""
+    sentence = row.sentence
+    return (
+        ("", sentence.detail),
+        ("Note", sentence.path),
+        ("Time spent", sentence.stages),
+        ("When", f"{moment(row.at)} · {clock(row.at)}"),
+    )
+
+
+class DetailScreen(ModalScreen[None]):
+    """Facts under a title; escape, enter or a click beside it closes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q", "dismiss", "close", show=False)]
+
+    def __init__(self, title: str, facts: Facts) -> None:
+        super().__init__(id="detail")
+        self._heading = title
+        self._facts = facts
+
+    @classmethod
+    def of_problem(cls, problem: Problem) -> DetailScreen:
+        """The window for a problem."""
+        return cls(reason_title(problem.reason), problem_facts(problem))
+
+    @classmethod
+    def of_row(cls, row: LogRow) -> DetailScreen:
+        """The window for a row of the log."""
+        return cls(row.sentence.what, row_facts(row))
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="detail-box") as box:
+            box.border_title = Content(self._heading)
+            box.border_subtitle = Content("esc close")
+            for label, text in self._facts:
+                if label and text:
+                    yield Static(Content(label), classes="detail-label")
+                if text:
+                    yield Static(Content(text[:_LONGEST]), classes="detail-text")
+
+    def on_click(self) -> None:
+        """A click beside the window closes it."""
+        if not any(widget.id == "detail-box" for widget in self._under_mouse()):
+            self.dismiss()

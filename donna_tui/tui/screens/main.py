@@ -1,0 +1,238 @@
+"""The main screen: header, one pane at a time, status strip and footer, and the one place where actions are run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.getters import query_one
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher, Static
+
+from donna_tui.errors import DonnaError
+from donna_tui.tui.actions import ACTIONS, Action, ActionState
+from donna_tui.tui.actions import Pane as PaneName
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.bindings import bindings
+from donna_tui.tui.bridge import EngineBridge
+from donna_tui.tui.keymap import Keymap
+from donna_tui.tui.keysheet import shown_key
+from donna_tui.tui.messages import ActionsChanged, StatusChanged
+from donna_tui.tui.outside import Outside
+from donna_tui.tui.panes.activity import ActivityPane
+from donna_tui.tui.panes.pane import Pane
+from donna_tui.tui.panes.search import SearchPane
+from donna_tui.tui.screens.commands import THEME, KeyList, Palette
+from donna_tui.tui.screens.help import HelpScreen
+from donna_tui.tui.widgets.footer_bar import FooterBar
+from donna_tui.tui.widgets.header_bar import HeaderBar, Tab
+from donna_tui.tui.widgets.jump import HasJumpTargets, JumpOverlay, JumpTarget
+from donna_tui.tui.widgets.status_strip import StatusStrip
+
+_SMALLEST = (60, 15)
+
+
+class MainScreen(Screen[None], inherit_bindings=False):
+    """Holds the panes. Every key, click, palette entry and footer item ends in `action_run`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("global"), Binding("ctrl+c", "copy_or_hint", show=False)]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-cramped"),
+        (_SMALLEST[0], "-narrow"),
+        (100, "-normal"),
+        (140, "-wide"),
+    ]
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-flat"),
+        (_SMALLEST[1], "-low"),
+        (30, "-tall"),
+    ]
+
+    header = query_one(HeaderBar)
+    footer = query_one(FooterBar)
+    strip = query_one(StatusStrip)
+    search = query_one(SearchPane)
+    switcher = query_one("#panes", ContentSwitcher)
+
+    def __init__(self, keymap: Keymap, outside: Outside, space: str) -> None:
+        super().__init__(id="main")
+        self._keymap = keymap
+        self._outside = outside
+        self._space = space
+        self._bridge: EngineBridge | None = None
+        self._no_editor = outside.external.no_editor
+        self._no_desktop = outside.external.no_desktop
+
+    def compose(self) -> ComposeResult:
+        yield HeaderBar(self._space, self._keymap.keys)
+        with ContentSwitcher(initial="search", id="panes"):
+            yield SearchPane(self._outside)
+            yield ActivityPane(id="activity")
+        yield StatusStrip(id="strip")
+        yield FooterBar(self._keymap.keys)
+        yield Static(Content(f"Donna needs {_SMALLEST[0]} × {_SMALLEST[1]} characters."), id="too-small")
+
+    def on_mount(self) -> None:
+        self.search.focus_first()
+
+    @property
+    def pane(self) -> Pane:
+        """The pane in sight."""
+        return cast(Pane, self.switcher.visible_content)
+
+    def connect(self, backend: Backend) -> None:
+        """Show what a running engine knows, from now on."""
+        self._bridge = EngineBridge(backend, (self, *self._panes))
+        self._bridge.open()
+        for pane in self._panes:
+            cast(Pane, pane).connect(backend)
+        self.post_message(StatusChanged(backend.status()))
+
+    def disconnect(self) -> None:
+        """Listen no more."""
+        if self._bridge is not None:
+            self._bridge.close()
+
+    def cannot_open(self, error: DonnaError) -> None:
+        """Say everywhere why there is no engine."""
+        self.strip.trouble = error.message
+        for pane in self._panes:
+            cast(Pane, pane).cannot_open(error)
+
+    def state(self) -> ActionState:
+        """What is possible now."""
+        status = self.strip.status
+        base = ActionState(
+            running=self._bridge is not None,
+            no_editor=self._no_editor,
+            no_desktop=self._no_desktop,
+            paused=status is not None and status.state == "paused",
+        )
+        return self.pane.action_state(base)
+
+    async def action_run(self, action_id: str) -> None:
+        """Do what an action says, or say why it is not possible."""
+        action = ACTIONS[action_id]
+        objection = action.why_not(self.state())
+        if objection:
+            self.notify(objection, timeout=4, markup=False)
+        elif action.context == "list":
+            await self._move(action)
+        else:
+            target = self.pane if hasattr(self.pane, action.method) else self
+            await self.app.run_action(action.method.removeprefix("action_"), cast(Widget, target))
+        self.refresh_footer()
+
+    def refresh_footer(self) -> None:
+        """Draw the footer for what is possible now."""
+        if self.is_mounted:
+            self.footer.show(self.state())
+
+    def on_status_changed(self, event: StatusChanged) -> None:
+        self.strip.status = event.status
+        self.header.name_space(event.status.space)
+        self.refresh_footer()
+
+    def on_actions_changed(self, event: ActionsChanged) -> None:
+        event.stop()
+        self.refresh_footer()
+
+    def on_descendant_focus(self) -> None:
+        self.refresh_footer()
+
+    def on_screen_resume(self) -> None:
+        self.refresh_footer()
+
+    def on_header_bar_chosen(self, event: HeaderBar.Chosen) -> None:
+        self._show_pane(event.pane)
+
+    async def on_footer_bar_clicked(self, event: FooterBar.Clicked) -> None:
+        await self.action_run(event.action_id)
+
+    def action_view_search(self) -> None:
+        self._show_pane("search")
+
+    def action_view_activity(self) -> None:
+        self._show_pane("activity")
+
+    def action_search_focus(self) -> None:
+        self._show_pane("search")
+
+    def action_view_next(self) -> None:
+        self.focus_next()
+
+    def action_view_previous(self) -> None:
+        self.focus_previous()
+
+    def action_view_back(self) -> None:
+        self.pane.go_back()
+
+    def action_view_zoom(self) -> None:
+        """Panes without a zoom of their own give all the room to the part that has the focus."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.focused is not None:
+            self.maximize(self.focused)
+
+    def action_view_jump(self) -> None:
+        self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)
+
+    def action_app_palette(self) -> None:
+        self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
+
+    def action_app_keys(self) -> None:
+        self.app.push_screen(KeyList(self.state(), self._keymap.keys), self._picked)
+
+    def action_app_help(self) -> None:
+        self.app.push_screen(HelpScreen(self.header.active))
+
+    async def action_app_quit(self) -> None:
+        await self.app.run_action("leave")
+
+    def action_copy_or_hint(self) -> None:
+        """Copy selected text, as terminals do; with nothing selected, say how to leave."""
+        selected = self.get_selected_text()
+        if selected:
+            self._outside.copy(selected, "The selected text")
+        else:
+            key = shown_key(self._keymap.keys["app.quit"], typing=True)
+            self.notify(f"{key} leaves Donna.", timeout=3, markup=False)
+
+    @property
+    def _panes(self) -> tuple[Widget, ...]:
+        return tuple(self.switcher.children)
+
+    def _show_pane(self, name: PaneName) -> None:
+        self.switcher.current = name
+        self.header.active = name
+        self.pane.focus_first()
+        self.refresh_footer()
+
+    async def _picked(self, value: str | None) -> None:
+        if value is None:
+            return
+        if value.startswith(THEME):
+            self.app.theme = value.removeprefix(THEME)
+        else:
+            await self.action_run(value)
+
+    async def _move(self, action: Action) -> None:
+        what = action.method.removeprefix("action_list_")
+        name = {"down": "cursor_down", "up": "cursor_up"}.get(what, what)
+        if self.focused is not None and hasattr(self.focused, f"action_{name}"):
+            await self.app.run_action(name, self.focused)
+
+    def _jump_targets(self) -> Iterator[JumpTarget]:
+        if isinstance(self.pane, HasJumpTargets):
+            yield from self.pane.jump_targets()
+        else:
+            pane = cast(Widget, self.pane)
+            for widget in self.focus_chain:
+                if pane in widget.ancestors:
+                    yield JumpTarget(*widget.region.offset, go=widget.focus)
+        for tab in self.query(Tab):
+            yield JumpTarget(*tab.region.offset, go=tab.on_click)

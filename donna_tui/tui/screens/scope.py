@@ -1,0 +1,30 @@
+"""The dialogue that limits a search to a folder or a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from donna_tui.tui.panes.search_state import Scope
+from donna_tui.tui.screens.picker import Choice, Picker
+
+
+class ScopePicker(Picker[Scope]):
+    """Everywhere, every folder, and the sources if there is more than one."""
+
+    def __init__(self, folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> None:
+        choices = [
+            Choice(value=scope, title=title, mark="✓" if scope == chosen else "", section=section)
+            for scope, title, section in _scopes(folders, sources, chosen)
+        ]
+        super().__init__("Search in", choices, placeholder="folder or source", mark_width=2)
+
+
+def _scopes(
+    folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope
+) -> Iterator[tuple[Scope, str, str]]:
+    yield Scope(), "everything", "Everywhere"
+    for folder in folders:
+        yield Scope(folder, chosen.source), folder, "Folders"
+    if len(sources) > 1:
+        for source in sources:
+            yield Scope(chosen.folder, source), source, "Sources"

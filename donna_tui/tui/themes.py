@@ -1,0 +1,74 @@
+"""Donna's colours: one accent, dim lines, and the text as the brightest thing on the screen."""
+
+from __future__ import annotations
+
+from textual.theme import Theme
+
+DARK = Theme(
+    name="donna-dark",
+    dark=True,
+    primary="#63c5b0",
+    secondary="#63c5b0",
+    accent="#63c5b0",
+    success="#63c5b0",
+    warning="#dfb15b",
+    error="#ef7f73",
+    foreground="#e3e6eb",
+    background="#12151a",
+    surface="#171b21",
+    panel="#1d2229",
+    variables={
+        "text": "#e3e6eb",
+        "text-muted": "#98a2b1",
+        "text-disabled": "#707b8b",
+        "border": "#63c5b0",
+        "border-blurred": "#2c333d",
+        "scrollbar": "#333b46",
+        "scrollbar-hover": "#4a5564",
+        "scrollbar-active": "#63c5b0",
+        "scrollbar-background": "#12151a",
+        "scrollbar-background-hover": "#12151a",
+        "scrollbar-background-active": "#12151a",
+        "input-selection-background": "#2b5850",
+        "row-selected": "#1b2e2e",
+        "row-blurred": "#1b2026",
+    },
+)
+
+LIGHT = Theme(
+    name="donna-light",
+    dark=False,
+    primary="#0b6b5d",
+    secondary="#0b6b5d",
+    accent="#0b6b5d",
+    success="#0b6b5d",
+    warning="#8a5a00",
+    error="#b3261e",
+    foreground="#1c2128",
+    background="#fbfaf7",
+    surface="#f4f2ed",
+    panel="#ebe8e1",
+    variables={
+        "text": "#1c2128",
+        "text-muted": "#565d68",
+        "text-disabled": "#6e7580",
+        "border": "#0b6b5d",
+        "border-blurred": "#d3cfc5",
+        "scrollbar": "#cdc8bc",
+        "scrollbar-hover": "#aaa598",
+        "scrollbar-active": "#0b6b5d",
+        "scrollbar-background": "#fbfaf7",
+        "scrollbar-background-hover": "#fbfaf7",
+        "scrollbar-background-active": "#fbfaf7",
+        "input-selection-background": "#b9dcd5",
+        "row-selected": "#dfeeea",
+        "row-blurred": "#f0eee8",
+    },
+)
+
+OWN_THEMES = (DARK, LIGHT)
+ANSI_THEMES = ("ansi-dark", "ansi-light")
+THEME_NAMES = (*(theme.name for theme in OWN_THEMES), *ANSI_THEMES)
+
+FALLBACK_VARIABLES = {"row-selected": "transparent", "row-blurred": "transparent"}
+"""For themes that do not know these names: there the bar before a row marks it alone."""

@@ -1,0 +1,86 @@
+"""The bottom line: what one can do here, with its keys; what is not possible now is dimmed, not gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.cells import cell_len
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from donna_tui.tui.actions import ACTIONS, Action, ActionState, active_contexts
+from donna_tui.tui.keysheet import DEFAULT_KEYS, Keys, shown_key
+
+MOST_ITEMS = 8
+_GAP = 2
+_ALWAYS_LAST = ("app.keys", "app.help")
+
+
+def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Action, str]]:
+    """Actions with the key to show, the nearest first, as many as fit; the way to all the others always fits last."""
+    contexts = active_contexts(state)
+    shown = [action for action in ACTIONS.values() if action.footer and action.context in contexts]
+    usable = [(action, key) for action in shown if (key := shown_key(keys[action.id], typing=state.typing))]
+    last = [item for item in usable if item[0].id in _ALWAYS_LAST][:1]
+    left = room - sum(_width(item) for item in last)
+    kept: list[tuple[Action, str]] = []
+    for item in usable:
+        if item[0].id not in _ALWAYS_LAST and left >= _width(item) and len(kept) < MOST_ITEMS - 1:
+            kept.append(item)
+            left -= _width(item)
+    return kept + last
+
+
+class FooterBar(Widget):
+    """Draws the actions of an `ActionState`; a click runs one."""
+
+    COMPONENT_CLASSES = {"footer--key", "footer--title", "footer--off"}
+
+    class Clicked(Message):
+        """An action was clicked."""
+
+        def __init__(self, action_id: str) -> None:
+            super().__init__()
+            self.action_id = action_id
+
+    def __init__(self, keys: Keys = DEFAULT_KEYS) -> None:
+        super().__init__(id="footer")
+        self._keys = keys
+        self._state = ActionState()
+
+    def show(self, state: ActionState) -> None:
+        """Show what is possible in another state."""
+        if state != self._state:
+            self._state = state
+            self.refresh()
+
+    def render(self) -> Content:
+        return Content(" " * _GAP).join(self._item(action, key) for action, key in self._items())
+
+    def on_click(self, event: events.Click) -> None:
+        """Run the action under the mouse."""
+        offset = event.get_content_offset(self)
+        for start, end, action in self._places():
+            if offset is not None and start <= offset.x < end:
+                self.post_message(self.Clicked(action.id))
+
+    def _items(self) -> list[tuple[Action, str]]:
+        return footer_actions(self._state, self._keys, self.content_size.width + _GAP)
+
+    def _item(self, action: Action, key: str) -> Content:
+        if action.why_not(self._state):
+            return Content.styled(f"{key} {action.title}", ".footer--off")
+        return Content.assemble((key, ".footer--key"), (f" {action.title}", ".footer--title"))
+
+    def _places(self) -> Iterator[tuple[int, int, Action]]:
+        start = 0
+        for item in self._items():
+            yield start, start + _width(item) - _GAP, item[0]
+            start += _width(item)
+
+
+def _width(item: tuple[Action, str]) -> int:
+    action, key = item
+    return cell_len(key) + 1 + cell_len(action.title) + _GAP

@@ -1,0 +1,70 @@
+"""The top line: whose notes these are, and the screens with their keys."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.actions import ACTIONS, Pane
+from donna_tui.tui.keysheet import Keys, shown_key
+
+PANES: dict[Pane, str] = {"search": "view.search", "activity": "view.activity"}
+"""The screens there are, and the action that goes to each."""
+
+
+class Tab(Static):
+    """One screen's key and name."""
+
+    def __init__(self, pane: Pane, key: str) -> None:
+        super().__init__(id=f"tab-{pane}", classes="tab")
+        self.pane = pane
+        self._key = key
+
+    def render(self) -> Content:
+        return Content.assemble((self._key, "$text-disabled"), f" {ACTIONS[PANES[self.pane]].title}")
+
+    def on_click(self) -> None:
+        """Go to the screen."""
+        self.post_message(HeaderBar.Chosen(self.pane))
+
+
+class HeaderBar(Horizontal):
+    """Name of the space at the left, screens at the right."""
+
+    active: reactive[Pane] = reactive[Pane]("search")
+
+    class Chosen(Message):
+        """Somebody wants to see another screen."""
+
+        def __init__(self, pane: Pane) -> None:
+            super().__init__()
+            self.pane = pane
+
+    def __init__(self, space: str, keys: Keys) -> None:
+        super().__init__(id="header")
+        self._space = space
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        yield Static(Content("Donna"), id="brand")
+        yield Static(self._space_name(), id="space")
+        for pane, action in PANES.items():
+            yield Tab(pane, shown_key(self._keys[action], typing=False))
+
+    def name_space(self, space: str) -> None:
+        """Show another name for the space."""
+        if space != self._space:
+            self._space = space
+            self.query_one("#space", Static).update(self._space_name())
+
+    def watch_active(self, active: Pane) -> None:
+        for tab in self.query(Tab):
+            tab.set_class(tab.pane == active, "-active")
+
+    def _space_name(self) -> Content:
+        return Content(f"─ {clean_line(self._space)}" if self._space else "")

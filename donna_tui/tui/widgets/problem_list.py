@@ -1,0 +1,66 @@
+"""The list of what needs attention: what is wrong, where, what to do, and when it is tried again."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.status import Problem
+from donna_tui.tui.bindings import bindings
+from donna_tui.tui.humanize import clock, count
+from donna_tui.tui.widgets.event_row import MARKS
+from donna_tui.tui.wording import Tone, reason_title
+
+SHOWN_PROBLEMS = 200
+
+
+def tone_of(problem: Problem) -> Tone:
+    """What is tried again by itself is a warning; what waits for the reader is an error."""
+    return Tone.WARNING if problem.next_try is not None else Tone.ERROR
+
+
+def problem_content(problem: Problem) -> Content:
+    """A problem in two or three lines."""
+    tone = tone_of(problem)
+    again = f"  next try {clock(problem.next_try)}" if problem.next_try is not None else ""
+    title = Content.assemble(
+        (f"{MARKS[tone]} ", f".tone--{tone}"),
+        (reason_title(problem.reason), ".tone--title"),
+        f"  {clean_line(problem.path)}" if problem.path else "",
+        (again, f".tone--{Tone.QUIET}"),
+    )
+    message = Content.styled(f"  {clean_line(problem.message)}", f".tone--{Tone.QUIET}")
+    hint = clean_line(problem.hint)
+    return Content("\n").join([title, message, *([Content(f"  {hint}")] if hint else [])])
+
+
+class ProblemList(OptionList, inherit_bindings=False):
+    """Problems, the newest state of the engine; the selected one stays selected while others come and go."""
+
+    BINDINGS = bindings("list")
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, markup=False)
+        self._problems: tuple[Problem, ...] = ()
+
+    @property
+    def selected(self) -> Problem | None:
+        """The problem under the cursor."""
+        index = self.highlighted
+        return self._problems[index] if index is not None and index < len(self._problems) else None
+
+    def show(self, problems: tuple[Problem, ...]) -> None:
+        """Replace the list. Nothing is drawn again if nothing changed."""
+        if problems == self._problems:
+            return
+        before = self.selected
+        self._problems = problems
+        shown = problems[:SHOWN_PROBLEMS]
+        rest = len(problems) - len(shown)
+        more = [Option(Content(f"  and {count(rest)} more"), disabled=True)] if rest else []
+        self.set_options([*(Option(problem_content(each)) for each in shown), *more])
+        if shown:
+            kept = (index for index, each in enumerate(shown) if before is not None and each.id == before.id)
+            self.highlighted = next(kept, min(self.highlighted or 0, len(shown) - 1))

@@ -1,0 +1,48 @@
+"""One line that shows how much of the vault can be found by words, and how much of it by meaning too."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+_FULL, _HALF_END, _HALF_START = "━", "╸", "╺"
+
+
+def bar(meaning: int, words: int, total: int, width: int) -> Content:
+    """A bar of `width` cells. Any progress shows at least half a cell, and only completion fills the last one."""
+    strong = _halves(min(meaning, words), total, width)
+    weak = max(strong, _halves(words, total, width))
+    cells = [_cell(index, strong, weak) for index in range(width)]
+    return Content.assemble(*cells)
+
+
+def _halves(part: int, total: int, width: int) -> int:
+    if total <= 0 or part >= total:
+        return 2 * width if total > 0 else 0
+    return min(2 * width - 1, max(1, 2 * width * part // total)) if part > 0 else 0
+
+
+def _cell(index: int, strong: int, weak: int) -> tuple[str, str]:
+    begin = 2 * index
+    for limit, style in ((strong, ".bar--meaning"), (weak, ".bar--words")):
+        if begin + 2 <= limit:
+            return _FULL, style
+        if begin + 1 == limit:
+            return _HALF_END, style
+    return _FULL, ".bar--rest"
+
+
+class ProgressBar(Widget):
+    """Draws `bar` over its whole width. Counts are notes."""
+
+    COMPONENT_CLASSES = {"bar--meaning", "bar--words", "bar--rest"}
+
+    counts: reactive[tuple[int, int, int]] = reactive((0, 0, 0))
+
+    def show(self, *, meaning: int, words: int, total: int) -> None:
+        """Set what is drawn."""
+        self.counts = (meaning, words, total)
+
+    def render(self) -> Content:
+        return bar(*self.counts, self.content_size.width)

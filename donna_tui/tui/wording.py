@@ -1,0 +1,272 @@
+"""Engine events and reason codes as sentences that a person understands, ready to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from donna_tui.errors import Reason
+from donna_tui.events import (
+    EngineEvent,
+    EngineStateChanged,
+    IndexProgress,
+    IndexSwapped,
+    IngestBatch,
+    ModelPhase,
+    ModelStateChanged,
+    NoteDeleted,
+    NoteEmbedded,
+    NoteFailed,
+    NoteIndexed,
+    NoteRenamed,
+    NoteSkipped,
+    ProblemCleared,
+    ProblemRaised,
+    ReconcileDone,
+    SearchDone,
+    StageTimes,
+    WatcherStateChanged,
+    WatchHint,
+)
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.humanize import clock, milliseconds, plural
+
+
+class Kind(StrEnum):
+    """What a person may want to see alone. The values are the words on screen."""
+
+    NOTES = "notes"
+    PROBLEMS = "problems"
+    SEARCHES = "searches"
+    ENGINE = "Donna"
+
+
+class Tone(StrEnum):
+    """How much a line asks for attention."""
+
+    GOOD = "good"
+    PLAIN = "plain"
+    QUIET = "quiet"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One event in words, sanitised. `stages` says where the time went; `path` may be empty."""
+
+    kind: Kind
+    tone: Tone
+    what: str
+    path: str = ""
+    detail: str = ""
+    stages: str = ""
+
+
+REASONS: dict[Reason, str] = {
+    Reason.PATH_ESCAPE: "leads out of the vault",
+    Reason.NOT_MARKDOWN: "not a Markdown file",
+    Reason.MISSING: "no longer there",
+    Reason.IGNORED: "ignored by your settings",
+    Reason.NOT_REGULAR: "not an ordinary file",
+    Reason.UNREADABLE: "cannot be read",
+    Reason.TOO_LARGE: "too large",
+    Reason.TOO_LONG: "name too long",
+    Reason.NOT_TEXT: "not text",
+    Reason.CONFLICT_COPY: "copy made by sync",
+    Reason.INVALID_FRONTMATTER: "properties cannot be read",
+    Reason.CONFIG_INVALID: "a setting is not valid",
+    Reason.KEYMAP_INVALID: "a key setting is not valid",
+    Reason.NO_VAULT: "no vault chosen",
+    Reason.ROOT_MISSING: "the vault's folder is missing",
+    Reason.MASS_DISAPPEARANCE: "many notes are gone",
+    Reason.BUSY: "another Donna is at work here",
+    Reason.MODEL_MISSING: "search by meaning is not installed",
+    Reason.MODEL_INVALID: "the model's files are damaged",
+    Reason.EMBEDDING_FAILED: "the model failed",
+    Reason.DATABASE_CORRUPT: "the index is damaged",
+    Reason.DATABASE_LOCKED: "the index is in use",
+    Reason.DATABASE_NEWER: "the index was made by a newer Donna",
+    Reason.DISK_FULL: "the disk is full",
+    Reason.IO_ERROR: "the disk gave an error",
+    Reason.WATCHER_DEGRADED: "changes are noticed late",
+    Reason.NO_TERMINAL: "no terminal",
+    Reason.USAGE: "not understood",
+    Reason.INTERNAL: "a fault in Donna",
+}
+MODES = {"hybrid": "by words and meaning", "semantic": "by meaning", "keyword": "by words"}
+_INDEXED = {
+    "new": "New note",
+    "changed": "Edited",
+    "metadata": "Properties edited",
+    "retry": "Read after all",
+    "rebuild": "Read again",
+}
+_ENGINE = {
+    "starting": "Opening the vault",
+    "running": "Ready",
+    "paused": "Paused",
+    "read_only": "Reading only",
+    "stopping": "Closing",
+    "stopped": "Closed",
+    "failed": "Stopped by a fault",
+}
+_MODEL = {
+    ModelPhase.MISSING: "No model",
+    ModelPhase.PREPARING: "Preparing the model",
+    ModelPhase.LOADING: "Loading the model",
+    ModelPhase.READY: "Model ready",
+    ModelPhase.FAILED: "Model failed",
+}
+WATCHER = {"native": "at once", "polling": "every few seconds", "off": "not watched"}
+_ATTENTION = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WARNING}
+
+
+def reason_words(code: str) -> str:
+    """A reason code in words; an unknown code is at least made readable."""
+    try:
+        return REASONS[Reason(code)]
+    except ValueError:
+        return clean_line(code).replace("_", " ")
+
+
+def reason_title(code: str) -> str:
+    """A reason code as the title of a problem."""
+    words = reason_words(code)
+    return words[:1].upper() + words[1:]
+
+
+def describe(event: EngineEvent) -> Sentence | None:
+    """The event in words; None for what concerns only the machine, such as a flush of the queue."""
+    return _DESCRIBE[type(event)](event)
+
+
+def stage_times(stages: StageTimes) -> str:
+    """Where the time of one note went: `read 1 · chunk 2 · store 3 · embed 41 ms`."""
+    spent = {"read": stages.read, "chunk": stages.chunk, "store": stages.store, "embed": stages.embed}
+    parts = [f"{name} {value:.0f}" if value >= 0.5 else f"{name} <1" for name, value in spent.items() if value > 0]
+    return " · ".join(parts) + " ms" if parts else ""
+
+
+def _indexed(event: NoteIndexed) -> Sentence:
+    detail = _sentence(plural(event.chunks, "passage"), _after_saving(event.found_after_ms))
+    what = _INDEXED.get(event.why, "Read")
+    return Sentence(Kind.NOTES, Tone.PLAIN, what, clean_line(event.path), detail, stage_times(event.stages))
+
+
+def _embedded(event: NoteEmbedded) -> Sentence:
+    fresh = plural(event.computed, "new passage") if event.computed else ""
+    known = f"{event.reused:,} known already" if event.reused else ""
+    detail = _sentence(fresh, known, _after_saving(event.found_after_ms))
+    stages = f"embed {milliseconds(event.latency_ms)}" if event.computed else ""
+    return Sentence(Kind.NOTES, Tone.GOOD, "Found by meaning", clean_line(event.path), detail, stages)
+
+
+def _renamed(event: NoteRenamed) -> Sentence:
+    return Sentence(Kind.NOTES, Tone.PLAIN, "Moved", clean_line(event.path), f"was {clean_line(event.old_path)}")
+
+
+def _deleted(event: NoteDeleted) -> Sentence:
+    return Sentence(Kind.NOTES, Tone.PLAIN, "Deleted", clean_line(event.path), "its text is out of the index")
+
+
+def _skipped(event: NoteSkipped) -> Sentence:
+    detail = clean_line(event.message) or reason_words(event.reason)
+    return Sentence(Kind.PROBLEMS, Tone.QUIET, "Left out", clean_line(event.path), detail)
+
+
+def _failed(event: NoteFailed) -> Sentence:
+    detail = clean_line(event.message) or reason_words(event.reason)
+    if event.next_try is not None:
+        detail = f"{detail} Next try {clock(event.next_try)}."
+    return Sentence(Kind.PROBLEMS, Tone.ERROR, "Failed", clean_line(event.path), detail)
+
+
+def _raised(event: ProblemRaised) -> Sentence:
+    detail = _sentence(clean_line(event.message) or reason_words(event.reason), clean_line(event.hint), mark=" ")
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Problem", clean_line(event.path), detail)
+
+
+def _cleared(event: ProblemCleared) -> Sentence:
+    return Sentence(Kind.PROBLEMS, Tone.GOOD, "Solved", clean_line(event.path), reason_words(event.reason))
+
+
+def _searched(event: SearchDone) -> Sentence:
+    found = plural(event.hits, "passage") if event.hits else "nothing"
+    detail = f"{found} {MODES.get(event.mode, clean_line(event.mode))}"
+    return Sentence(Kind.SEARCHES, Tone.QUIET, "Search", "", detail, milliseconds(event.latency_ms))
+
+
+def _reconciled(event: ReconcileDone) -> Sentence:
+    changes = {
+        "new": event.new,
+        "edited": event.changed,
+        "moved": event.renamed,
+        "deleted": event.deleted,
+        "left out": event.skipped,
+    }
+    found = [f"{number:,} {word}" for word, number in changes.items() if number]
+    detail = f"{plural(event.seen, 'note')}: {', '.join(found) or 'nothing new'}"
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Vault compared", "", detail, milliseconds(event.latency_ms))
+
+
+def _model(event: ModelStateChanged) -> Sentence:
+    tones = {ModelPhase.READY: Tone.GOOD, ModelPhase.FAILED: Tone.ERROR, ModelPhase.MISSING: Tone.WARNING}
+    detail = clean_line(event.detail or event.model)
+    return Sentence(Kind.ENGINE, tones.get(event.phase, Tone.PLAIN), _MODEL[event.phase], "", detail)
+
+
+def _watcher(event: WatcherStateChanged) -> Sentence:
+    tone = Tone.PLAIN if event.mode == "native" else Tone.WARNING
+    detail = _sentence(f"changes are noticed {WATCHER[event.mode]}" if event.mode != "off" else "", event.detail)
+    return Sentence(Kind.ENGINE, tone, "Watching" if event.mode != "off" else "Not watching", "", clean_line(detail))
+
+
+def _engine(event: EngineStateChanged) -> Sentence:
+    tone = _ATTENTION.get(event.state, Tone.PLAIN)
+    return Sentence(Kind.ENGINE, tone, _ENGINE.get(event.state, "Changed"), "", clean_line(event.detail))
+
+
+def _hint(event: WatchHint) -> Sentence | None:
+    if not event.rescan:
+        return None
+    return Sentence(Kind.ENGINE, Tone.QUIET, "Looking again", "", "too many changes at once: the whole vault is compared")
+
+
+def _swapped(event: IndexSwapped) -> Sentence:
+    return Sentence(Kind.ENGINE, Tone.GOOD, "New index in use", "", clean_line(event.why))
+
+
+def _machine_only(event: IngestBatch | IndexProgress) -> None:
+    return None
+
+
+def _after_saving(milliseconds_after: float | None) -> str:
+    return "" if milliseconds_after is None else f"{milliseconds(milliseconds_after)} after saving"
+
+
+def _sentence(*parts: str, mark: str = " · ") -> str:
+    return mark.join(part for part in parts if part)
+
+
+_DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
+    NoteIndexed: _indexed,
+    NoteEmbedded: _embedded,
+    NoteRenamed: _renamed,
+    NoteDeleted: _deleted,
+    NoteSkipped: _skipped,
+    NoteFailed: _failed,
+    ProblemRaised: _raised,
+    ProblemCleared: _cleared,
+    SearchDone: _searched,
+    ReconcileDone: _reconciled,
+    ModelStateChanged: _model,
+    WatcherStateChanged: _watcher,
+    EngineStateChanged: _engine,
+    WatchHint: _hint,
+    IndexSwapped: _swapped,
+    IngestBatch: _machine_only,
+    IndexProgress: _machine_only,
+}

@@ -1,0 +1,20 @@
+"""Fixtures for all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from donna_tui.embedding.prepare import prepare_model
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def model_cache() -> Path:
+    """A cache folder that holds the real model. It outlives the session, since an export takes ten seconds."""
+    cache = Path(os.environ.get("DONNA_TEST_CACHE") or REPOSITORY / ".venv" / "donna-test-models")
+    prepare_model(cache, lambda phase, detail: None)
+    return cache

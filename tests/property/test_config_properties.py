@@ -1,0 +1,113 @@
+"""Whatever valid value is given is found again with its origin; whatever name is wrong is refused with the nearest."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any, get_args
+
+from annotated_types import Ge, Le
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic.fields import FieldInfo
+from pytest import raises
+
+from donna_tui.config.document import parse_document
+from donna_tui.config.load import load_config
+from donna_tui.config.origin import Origin
+from donna_tui.config.schema import value_of
+from donna_tui.config.settings import SETTINGS, Setting
+from donna_tui.errors import ConfigError
+
+BOUND_TO_OTHERS = {"retrieval.default_k", "retrieval.max_k", "embedding.max_tokens", "embedding.chunk_overlap"}
+BOUND_TO_OTHERS |= {"safety.max_note_bytes", "safety.max_read_bytes"}
+FREE = [setting for setting in SETTINGS.values() if setting.id not in BOUND_TO_OTHERS]
+
+words = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=20)
+
+
+def bounds(field: FieldInfo) -> tuple[Any, Any]:
+    least = next(mark.ge for mark in field.metadata if isinstance(mark, Ge))
+    most = next(mark.le for mark in field.metadata if isinstance(mark, Le))
+    return least, most
+
+
+def values_for(setting: Setting) -> st.SearchStrategy[Any]:
+    if setting.id == "sources.chat.index_roles":
+        return st.lists(st.sampled_from(["user", "assistant", "system", "tool"]))
+    if setting.id == "vault.root":
+        return words.map(lambda name: f"/nowhere/{name}")
+    if setting.kind is bool:
+        return st.booleans()
+    if setting.kind is int:
+        return st.integers(*bounds(setting.field))
+    if setting.kind is float:
+        return st.floats(*bounds(setting.field))
+    if setting.kind is tuple:
+        return st.lists(words)
+    if setting.kind is dict:
+        return st.dictionaries(words, st.lists(words), max_size=3)
+    choices = [choice for choice in get_args(setting.field.annotation) if isinstance(choice, str)]
+    return st.sampled_from(choices) if choices else words
+
+
+@st.composite
+def overrides(draw: st.DrawFn) -> tuple[str, Any]:
+    setting = draw(st.sampled_from(FREE))
+    return setting.id, draw(values_for(setting))
+
+
+def nested(identifier: str, value: Any) -> dict[str, Any]:
+    for name in reversed(identifier.split(".")):
+        value = {name: value}
+    return dict(value)
+
+
+@given(overrides())
+def test_an_override_is_found_again(given_value: tuple[str, Any]) -> None:
+    identifier, value = given_value
+    loaded = load_config(environ={"DONNA_HOME": "/nowhere"}, overrides={identifier: value})
+    assert value_of(loaded.config, identifier) == value
+    assert loaded.origins[identifier] == Origin("command line", identifier)
+
+
+@given(overrides())
+def test_a_variable_is_found_again(given_value: tuple[str, Any]) -> None:
+    identifier, value = given_value
+    variable = "DONNA_" + identifier.upper().replace(".", "__")
+    text = value if isinstance(value, str) else json.dumps(value)
+    loaded = load_config(environ={"DONNA_HOME": "/nowhere", variable: text})
+    assert value_of(loaded.config, identifier) == value
+    assert loaded.origins[identifier] == Origin("environment", variable)
+
+
+@settings(max_examples=30)
+@given(overrides())
+def test_a_line_in_the_user_file_is_found_again(given_value: tuple[str, Any]) -> None:
+    identifier, value = given_value
+    with tempfile.TemporaryDirectory() as home:
+        file = Path(home, "config", "memory.yaml")
+        file.parent.mkdir()
+        file.write_text(json.dumps(nested(identifier, value)))
+        loaded = load_config(environ={"DONNA_HOME": home})
+    assert value_of(loaded.config, identifier) == value
+    assert loaded.origins[identifier] == Origin("user", str(file), 1)
+
+
+@given(st.sampled_from(sorted(SETTINGS)), st.data())
+def test_a_slip_of_the_finger_is_refused_with_the_nearest_name(identifier: str, data: st.DataObject) -> None:
+    block, _, name = identifier.rpartition(".")
+    at = data.draw(st.integers(0, len(name) - 1))
+    slip = data.draw(st.sampled_from([name[:at] + name[at + 1 :], name[:at] + "q" + name[at:]]))
+    with raises(ConfigError) as caught:
+        load_config(environ={"DONNA_HOME": "/nowhere"}, overrides={f"{block}.{slip}": 1})
+    assert f"{block}.{slip} is not a setting; did you mean {identifier}?" in caught.value.message
+
+
+@given(st.text())
+def test_any_text_is_a_document_or_a_clear_error(text: str) -> None:
+    try:
+        parse_document(text, Origin("user", "f"))
+    except ConfigError as error:
+        assert error.message.isprintable()
