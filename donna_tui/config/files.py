@@ -52,10 +52,13 @@ def read_space_file(root: Path) -> Document | None:
 
 
 def _document(descriptor: int, file: Path, layer: Layer) -> Document:
-    with open(descriptor, "rb") as stream:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise _unreadable(file, "not a regular file")
-        content = stream.read(MAX_BYTES + 1)
+        with open(descriptor, "rb", closefd=False) as stream:
+            content = stream.read(MAX_BYTES + 1)
+    finally:
+        os.close(descriptor)
     origin = Origin(layer, str(file))
     if len(content) > MAX_BYTES:
         raise invalid(origin, f"the file is larger than {MAX_BYTES // 1024} KiB")

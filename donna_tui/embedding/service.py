@@ -192,4 +192,5 @@ def _lower_priority() -> None:
     """Let everything else on the machine go first. Only Linux gives a single thread a priority of its own this way."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), INGEST_NICENESS)
+            thread = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, thread, max(INGEST_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))

@@ -19,7 +19,7 @@ Answer = Callable[[SearchRequest], SearchOutcome]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FakePassage:
-    """A section of a note as the preview gets it; `mark_start` and `mark_end` are offsets into `text`."""
+    """A section of a note as the preview gets it; `mark_start` to `mark_end` are lines of the file, inclusive."""
 
     path: str
     title: str

@@ -65,8 +65,8 @@ def passages() -> tuple[FakePassage, ...]:
             text=_text(path),
             start_line=1,
             end_line=40,
-            mark_start=4,
-            mark_end=4 + len(EVERYTHING),
+            mark_start=3,
+            mark_end=12,
             linked_from=paths()[:4],
             sensitive=True,
         )

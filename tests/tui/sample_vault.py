@@ -175,7 +175,7 @@ def _in_folder(section: Section, prefix: str) -> bool:
 
 
 def _passage(section: Section) -> FakePassage:
-    start = section.text.index("\n") + 1
+    body = section.text.partition("\n")[2].lstrip()
     linked = ("Meetings/2026-03-12-standup.md",) if section.path.endswith("decisions.md") else ()
     return FakePassage(
         path=section.path,
@@ -184,8 +184,8 @@ def _passage(section: Section) -> FakePassage:
         text=section.text,
         start_line=section.start_line,
         end_line=section.end_line,
-        mark_start=start + len(section.text[start:]) - len(section.text[start:].lstrip()),
-        mark_end=len(section.text),
+        mark_start=section.start_line + section.text[: len(section.text) - len(body)].count("\n"),
+        mark_end=section.end_line,
         linked_from=linked,
     )
 

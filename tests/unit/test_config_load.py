@@ -247,7 +247,7 @@ def test_two_names_of_one_setting_in_the_environment_are_refused(home: Home) -> 
 
 def test_the_one_who_spoke_last_is_told_about_a_conflict(home: Home) -> None:
     home.write("embedding:\n  max_tokens: 100\n")
-    with pytest.raises(ConfigError, match="^DONNA_EMBEDDING__CHUNK_OVERLAP: "):
+    with pytest.raises(ConfigError, match=r"^DONNA_EMBEDDING__CHUNK_OVERLAP: "):
         home.load(DONNA_EMBEDDING__CHUNK_OVERLAP="51")
 
 

@@ -55,6 +55,9 @@ TYPING_PAUSE = 0.045
 """Seconds without a key before a search starts: shorter than the gap between two keys of a fast typist."""
 
 PREVIEW_PAUSE = 0.03
+ROOMY = 28
+"""Lines of the pane from which on a result shows two lines of its text."""
+
 REFRESH_PAUSE = 1.0
 """Seconds between two searches that only follow changes of the index."""
 
@@ -155,6 +158,9 @@ class SearchPane(Vertical):
         else:
             return False
         return True
+
+    def on_resize(self) -> None:
+        self.results.snippet_lines = 2 if self.size.height >= ROOMY else 1
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Ask when the typing pauses. Answers to what was typed before are not drawn any more."""

@@ -85,7 +85,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        row, width = y + self.scroll_offset.y, self.size.width
+        row, width = y + self.scroll_offset.y, self.scrollable_content_region.width
         if row >= len(self._rows) or width <= _GUTTER:
             return Strip.blank(width, self.rich_style)
         strip = self._strips.get(row)
@@ -95,7 +95,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def _text_width(self) -> int:
-        return min(max(self.size.width - _GUTTER - 1, 2), WIDEST_TEXT)
+        return min(max(self.scrollable_content_region.width - _GUTTER - 1, 2), WIDEST_TEXT)
 
     def _draw(self, row: int, width: int) -> Strip:
         content, is_marked = self._rows[row]
@@ -119,7 +119,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
             for row in wrapped(line, self._laid_out_for)
         ]
         self._strips.clear()
-        self.virtual_size = Size(self.size.width, len(self._rows))
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows))
         self.refresh()
 
     def _scroll_to_passage(self) -> None:

@@ -20,7 +20,7 @@ from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.result_row import Row, row_lines
 from donna_tui.tui.widgets.strips import content_strip
 
-_GUTTER = 2
+_GUTTER = 3
 _RIGHT_MARGIN = 1
 _FIXED_LINES = 3
 _STYLE_NAMES = ("title", "near", "trail", "path", "why", "score", "bar", "rest", "snippet", "match", "cursor")
@@ -105,7 +105,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         """The rows in sight, for jump mode."""
         top, height = self.scroll_offset.y, self.row_height
         first, last = -(-top // height), (top + self.size.height - 1) // height
-        x, y = self.content_region.offset
+        x, y = self.content_region.offset + (1, 0)
         return [
             JumpTarget(x, y + place * height - top, partial(self._jump_to, place))
             for place in range(first, min(last + 1, len(self._rows)))
@@ -155,7 +155,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         place, line = divmod(y + self.scroll_offset.y, self.row_height)
-        width = self.size.width
+        width = self.scrollable_content_region.width
         if place >= len(self._rows) or width <= _GUTTER + _RIGHT_MARGIN:
             return Strip.blank(width, self.rich_style)
         key = (place, line, self.has_focus)
@@ -176,9 +176,9 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
     def _draw(self, place: int) -> None:
         is_selected = place == self._index
         base = self.get_visual_style("result--selected") if is_selected else self.visual_style
-        width = self.size.width
+        width = self.scrollable_content_region.width
         lines = row_lines(self._rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
-        cursor = Content.styled("▌ ", "cursor") if is_selected else Content("  ")
+        cursor = Content.styled(" ▌ ", "cursor") if is_selected else Content("   ")
         for number, content in enumerate([*(cursor + line for line in lines), Content("")]):
             is_gap = number == len(lines)
             strip = content_strip(content, self.visual_style if is_gap else base, self._style_of, width)
@@ -191,7 +191,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _lay_out(self) -> None:
         self._strips.clear()
-        self.virtual_size = Size(self.size.width, len(self._rows) * self.row_height)
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows) * self.row_height)
         self.refresh()
 
     def _scroll_to_selected(self) -> None:

@@ -65,8 +65,9 @@ def snippet_rows(snippet: Snippet, width: int, lines: int) -> list[Content]:
     """The snippet with its matched words marked, wrapped and cut to exactly `lines` lines."""
     wrapped = marked_text(snippet).wrap(max(width, 2)) if lines else []
     if len(wrapped) > lines:
-        rest = Content(" ").join(wrapped[lines - 1 :])
-        wrapped = [*wrapped[: lines - 1], rest.truncate(width, ellipsis=True)]
+        last = wrapped[lines - 1].truncate(max(width - 2, 1))
+        cut = last.plain.rfind(" ") if last.cell_length < wrapped[lines - 1].cell_length else -1
+        wrapped = [*wrapped[: lines - 1], (last[:cut] if cut > 0 else last) + Content.styled(" …", "snippet")]
     return [*wrapped, *[Content("")] * (lines - len(wrapped))]
 
 

@@ -1,0 +1,286 @@
+"""`VaultClient`: lists and reads the notes of a vault, and says why a file is none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.vault.frontmatter import Frontmatter, aliases_of, note_type_of, parse_frontmatter, tags_of, title_of
+from donna_tui.vault.globs import GlobSet
+from donna_tui.vault.links import extract_links
+from donna_tui.vault.paths import VaultRoot, check_relative, refused, root_missing
+
+NOTE_ENDINGS = (".md", ".markdown")
+DEFAULT_MAX_BYTES = 2_000_000
+
+_CONFLICT_COPY = re.compile(r"\.sync-conflict-\d{8}-\d{6}|\((?:[^()]*'s )?conflicted copy[^()]*\)", re.IGNORECASE)
+_TEMPORARY = re.compile(r"~$|^~syncthing~|\.(?:tmp|icloud|swp|part)$|^#.*#$", re.IGNORECASE)
+_BOMS = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+
+@dataclass(frozen=True, slots=True)
+class NoteStat:
+    """What tells that a file may have changed. Times are integer nanoseconds, size is bytes."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of the vault: a note, or, with a reason and a message, something that is not indexed."""
+
+    path: str
+    stat: NoteStat | None
+    reason: Reason | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultNote:
+    """A note as it was read. `text` is the whole decoded file without BOM; its body begins at `body_start`.
+
+    `etag` is the sha256 of the bytes, in hex. `lossy` says that some bytes were not text and were replaced.
+    """
+
+    path: str
+    text: str
+    frontmatter: Frontmatter
+    title: str
+    aliases: tuple[str, ...]
+    tags: tuple[str, ...]
+    note_type: str
+    stat: NoteStat
+    etag: str
+    sensitivity: Sensitivity
+    lossy: bool
+
+    @property
+    def body_start(self) -> int:
+        """The offset in `text` at which the body begins."""
+        return self.frontmatter.body_start
+
+    @property
+    def content(self) -> str:
+        """The text after the frontmatter."""
+        return self.text[self.body_start :]
+
+    @property
+    def mtime(self) -> float:
+        """Modification time, Unix seconds."""
+        return self.stat.mtime_ns / 1e9
+
+    @property
+    def mtime_ns(self) -> int:
+        """Modification time, nanoseconds."""
+        return self.stat.mtime_ns
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.stat.size
+
+
+class VaultClient:
+    """Read access to one vault. Every method blocks; all may be called from several threads at once."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        ignore: Iterable[str] = (),
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        sensitive_key: str = "donna_sensitive",
+    ) -> None:
+        self._root = VaultRoot(root)
+        self._ignore = GlobSet(ignore)
+        self._max_bytes = max_bytes
+        self._sensitive_key = sensitive_key
+
+    def read(self, path: str) -> VaultNote:
+        """Read a note. Raises VaultReadError with the reason if it is none, or cannot or must not be read."""
+        self._check_name(path)
+        before, data = self._read_settled(path)
+        text, lossy = decode(data)
+        frontmatter = parse_frontmatter(text)
+        return VaultNote(
+            path=path,
+            text=text,
+            frontmatter=frontmatter,
+            title=title_of(frontmatter.data, path),
+            aliases=aliases_of(frontmatter.data),
+            tags=tags_of(frontmatter.data, text[frontmatter.body_start :]),
+            note_type=note_type_of(frontmatter.data),
+            stat=before,
+            etag=hashlib.sha256(data).hexdigest(),
+            sensitivity=self._classify(frontmatter, text),
+            lossy=lossy,
+        )
+
+    def stat(self, path: str) -> NoteStat:
+        """The stat of a note. Raises VaultReadError as `read` does."""
+        self._check_name(path)
+        with self._root.open(path) as descriptor:
+            return _stat(path, os.fstat(descriptor))
+
+    def list(self, folder: str = "", recursive: bool = True) -> list[str]:
+        """The paths of the notes below a folder, sorted. Raises VaultReadError if the vault is missing."""
+        prefix = f"{folder.strip('/')}/" if folder.strip("/") else ""
+        paths = [entry.path for entry in self.scan(folder) if entry.reason is None]
+        return sorted(path for path in paths if recursive or "/" not in path[len(prefix) :])
+
+    def extract_links(self, path: str) -> list[str]:
+        """The bare targets of a note's wikilinks."""
+        return extract_links(self.read(path).content)
+
+    def is_note(self, path: str) -> bool:
+        """Whether a path is that of a note, by its name alone: the rule that `scan` and `read` apply."""
+        try:
+            self._check_name(path)
+        except DonnaError:
+            return False
+        return True
+
+    def scan(self, folder: str = "") -> Iterator[Entry]:
+        """All notes below a folder (or the one note of that path), and the files that look like notes and are not
+        indexed. Links are never followed. Raises VaultReadError if the vault is missing.
+        """
+        root = str(self._root.path)
+        if not Path(root).is_dir():
+            raise root_missing(self._root.path)
+        prefix = folder.strip("/")
+        waiting = [prefix]
+        while waiting:
+            current = waiting.pop()
+            try:
+                with os.scandir(f"{root}/{current}" if current else root) as found:
+                    entries = sorted(found, key=lambda each: each.name)
+            except NotADirectoryError:
+                yield from self._single(current)
+                continue
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                yield Entry(current, None, Reason.UNREADABLE, f"the folder cannot be read ({error.strerror})")
+                continue
+            for each in entries:
+                path = f"{current}/{each.name}" if current else each.name
+                if each.name.startswith(".") or self._ignore.matches(path):
+                    continue
+                if each.is_dir(follow_symlinks=False):
+                    waiting.append(path)
+                elif _looks_like_note(each.name):
+                    yield from self._entry(path, each)
+
+    def _single(self, path: str) -> Iterator[Entry]:
+        try:
+            yield self._judge(self.stat(path))
+        except VaultReadError as error:
+            yield Entry(path, None, error.reason, error.message)
+
+    def _entry(self, path: str, each: os.DirEntry[str]) -> Iterator[Entry]:
+        try:
+            self._check_name(path)
+            if each.is_symlink():
+                raise VaultReadError(Reason.PATH_ESCAPE, "it is a link; links are not followed")
+            stat = each.stat(follow_symlinks=False)
+            if not each.is_file(follow_symlinks=False):
+                raise VaultReadError(Reason.NOT_REGULAR, "it is not a regular file")
+            yield self._judge(_stat(path, stat))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            problem = refused(error)
+            yield Entry(path, None, problem.reason, problem.message)
+        except VaultReadError as error:
+            yield Entry(_printable(path), None, error.reason, error.message)
+
+    def _judge(self, stat: NoteStat) -> Entry:
+        if stat.size > self._max_bytes:
+            return Entry(stat.path, stat, Reason.TOO_LARGE, too_large(stat.size, self._max_bytes))
+        return Entry(stat.path, stat)
+
+    def _check_name(self, path: str) -> None:
+        parts = check_relative(path)
+        if any(part.startswith(".") for part in parts) or self._ignore.matches(path):
+            raise VaultReadError(Reason.IGNORED, "it is in a hidden or ignored place")
+        if not _looks_like_note(parts[-1]):
+            raise VaultReadError(Reason.NOT_MARKDOWN, "it is not a Markdown file")
+        if _CONFLICT_COPY.search(parts[-1]):
+            raise VaultReadError(Reason.CONFLICT_COPY, "it is a conflict copy left by a sync program")
+
+    def _read_settled(self, path: str) -> tuple[NoteStat, bytes]:
+        """The bytes of a note with the stat they had; read once more if the file changed meanwhile."""
+        with self._root.open(path) as descriptor:
+            before, data = self._read_once(path, descriptor)
+            if _stat(path, os.fstat(descriptor)) != before:
+                before, data = self._read_once(path, descriptor)
+        return before, data
+
+    def _read_once(self, path: str, descriptor: int) -> tuple[NoteStat, bytes]:
+        before = _stat(path, os.fstat(descriptor))
+        if before.size > self._max_bytes:
+            raise VaultReadError(Reason.TOO_LARGE, too_large(before.size, self._max_bytes))
+        try:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                return before, file.read(self._max_bytes)
+        except OSError as error:
+            raise refused(error) from error
+
+    def _classify(self, frontmatter: Frontmatter, text: str) -> Sensitivity:
+        if frontmatter.present:
+            broken = bool(frontmatter.problem)
+            return classify(frontmatter.data, frontmatter.raw, key=self._sensitive_key, broken=broken)
+        block = foreign_block(text)
+        flagged = "local-only" in block or self._sensitive_key in block
+        return classify(None, block, key=self._sensitive_key, broken=flagged)
+
+
+def foreign_block(text: str) -> str:
+    """The start of a note that opens with metadata Donna does not read: TOML, JSON, or a block that is never closed."""
+    opens = text.lstrip("\ufeff \t\r\n").startswith(("+++", "{", "---", "```"))
+    return text[:4096] if opens else ""
+
+
+def decode(data: bytes) -> tuple[str, bool]:
+    """Bytes as text, and whether something was lost. Raises VaultReadError (`not_text`) for what is no text at all."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            text = data[2:].decode(encoding, "replace")
+            return text.replace("\0", "\ufffd"), "\ufffd" in text
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8-sig", "replace")
+    lost = text.count("\ufffd") + text.count("\0")
+    if lost > 16 and lost > len(text) // 20:
+        raise VaultReadError(Reason.NOT_TEXT, "it does not hold text")
+    return text.replace("\0", "\ufffd"), lost > 0
+
+
+def too_large(size: int, limit: int) -> str:
+    """The message for a file over the limit."""
+    return f"it has {size / 1e6:.1f} MB; notes up to {limit / 1e6:.1f} MB are indexed (safety.max_read_bytes)"
+
+
+def _looks_like_note(name: str) -> bool:
+    return name.lower().endswith(NOTE_ENDINGS) and not _TEMPORARY.search(name)
+
+
+def _printable(path: str) -> str:
+    """A path that a database and a screen can hold: bytes that are not UTF-8 are shown by their number."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
+def _stat(path: str, stat: os.stat_result) -> NoteStat:
+    return NoteStat(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)

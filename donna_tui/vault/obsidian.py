@@ -1,0 +1,65 @@
+"""Obsidian next door: the vaults it knows, and the links that open a note in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+LARGEST_REGISTRY = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRoot:
+    """A vault in Obsidian's own registry."""
+
+    name: str
+    root: Path
+
+
+def known_vaults(environ: Mapping[str, str]) -> list[KnownRoot]:
+    """The vaults that Obsidian knows and that exist, the most recently opened first; empty without Obsidian."""
+    found: dict[Path, float] = {}
+    for registry in _registries(environ):
+        for root, opened in _read_registry(registry):
+            if root.is_dir():
+                found[root] = max(opened, found.get(root, 0.0))
+    ordered = sorted(found, key=lambda root: (-found[root], str(root)))
+    return [KnownRoot(root.name, root) for root in ordered]
+
+
+def _registries(environ: Mapping[str, str]) -> list[Path]:
+    home = Path(environ.get("HOME") or environ.get("USERPROFILE") or Path.home())
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    folders = [
+        config / "obsidian",
+        home / ".var/app/md.obsidian.Obsidian/config/obsidian",
+        home / "snap/obsidian/current/.config/obsidian",
+        home / "Library/Application Support/obsidian",
+    ]
+    if environ.get("APPDATA"):
+        folders.append(Path(environ["APPDATA"]) / "obsidian")
+    return [folder / "obsidian.json" for folder in folders]
+
+
+def _read_registry(path: Path) -> list[tuple[Path, float]]:
+    """What the registry says, leaving out entries that make no sense; a damaged file holds none."""
+    try:
+        if path.stat().st_size > LARGEST_REGISTRY:
+            return []
+        vaults = json.loads(path.read_text(encoding="utf-8"))["vaults"]
+        entries = list(vaults.values())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return []
+    return [
+        (Path(entry["path"]), float(entry["ts"]) if isinstance(entry.get("ts"), int | float) else 0.0)
+        for entry in entries
+        if isinstance(entry, dict) and isinstance(entry.get("path"), str) and "\0" not in entry["path"]
+    ]
+
+
+def obsidian_uri(root: Path, path: str) -> str:
+    """The link that opens a note in Obsidian; by absolute path, since two vaults may have the same name."""
+    return f"obsidian://open?path={quote(str(root / path), safe='')}"

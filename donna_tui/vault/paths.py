@@ -1,0 +1,86 @@
+"""The one resolver: from a vault-relative path to an open file, without ever leaving the vault."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from donna_tui.errors import Reason, VaultReadError
+
+LONGEST_NAME = 255
+LONGEST_PATH = 4_096
+
+_REASONS = {
+    errno.ENOENT: (Reason.MISSING, "there is no such file"),
+    errno.ENOTDIR: (Reason.PATH_ESCAPE, "a folder of the path is a link or a file"),
+    errno.ELOOP: (Reason.PATH_ESCAPE, "it is a link; links are not followed"),
+    errno.EACCES: (Reason.UNREADABLE, "it may not be read by you"),
+    errno.EPERM: (Reason.UNREADABLE, "it may not be read by you"),
+    errno.ENAMETOOLONG: (Reason.TOO_LONG, "its name is too long"),
+    errno.ENXIO: (Reason.NOT_REGULAR, "it is not a regular file"),
+    errno.ENODEV: (Reason.NOT_REGULAR, "it is not a regular file"),
+}
+
+
+def check_relative(path: str) -> list[str]:
+    """The parts of a vault-relative path. Raises VaultReadError for one that is absolute, climbs or cannot exist."""
+    parts = path.split("/")
+    if not path or path.startswith(("/", "~/")) or "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise VaultReadError(Reason.PATH_ESCAPE, "the path is not one below the vault")
+    with contextlib.suppress(UnicodeEncodeError):
+        if len(path.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in parts):
+            raise VaultReadError(Reason.TOO_LONG, "the path is too long")
+        return parts
+    raise VaultReadError(Reason.NOT_TEXT, "the name is not valid UTF-8")
+
+
+def refused(error: OSError) -> VaultReadError:
+    """What an operating system error means for the reader of a note."""
+    reason, message = _REASONS.get(error.errno or 0, (Reason.IO_ERROR, f"it cannot be read ({error.strerror})"))
+    return VaultReadError(reason, message)
+
+
+class VaultRoot:
+    """The folder that holds the notes."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root
+
+    @contextlib.contextmanager
+    def open(self, path: str) -> Iterator[int]:
+        """An open descriptor of a regular file below the root.
+
+        Every part is opened from the one before it and no link is followed, so that no swap of a folder can lead
+        outside. A FIFO or device does not block. Raises VaultReadError.
+        """
+        *folders, name = check_relative(path)
+        with contextlib.ExitStack() as held:
+            folder = held.enter_context(self._descriptor(str(self.path), None, os.O_DIRECTORY, root=True))
+            for part in folders:
+                folder = held.enter_context(self._descriptor(part, folder, os.O_DIRECTORY | os.O_NOFOLLOW))
+            opened = held.enter_context(self._descriptor(name, folder, os.O_NOFOLLOW | os.O_NONBLOCK))
+            if not stat.S_ISREG(os.fstat(opened).st_mode):
+                raise VaultReadError(Reason.NOT_REGULAR, "it is not a regular file")
+            yield opened
+
+    @contextlib.contextmanager
+    def _descriptor(self, name: str, folder: int | None, flags: int, *, root: bool = False) -> Iterator[int]:
+        try:
+            descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=folder)
+        except OSError as error:
+            raise (root_missing(self.path) if root else refused(error)) from error
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def root_missing(root: Path) -> VaultReadError:
+    """The whole vault cannot be read."""
+    return VaultReadError(
+        Reason.ROOT_MISSING, f"the vault {root} is not there", hint="mount the disk or choose another vault"
+    )
