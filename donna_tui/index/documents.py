@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.index.database import Database
@@ -158,3 +159,25 @@ def forget_words(database: Database, document_id: str) -> None:
         " SELECT 'delete', rowid, title, heading, content FROM memory_search_text WHERE document_id = ?",
         (document_id,),
     )
+
+
+def linking_to(database: Database, path: str) -> tuple[str, ...]:
+    """The paths of the notes that link to a note, sorted; a few at the most, for showing."""
+    rows = database.rows(
+        "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
+        " WHERE l.target = ? AND d.source_id <> ? ORDER BY d.source_id LIMIT 20",
+        (link_key(path), path),
+    )
+    return tuple(each for (each,) in rows)
+
+
+def folders_of(database: Database) -> tuple[str, ...]:
+    """All folders that hold documents of the vault, sorted, each with the folders above it."""
+    rows = database.rows("SELECT source_id FROM memory_documents WHERE source_type = 'vault'")
+    folders = {str(parent) for (path,) in rows for parent in PurePosixPath(path).parents}
+    return tuple(sorted(folders - {"."}, key=str.casefold))
+
+
+def sources_of(database: Database) -> tuple[str, ...]:
+    """The kinds of documents that there are, sorted."""
+    return tuple(each for (each,) in database.rows("SELECT DISTINCT source_type FROM memory_documents ORDER BY 1"))

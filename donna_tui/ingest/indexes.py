@@ -9,6 +9,7 @@ from donna_tui.errors import DatabaseError, Reason
 from donna_tui.events import EventHub, IndexSwapped, ProblemRaised
 from donna_tui.index.generations import (
     Recipe,
+    check_integrity,
     current_generation,
     index_path,
     make_current,
@@ -85,6 +86,15 @@ class Indexes:
                 hint="no note was touched; delete the damaged file when you no longer want it",
             )
         )
+
+    async def is_damaged(self) -> bool:
+        """Whether SQLite's own check finds the index in use damaged."""
+        store = self.active.store
+        try:
+            await self.active.write(lambda: check_integrity(store.database))
+        except DatabaseError as error:
+            return error.reason is Reason.DATABASE_CORRUPT
+        return False
 
     async def replace_damaged(self) -> None:
         """The index in use turned out to be damaged: set it aside and begin again."""

@@ -39,6 +39,11 @@ class MemoryIngestQueue:
     def __len__(self) -> int:
         return len(self._fresh) + len(self._import)
 
+    @property
+    def new_notes(self) -> int:
+        """How many of them the index does not have yet."""
+        return sum(job.why == "new" for job in self._import.values())
+
     def put(self, jobs: Iterable[Job]) -> None:
         """Add jobs; a path that waits already keeps its place and takes the newer reason."""
         for job in jobs:

@@ -13,9 +13,6 @@ GAP = "…"
 WINDOW_SHARE = 5
 """The context gets a fifth of the window by the estimate, so at most four fifths of it by any tokenizer."""
 
-CHARS_PER_TOKEN = 4
-"""Letters that the estimate puts into one token."""
-
 _ESTIMATE = EstimatedTokens()
 
 
@@ -39,14 +36,14 @@ def context_of(title: str, heading_path: tuple[str, ...], max_tokens: int) -> Co
 
     What does not fit gives way: first the headings between the title and the last one, then the ends of those two.
     """
-    repeated = bool(heading_path) and _plain(title) == _plain(heading_path[0])
-    names = [" ".join(name.split()) for name in ((() if repeated else (title,)) + heading_path)]
+    names = [" ".join(shorten(name, HEADING_CHARS).split()) for name in (title, *heading_path)]
+    if heading_path and names[0].casefold() == names[1].casefold():
+        del names[0]
     parts = [name for name in names if name]
     limit = max_tokens // WINDOW_SHARE
     line = SEPARATOR.join(parts)
-    if len(line) <= HEADING_CHARS * len(parts) and _cost(line) <= limit:
-        own = heading_path[-1] if heading_path else ""
-        return Context(line, own if len(own) < HEADING_CHARS else "")
+    if _cost(line) <= limit:
+        return Context(line, heading_path[-1] if heading_path else "")
     return Context(_fit(parts, limit), "")
 
 
@@ -67,23 +64,19 @@ def _fit(parts: list[str], limit: int) -> str:
             return line
     if len(parts) == 1:
         return _within(first, limit)
-    share = max(1, (limit - 1) // 2)
+    share = (limit - 1) // 2
     return SEPARATOR.join((_within(first, share), _within(last, share)))
 
 
 def _within(text: str, limit: int) -> str:
-    """`text` in at most `limit` estimated tokens, cut after a word where it has one, with an ellipsis."""
-    chars = limit * CHARS_PER_TOKEN
-    text = text[: chars + 1 + chars]
-    while _cost(text) > limit and chars > 0:
-        text = shorten(text, min(chars, len(text) - 1))
-        chars -= 1
-    return text
+    """`text` in at most `limit` estimated tokens, at least two, cut after a word where it has one."""
+    spans = _ESTIMATE.spans(text)
+    if len(spans) <= limit:
+        return text
+    end = spans[limit - 2][1]
+    kept = text[:end] if text[end].isspace() else text[:end].rpartition(" ")[0] or text[:end]
+    return kept + GAP
 
 
 def _cost(text: str) -> int:
     return len(_ESTIMATE.spans(text))
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())

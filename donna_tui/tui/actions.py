@@ -185,7 +185,7 @@ _SEARCH = (
         help="Show or hide what came close but was not judged relevant.",
         group="search",
         context="search",
-        keys=("n",),
+        keys=("n", "alt+n"),
         footer=True,
         why_not=needs_question,
     ),

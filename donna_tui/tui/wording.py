@@ -232,7 +232,9 @@ def _engine(event: EngineStateChanged) -> Sentence:
 def _hint(event: WatchHint) -> Sentence | None:
     if not event.rescan:
         return None
-    return Sentence(Kind.ENGINE, Tone.QUIET, "Looking again", "", "too many changes at once: the whole vault is compared")
+    return Sentence(
+        Kind.ENGINE, Tone.QUIET, "Looking again", "", "too many changes at once: the whole vault is compared"
+    )
 
 
 def _swapped(event: IndexSwapped) -> Sentence:

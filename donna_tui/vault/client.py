@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,13 +132,13 @@ class VaultClient:
         with self._root.open(path) as descriptor:
             return _stat(path, os.fstat(descriptor))
 
-    def list(self, folder: str = "", recursive: bool = True) -> list[str]:
+    def list(self, folder: str = "", recursive: bool = True) -> Sequence[str]:
         """The paths of the notes below a folder, sorted. Raises VaultReadError if the vault is missing."""
         prefix = f"{folder.strip('/')}/" if folder.strip("/") else ""
         paths = [entry.path for entry in self.scan(folder) if entry.reason is None]
         return sorted(path for path in paths if recursive or "/" not in path[len(prefix) :])
 
-    def extract_links(self, path: str) -> list[str]:
+    def extract_links(self, path: str) -> Sequence[str]:
         """The bare targets of a note's wikilinks."""
         return extract_links(self.read(path).content)
 

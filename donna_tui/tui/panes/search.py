@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.getters import query_one
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from donna_tui.errors import DonnaError
@@ -30,6 +31,7 @@ from donna_tui.status import Status
 from donna_tui.tui.actions import ActionState
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
+from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.search_state import (
@@ -74,8 +76,9 @@ class SearchPane(Vertical):
     preview = query_one(Preview)
     notice = query_one(Notice)
 
-    def __init__(self, outside: Outside) -> None:
+    def __init__(self, outside: Outside, keys: Keys) -> None:
         super().__init__(id="search")
+        self._keys = keys
         self._outside = outside
         self._backend: Backend | None = None
         self._status: Status | None = None
@@ -94,7 +97,7 @@ class SearchPane(Vertical):
             with Vertical(id="search-list"):
                 yield Static(id="search-title")
                 yield ResultList(id="results")
-                yield Notice(id="search-notice")
+                yield Notice(keys=self._keys, id="search-notice")
                 yield Static(id="search-note")
             yield Preview(id="preview")
 
@@ -136,7 +139,7 @@ class SearchPane(Vertical):
         """The input, the results in sight and the preview."""
         for widget in (self.bar.input, self.preview.view):
             if widget.is_on_screen and widget.region:
-                yield JumpTarget(*widget.region.offset, go=widget.focus)
+                yield JumpTarget(max(0, widget.region.x - 3), widget.region.y, go=widget.focus)
         yield from self.results.jump_targets()
 
     def focus_first(self) -> None:
@@ -153,8 +156,8 @@ class SearchPane(Vertical):
             self._change(replace(self._question, like=None))
         elif self._question.near_misses:
             self._change(replace(self._question, near_misses=False))
-        elif self.screen.focused is not self.results and self.results.rows:
-            self.results.focus()
+        elif self.screen.focused not in (self.results, self.notice):
+            self._stand_in.focus()
         else:
             return False
         return True
@@ -191,7 +194,9 @@ class SearchPane(Vertical):
         if self._refresh_timer is None and any(map(_changes_answers, event.events)):
             self._refresh_timer = self.set_timer(REFRESH_PAUSE, self._refresh_quietly)
         shown = self.selected
-        if shown is not None and any(isinstance(each, NoteIndexed) and each.path == shown.path for each in event.events):
+        if shown is not None and any(
+            isinstance(each, NoteIndexed) and each.path == shown.path for each in event.events
+        ):
             self._show_preview()
 
     async def action_search_open(self) -> None:
@@ -249,8 +254,14 @@ class SearchPane(Vertical):
             self._change(replace(self._question, scope=scope))
 
     def _zoom(self, *, on: bool) -> None:
+        on = on and bool(self.results.rows)
         self.set_class(on, "-zoomed")
-        (self.preview.view if on else self.results).focus()
+        (self.preview.view if on else self._stand_in).focus()
+
+    @property
+    def _stand_in(self) -> Widget:
+        """The list, or the notice in its place while there are no results."""
+        return self.results if self.results.rows else self.notice
 
     def _change(self, question: Question) -> None:
         self._question = question
@@ -302,7 +313,8 @@ class SearchPane(Vertical):
             self._draw(outcome, keep=True)
         else:
             self._newer = outcome
-            self._note("The index has changed since.  r  shows the newer order.")
+            key = shown_key(self._keys["search.refresh"], typing=isinstance(self.screen.focused, Input))
+            self._note(f"The index has changed since; {key} shows the newer order.")
 
     def _draw(self, outcome: SearchOutcome, *, keep: bool) -> None:
         self._outcome, self._newer = outcome, None

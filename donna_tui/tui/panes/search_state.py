@@ -117,7 +117,7 @@ def before_asking(status: Status | None) -> Words:
             "There are no notes here yet.",
             f"Donna looks for Markdown files in {clean_line(status.root)} and below, and finds new ones by herself.",
         )
-    return Words(f"Type to search {plural(status.coverage.notes, 'note')}.", keys=_SYNTAX)
+    return Words(f"Type to search {plural(status.coverage.notes, 'note')}.", examples=_SYNTAX)
 
 
 def nothing_found(question: Question, outcome: SearchOutcome, status: Status | None) -> Words:
@@ -129,24 +129,26 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
         searched = f"Searched {plural(outcome.searched_notes, 'note')} by {MODE_NAMES[outcome.mode]}, {question.scope}."
     asked = f"like {question.like.title}" if question.like is not None else f"for “{question.text.strip()}”"
     limits = " ".join(filter(None, (searched, note_of(outcome))))
-    near = (("n", "show what came close"),) if not question.near_misses else ()
+    near = (("search.near", "show what came close"),) if not question.near_misses else ()
     return Words(
         f"Nothing relevant {_short(clean_line(asked))}.",
         clean_line(limits),
-        keys=(*near, ("f", "search somewhere else"), ("s", "search in another way")),
+        actions=(*near, ("search.filter", "search somewhere else"), ("search.mode", "search in another way")),
     )
 
 
 def failed(error: DonnaError) -> Words:
     """What is said where a search could not be answered."""
     needs_model = error.reason in (Reason.MODEL_MISSING, Reason.MODEL_INVALID)
-    helps = ("s", "search by words") if needs_model else ("r", "try again")
-    return Words(clean_line(error.message), clean_line(error.hint or ""), keys=(helps,), is_error=True)
+    helps = ("search.mode", "search by words") if needs_model else ("search.refresh", "try again")
+    return Words(clean_line(error.message), clean_line(error.hint or ""), actions=(helps,), is_error=True)
 
 
 def opened_badly(error: DonnaError) -> Words:
     """What is said where the vault could not be opened at all."""
-    return Words(clean_line(error.message), clean_line(error.hint or ""), keys=(("ctrl+q", "leave"),), is_error=True)
+    return Words(
+        clean_line(error.message), clean_line(error.hint or ""), actions=(("app.quit", "leave"),), is_error=True
+    )
 
 
 def _short(text: str, most: int = 60) -> str:

@@ -53,7 +53,9 @@ class FirstRunScreen(Screen[VaultChoice]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="first-run-box"):
-            yield Static(Content.assemble(("Donna", "bold $accent"), "  the memory of your vault"), id="first-run-title")
+            yield Static(
+                Content.assemble(("Donna", "bold $accent"), "  the memory of your vault"), id="first-run-title"
+            )
             yield Static(Content.styled(_PROMISE, "$text-muted"), id="first-run-promise")
             if self._choices:
                 yield Static(Content.styled("Open", "bold"), classes="first-run-label")

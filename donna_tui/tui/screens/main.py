@@ -70,7 +70,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         yield HeaderBar(self._space, self._keymap.keys)
         with ContentSwitcher(initial="search", id="panes"):
-            yield SearchPane(self._outside)
+            yield SearchPane(self._outside, self._keymap.keys)
             yield ActivityPane(id="activity")
         yield StatusStrip(id="strip")
         yield FooterBar(self._keymap.keys)
@@ -199,7 +199,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if selected:
             self._outside.copy(selected, "The selected text")
         else:
-            key = shown_key(self._keymap.keys["app.quit"], typing=True)
+            key = shown_key(self._keymap.keys["app.quit"], typing=True) or shown_key(
+                self._keymap.keys["app.quit"], typing=False
+            )
             self.notify(f"{key} leaves Donna.", timeout=3, markup=False)
 
     @property

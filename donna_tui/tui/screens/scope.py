@@ -19,9 +19,7 @@ class ScopePicker(Picker[Scope]):
         super().__init__("Search in", choices, placeholder="folder or source", mark_width=2)
 
 
-def _scopes(
-    folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope
-) -> Iterator[tuple[Scope, str, str]]:
+def _scopes(folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> Iterator[tuple[Scope, str, str]]:
     yield Scope(), "everything", "Everywhere"
     for folder in folders:
         yield Scope(folder, chosen.source), folder, "Folders"

@@ -1,14 +1,13 @@
-"""A section of Markdown as styled lines, one for each line of the file, so that a line range can be marked beside it.
+"""A section of Markdown as styled blocks that know their lines in the file, so that a passage can be marked beside it.
 
-This reads like rendered Markdown without being a parser: no line depends on more than the fence it stands in, and the
-time is linear in the text, whatever it holds.
+This reads like rendered Markdown without being a parser, in time linear in the text, whatever it holds.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual.content import Content, Span
 
@@ -23,6 +22,9 @@ _BULLET = re.compile(r"([ \t]*)([-*+])[ \t]+(?:\[([ xX/-])\][ \t]+)?")
 _NUMBER = re.compile(r"([ \t]*)(\d{1,9}[.)])[ \t]+")
 _QUOTE = re.compile(r" {0,3}>[ \t]?")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+
+_STANDS_ALONE = re.compile(r" {0,3}(?:#{1,6}[ \t]|>|\||<|\$\$|([-*_])[ \t]*(?:\1[ \t]*){2,}$)| {8}")
+"""Headings, quotes, tables, HTML, formulas, rules and code: never part of the paragraph before them."""
 
 _INLINE = re.compile(
     r"`(?P<code>[^`]+)`"
@@ -49,43 +51,86 @@ _INLINE_STYLES = {
 _BOXES = {" ": "☐ ", "x": "☑ ", "X": "☑ ", "/": "◩ ", "-": "☒ "}
 
 
+HARD_WRAPPED = 60
+"""A line of prose at least this long was most likely broken by an editor, and goes on in the next one."""
+
+
 @dataclass(frozen=True, slots=True)
-class TextLine:
-    """One line of the file. `hang` is the indent of its continuation where it is wrapped."""
+class Block:
+    """A line of the file, or several lines of prose that belong together.
+
+    `hang` is the indent of its continuation where it is wrapped. `starts` are the offsets in `content` at which its
+    lines begin, and `line` is the first of them, counted from 0.
+    """
 
     content: Content
     hang: int
+    line: int
+    starts: tuple[int, ...] = (0,)
+
+    def joined(self, line: str) -> Block:
+        """The block with one more line of prose."""
+        more = inline(line.strip())
+        return replace(
+            self,
+            content=Content.assemble(self.content, " ", more),
+            starts=(*self.starts, len(self.content) + 1),
+        )
 
 
-def markdown_lines(text: str) -> Iterator[TextLine]:
-    """The lines of a section, without the marks of Markdown. Spans carry names of styles."""
+def markdown_blocks(text: str) -> Iterator[Block]:
+    """The blocks of a section, without the marks of Markdown. Spans carry names of styles."""
     fence = ""
-    for line in _file_lines(text[:MOST_CHARACTERS]):
-        opening = _FENCE.match(line)
-        if fence:
-            yield TextLine(_styled(line, "code"), 0)
-            if opening and opening[1].startswith(fence) and not line[opening.end() :].strip():
-                fence = ""
-        elif opening:
-            fence = opening[1]
-            yield TextLine(_styled(line, "dim"), 0)
-        else:
-            yield TextLine(*_block(line))
+    block: Block | None = None
+    before = ""
+    for number, line in enumerate(_file_lines(text[:MOST_CHARACTERS])):
+        if block is not None and not fence and _goes_on(before, line):
+            block, before = block.joined(line), line
+            continue
+        if block is not None:
+            yield block
+        content, hang, fence, before = _start(line, fence)
+        block = Block(content, hang, number)
+    if block is not None:
+        yield block
+
+
+def _start(line: str, fence: str) -> tuple[Content, int, str, str]:
+    """Content and hang of a new block, the fence it stands in, and the line itself if prose may go on after it."""
+    opening = _FENCE.match(line)
+    if fence:
+        closes = opening is not None and opening[1].startswith(fence) and not line[opening.end() :].strip()
+        return _styled(line, "code"), 0, "" if closes else fence, ""
+    if opening is not None:
+        return _styled(line, "dim"), 0, opening[1], ""
+    content, hang = _content(line)
+    return content, hang, "", "" if _STANDS_ALONE.match(line) else line
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a line is the rest of the paragraph or list item before it, which was broken for its length."""
+    if len(before) < HARD_WRAPPED or before.endswith(("  ", "\\")) or not line.strip():
+        return False
+    return not any(pattern.match(line) for pattern in (_STANDS_ALONE, _BULLET, _NUMBER, _FENCE))
 
 
 def _file_lines(text: str) -> Iterator[str]:
     return (text[start:end].expandtabs(4) for start, end, _ in each_line(text))
 
 
-def _block(line: str) -> tuple[Content, int]:
+def _content(line: str) -> tuple[Content, int]:
     if _RULE.match(line):
         return _styled("─" * 12, "dim"), 0
     if heading := _HEADING.match(line):
         content = inline(line[heading.end() :].rstrip().rstrip("#").rstrip())
         return content.stylize("heading"), 0
     if quote := _QUOTE.match(line):
-        content, hang = _block(line[quote.end() :]) if quote.end() else (Content(""), 0)
+        content, hang = _item_or_prose(line[quote.end() :])
         return Content.assemble(("▎ ", "dim"), content.stylize_before("quote")), hang + 2
+    return _item_or_prose(line)
+
+
+def _item_or_prose(line: str) -> tuple[Content, int]:
     return _list_item(line) or (inline(line), len(line) - len(line.lstrip()))
 
 

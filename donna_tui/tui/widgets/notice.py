@@ -4,29 +4,64 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
+
+from donna_tui.tui.keysheet import DEFAULT_KEYS, Keys, shown_key
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a notice says. All of it is safe to show. `keys` are pairs of a key and what it does."""
+    """What a notice says. All of it is safe to show.
+
+    `examples` are things to type and what they mean; `actions` are ids of actions that help, and what each one does.
+    """
 
     title: str
     text: str = ""
-    keys: tuple[tuple[str, str], ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()
+    actions: tuple[tuple[str, str], ...] = ()
     is_error: bool = False
 
 
-class Notice(Static, can_focus=False):
-    """Shows `Words`."""
+class Notice(Static, can_focus=True):
+    """Shows `Words`. It takes the focus like the list in whose place it stands, so that letters are keys here too."""
+
+    def __init__(self, *, keys: Keys = DEFAULT_KEYS, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._keys = keys
+        self._words = Words("")
 
     def say(self, words: Words) -> None:
         """Replace what is shown."""
-        keys = (Content.assemble((key, "bold $accent"), "  ", (does, "$text-muted")) for key, does in words.keys)
+        if words != self._words:
+            self._words = words
+            self.update(self._content(words))
+
+    def _content(self, words: Words) -> Content:
+        helps = (*words.examples, *((self._key(action), does) for action, does in words.actions))
         parts = [
             Content.styled(words.title, "bold $text-error" if words.is_error else "bold"),
             *([Content.styled(words.text, "$text-muted")] if words.text else []),
-            *([Content("\n").join(keys)] if words.keys else []),
+            *([_table(helps)] if helps else []),
         ]
-        self.update(Content("\n\n").join(parts))
+        return Content("\n\n").join(parts)
+
+    def _key(self, action: str) -> str:
+        """A key that works in the search box too, if the action has one."""
+        return shown_key(self._keys[action], typing=True) or shown_key(self._keys[action], typing=False)
+
+
+def _table(rows: tuple[tuple[str, str], ...]) -> Content:
+    """Rows of equal width, so that they stay in line when they are centred."""
+    left, right = (max(cell_len(row[column]) for row in rows) for column in (0, 1))
+    lines = (
+        Content.assemble(
+            (name + " " * (left - cell_len(name)), "$accent"),
+            "   ",
+            (does + " " * (right - cell_len(does)), "$text-muted"),
+        )
+        for name, does in rows
+    )
+    return Content("\n").join(lines)

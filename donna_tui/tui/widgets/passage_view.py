@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from typing import ClassVar
 
 from textual.cache import LRUCache
@@ -13,7 +15,7 @@ from textual.strip import Strip
 from textual.style import Style
 
 from donna_tui.tui.bindings import bindings
-from donna_tui.tui.widgets.markdown_lines import TextLine, markdown_lines
+from donna_tui.tui.widgets.markdown_lines import Block, markdown_blocks
 from donna_tui.tui.widgets.strips import content_strip
 
 WIDEST_TEXT = 92
@@ -32,7 +34,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._lines: tuple[TextLine, ...] = ()
+        self._blocks: tuple[Block, ...] = ()
         self._mark = range(0)
         self._rows: list[tuple[Content, bool]] = []
         self._laid_out_for = 0
@@ -40,7 +42,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def show(self, text: str, mark: range = range(0)) -> None:
         """Show a section. The lines of `text` in `mark`, counted from 0, are marked and scrolled into view."""
-        self._lines = tuple(markdown_lines(text))
+        self._blocks = tuple(markdown_blocks(text))
         self._mark = mark
         self._lay_out()
         self._scroll_to_passage()
@@ -114,9 +116,9 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
     def _lay_out(self) -> None:
         self._laid_out_for = self._text_width
         self._rows = [
-            (row, number in self._mark)
-            for number, line in enumerate(self._lines)
-            for row in wrapped(line, self._laid_out_for)
+            (row, any(line in self._mark for line in lines))
+            for block in self._blocks
+            for row, lines in wrapped(block, self._laid_out_for)
         ]
         self._strips.clear()
         self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows))
@@ -127,11 +129,25 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=max(0, first - _LINES_BEFORE_PASSAGE), animate=False, immediate=True)
 
 
-def wrapped(line: TextLine, width: int) -> list[Content]:
-    """A line as rows of at most `width` cells; rows after the first are indented as its text is."""
-    rows = line.content.wrap(width) if line.content else [line.content]
-    if len(rows) == 1 or not 0 < line.hang <= width // 2:
-        return rows
-    rest = line.content[len(rows[0]) :]
-    rest = rest[len(rest) - len(rest.plain.lstrip(" ")) :]
-    return [rows[0], *(row.pad_left(line.hang) for row in rest.wrap(width - line.hang))]
+def wrapped(block: Block, width: int) -> Iterator[tuple[Content, range]]:
+    """A block as rows of at most `width` cells, each with the lines of the file that it shows.
+
+    Rows after the first are indented as the text of the block is.
+    """
+    hang = block.hang if 0 < block.hang <= width // 2 else 0
+    rows = block.content.wrap(width) if block.content else [block.content]
+    if hang and len(rows) > 1:
+        rest = block.content[len(rows[0]) :]
+        rest = rest[len(rest) - len(rest.plain.lstrip(" ")) :]
+        rows = [rows[0], *rest.wrap(width - hang)]
+    position = 0
+    for number, row in enumerate(rows):
+        position = max(block.content.plain.find(row.plain, position), position)
+        yield (row.pad_left(hang) if number else row), _lines(block, position, position + len(row))
+        position += len(row)
+
+
+def _lines(block: Block, start: int, end: int) -> range:
+    first = bisect_right(block.starts, start) - 1
+    last = bisect_left(block.starts, max(end, start + 1)) - 1
+    return range(block.line + first, block.line + last + 1)

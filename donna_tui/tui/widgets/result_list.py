@@ -105,7 +105,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         """The rows in sight, for jump mode."""
         top, height = self.scroll_offset.y, self.row_height
         first, last = -(-top // height), (top + self.size.height - 1) // height
-        x, y = self.content_region.offset + (1, 0)
+        x, y = self.content_region.offset
         return [
             JumpTarget(x, y + place * height - top, partial(self._jump_to, place))
             for place in range(first, min(last + 1, len(self._rows)))

@@ -49,7 +49,8 @@ def facts(status: Status) -> Iterator[Fact]:
         tone = ".strip--warning" if status.state in ("paused", "failed") else ".strip--strong"
         yield Fact(Content.styled(state, tone), 0)
     yield from _progress(status) if _is_building(cover) else _at_rest(cover)
-    yield Fact(_meaning(status), 3)
+    if cover.notes:
+        yield Fact(_meaning(status), 3)
     if (saved := status.keyword_after_save.p50) is not None:
         yield Fact(Content(f"saved→found {milliseconds(saved)}"), 6)
     if status.problems:

@@ -14,7 +14,5 @@ StyleOf = Callable[[str | Style], Style]
 
 def content_strip(content: Content, base: Style, style_of: StyleOf, width: int) -> Strip:
     """One line of content on `base`, exactly `width` cells. `style_of` turns the names in its spans into styles."""
-    segments = [
-        Segment(text, style.rich_style) for text, style in content.render(base, end="", parse_style=style_of)
-    ]
+    segments = [Segment(text, style.rich_style) for text, style in content.render(base, end="", parse_style=style_of)]
     return Strip(segments).adjust_cell_length(width, base.rich_style)

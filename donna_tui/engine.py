@@ -1,0 +1,320 @@
+"""The composition root: builds, starts, supervises and stops everything. The TUI, the CLI and the tests use the same."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.embedding.build import build_embedding_service, build_token_counter
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.errors import DatabaseError, ModelError, Reason, SpaceError
+from donna_tui.events import (
+    EngineStateChanged,
+    EventHub,
+    Listener,
+    ModelPhase,
+    ModelStateChanged,
+    ProblemRaised,
+)
+from donna_tui.index.database import Database
+from donna_tui.index.documents import Document, folders_of, linking_to, sources_of
+from donna_tui.index.generations import Recipe, current_generation, index_path
+from donna_tui.index.invocations import InputHash, load_key
+from donna_tui.index.readers import Readers
+from donna_tui.index.vectors import VectorIndex
+from donna_tui.ingest.keeper import Keeper
+from donna_tui.ingest.pipeline import Parts
+from donna_tui.ingest.progress import count, file_problems, with_waiting
+from donna_tui.log import open_log
+from donna_tui.monitor import Measurement, Monitor
+from donna_tui.paths import AppPaths, private_folder
+from donna_tui.results import Hit, SearchOutcome, SearchRequest
+from donna_tui.search.desk import SearchDesk
+from donna_tui.search.hybrid import Settings
+from donna_tui.space import Space, remember
+from donna_tui.spacelock import SpaceLock
+from donna_tui.status import Status
+from donna_tui.supervisor import Supervisor
+from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
+from donna_tui.tools.passage import Passage, read_passage
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.paths import check_relative
+
+NO_MODEL = "by words only: there is no model for search by meaning"
+OTHER_MODEL = "by words only until the new index is complete"
+
+T = TypeVar("T")
+
+
+class Engine:
+    """One space at work. Use it on one event loop, between `start` and `stop`.
+
+    `watch` follows the vault until `stop`; without it, `sync` brings the index up to date once. `what` names this
+    program to others that find the space in use. If another process keeps the index, this one only reads it.
+    """
+
+    def __init__(
+        self, space: Space, config: MemoryConfig, paths: AppPaths, *, watch: bool = True, what: str = "donna"
+    ) -> None:
+        self.space, self._config, self._paths, self._watch, self._what = space, config, paths, watch, what
+        self.hub = EventHub()
+        self.model_known = asyncio.Event()
+        self._keeper: Keeper | None = None
+        self._readers: Readers | None = None
+        self._service: EmbeddingService | None = None
+        self._cancel_model = threading.Event()
+        self._started = False
+
+    # Life
+
+    async def start(self) -> None:
+        """Open the index and start the work in the background. Searches can be asked at once; the model follows.
+
+        Raises SpaceError or DatabaseError if there is nothing to work with.
+        """
+        private_folder(self.space.state)
+        self._paths.make()
+        self._lock = SpaceLock(self.space.state)
+        log, self._log_file = open_log(self._paths.log)
+        self._close_log = self.hub.subscribe(log)
+        self._input_hash = InputHash(load_key(self.space.state))
+        self._desk = SearchDesk(self._index_readers, self._settings(), self.hub, self._input_hash)
+        self._monitor = Monitor(self.hub, self._measure)
+        self._tasks = Supervisor(self.hub)
+        self.hub.post(EngineStateChanged(state="starting"))
+        self._client = self._build_client()
+        await self._open()
+        self._started = True
+        self._tasks.start("loading the model", self._load_model)
+        self._tasks.start("counting", self._monitor.run)
+
+    async def _open(self) -> None:
+        if self._lock.acquire(self._what):
+            remember(self.space)
+            self._keeper = Keeper(self._parts(), self.hub, self._desk, self._input_hash)
+            await self._keeper.open()
+            if self._watch:
+                self._keeper.watch()
+            self.hub.post(EngineStateChanged(state="running"))
+        else:
+            self._readers = Readers(self._existing_index())
+            detail = f"{self._lock.owner() or 'another Donna'} keeps this index up to date"
+            self.hub.post(EngineStateChanged(state="read_only", detail=detail))
+
+    def _existing_index(self) -> Path:
+        generation = current_generation(self.space.state)
+        if generation is None:
+            owner = self._lock.owner() or "another Donna"
+            raise SpaceError(Reason.BUSY, f"{owner} is just making the index", hint="try again in a moment")
+        return index_path(self.space.state, generation)
+
+    async def stop(self) -> None:
+        """Stop all work and close everything. What was not finished is found again at the next start."""
+        if not self._started:
+            return
+        self._started = False
+        self.hub.post(EngineStateChanged(state="stopping"))
+        self._cancel_model.set()
+        await self._tasks.stop()
+        if self._service:
+            await self._service.close()
+        if self._keeper:
+            await self._keeper.close()
+        if self._readers:
+            await asyncio.to_thread(self._readers.close)
+        self._lock.release()
+        self.hub.post(EngineStateChanged(state="stopped"))
+        self._monitor.close()
+        self._close_log()
+
+    async def sync(self, *, full: bool = False) -> None:
+        """Bring the index up to date and return when it is; nothing to do where another process keeps it.
+
+        Raises VaultReadError if the vault is missing.
+        """
+        await self.model_known.wait()
+        if self._keeper:
+            await self._keeper.sync(full=full)
+            await self._monitor.refresh()
+            self._follow_model()
+
+    # Building
+
+    def _build_client(self) -> VaultClient:
+        config = self._config
+        return VaultClient(
+            self.space.root,
+            ignore=(*config.vault.ignore_globs, *config.sources.vault.ignore_globs),
+            max_bytes=config.safety.max_read_bytes,
+            sensitive_key=config.safety.sensitive_frontmatter_key,
+        )
+
+    def _parts(self) -> Parts:
+        embedding = self._config.embedding
+        counter = build_token_counter(embedding.provider, self._paths.cache)
+        recipe = f"{CHUNKER_VERSION}:{counter.name}:{embedding.max_tokens}:{embedding.chunk_overlap}"
+
+        def chunk(document: Document) -> list[Chunk]:
+            return chunk_markdown(
+                document.text,
+                start=document.body_start,
+                title=document.title,
+                counter=counter,
+                max_tokens=embedding.max_tokens,
+                overlap=embedding.chunk_overlap,
+            )
+
+        return Parts(
+            root=self.space.root,
+            folder=self.space.state,
+            recipe=Recipe(recipe),
+            client=self._client,
+            chunk=chunk,
+            hub=self.hub,
+            rename_window=self._config.sources.vault.rename_window_seconds if self._watch else 0.0,
+        )
+
+    def _settings(self) -> Settings:
+        return Settings(self._config.retrieval.min_score, self._config.retrieval.max_k)
+
+    async def _load_model(self) -> None:
+        try:
+            self._service = await asyncio.to_thread(
+                build_embedding_service,
+                self._config.embedding.provider,
+                self._paths.cache,
+                self._on_phase,
+                self._cancel_model,
+            )
+        except ModelError as error:
+            self._without_model(error)
+        if self._keeper:
+            await self._keeper.use_model(self._service)
+        self._follow_model()
+        self.model_known.set()
+
+    def _on_phase(self, phase: ModelPhase, detail: str) -> None:
+        model = detail if phase is ModelPhase.READY else ""
+        self.hub.post(ModelStateChanged(phase=phase, detail="" if model else detail, model=model))
+
+    def _without_model(self, error: ModelError) -> None:
+        phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
+        self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
+        self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+        self._desk.use(None, NO_MODEL)
+
+    def _follow_model(self) -> None:
+        """Search by meaning where the vectors of the index are those of the loaded model."""
+        if self._service is None:
+            return
+        if self._keeper is None or self._keeper.indexes.speaks_model:
+            self._desk.use(self._service)
+        else:
+            self._desk.use(None, OTHER_MODEL)
+
+    # What people and programs ask
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Hear of every event, on the thread that posts it. Returns the function that ends it."""
+        return self.hub.subscribe(listener)
+
+    async def search(self, request: SearchRequest) -> SearchOutcome:
+        """Answer a question. Raises DatabaseError."""
+        try:
+            return await self._desk.search(request)
+        except DatabaseError as error:
+            self._report(error)
+            raise
+
+    async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
+        """Passages of other notes that are like this one. Raises DatabaseError."""
+        return await self._desk.more_like(hit, request)
+
+    async def passage(self, path: str, start_line: int, end_line: int) -> Passage:
+        """The section around some lines, read from disk now. Raises VaultReadError."""
+        links = await self._read(lambda database: linking_to(database, path))
+        return await asyncio.to_thread(read_passage, self._client, path, start_line, end_line, links)
+
+    async def folders(self) -> tuple[str, ...]:
+        """All folders that hold indexed notes, sorted."""
+        return await self._read(folders_of)
+
+    async def sources(self) -> tuple[str, ...]:
+        """The kinds of documents in the index."""
+        return await self._read(sources_of)
+
+    def absolute_path(self, path: str) -> Path:
+        """Where a note is on disk. Raises VaultReadError for a path that is not below the vault."""
+        check_relative(path)
+        return self.space.root / path
+
+    async def retry(self, path: str = "") -> None:
+        """Try a failed note again, or everything."""
+        if self._keeper:
+            await self._keeper.retry(path)
+
+    async def resume(self) -> None:
+        """What is missing is really gone: remove it from the index."""
+        if self._keeper:
+            self._keeper.accept_missing()
+
+    def status(self) -> Status:
+        """How things are now."""
+        if not self._started:
+            return Monitor(EventHub(), self._measure).status(
+                space=self.space.name, root=self.space.root, database=self.database, owner="", log_file=Path()
+            )
+        owner = self._lock.owner()
+        return self._monitor.status(
+            space=self.space.name,
+            root=self.space.root,
+            database=self.database,
+            owner=owner,
+            log_file=self._log_file,
+        )
+
+    @property
+    def database(self) -> Path:
+        """The index file in use."""
+        if self._keeper:
+            return self._keeper.indexes.active.path
+        return index_path(self.space.state, current_generation(self.space.state) or 1)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether another process keeps the index."""
+        return self._keeper is None
+
+    def _index_readers(self) -> Readers:
+        if self._keeper:
+            return self._keeper.indexes.active.readers
+        if self._readers is None:
+            raise SpaceError(Reason.BUSY, "the engine is not running")
+        return self._readers
+
+    async def _read(self, work: Callable[[Database], T]) -> T:
+        return await self._index_readers().run(lambda database, _: work(database))
+
+    async def _measure(self) -> Measurement:
+        def measure(database: Database, vectors: VectorIndex) -> Measurement:
+            return Measurement(count(database), file_problems(database), 0, None, vectors.name)
+
+        if not self._keeper:
+            return await self._index_readers().run(measure)
+        pipeline = self._keeper.indexes.newest
+        measured = await pipeline.readers.run(measure)
+        waiting = pipeline.queue.new_notes
+        return Measurement(
+            with_waiting(measured.coverage, waiting),
+            measured.problems,
+            len(pipeline.queue),
+            pipeline.last_reconcile,
+            measured.vector_engine,
+        )
+
+    def _report(self, error: DatabaseError) -> None:
+        self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))

@@ -1,0 +1,98 @@
+"""Answers searches for an engine: embeds the question where there is a model, and keeps time."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.errors import ModelError
+from donna_tui.events import EventHub, SearchDone
+from donna_tui.index.database import Database
+from donna_tui.index.invocations import InputHash, Invocation
+from donna_tui.index.readers import Readers
+from donna_tui.index.vectors import Vector, VectorIndex
+from donna_tui.results import Hit, SearchOutcome, SearchRequest
+from donna_tui.search.hybrid import Question, Settings, ask, more_like, search
+
+REMEMBERED_QUERIES = 64
+
+LOADING = "by words only until the model is ready"
+
+
+class SearchDesk:
+    """One for an engine. `readers` gives the reading threads of the index that is in use now."""
+
+    def __init__(
+        self, readers: Callable[[], Readers], settings: Settings, hub: EventHub, input_hash: InputHash
+    ) -> None:
+        self._readers, self._settings, self._hub, self._input_hash = readers, settings, hub, input_hash
+        self._service: EmbeddingService | None = None
+        self._why_not = LOADING
+        self._vectors: OrderedDict[str, Vector] = OrderedDict()
+        self._invocations: list[Invocation] = []
+
+    def use(self, service: EmbeddingService | None, why_not: str = "") -> None:
+        """Search by meaning with this model; without one, `why_not` is told with each answer."""
+        self._service, self._why_not = service, why_not
+        self._vectors.clear()
+
+    def take_invocations(self) -> list[Invocation]:
+        """Rows for the invocation log that were not taken yet."""
+        taken, self._invocations = self._invocations, []
+        return taken
+
+    async def search(self, request: SearchRequest) -> SearchOutcome:
+        """Answer a request. Raises DatabaseError; without a model the answer is by words, and says so."""
+        started = time.perf_counter()
+        question = await self._with_vector(ask(request))
+        return await self._answer(started, lambda database, vectors: search(database, vectors, question, self._settings))
+
+    async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
+        """Passages of other notes that are like this one. Raises DatabaseError."""
+        return await self._answer(
+            time.perf_counter(), lambda database, vectors: more_like(database, vectors, hit, request)
+        )
+
+    async def _answer(
+        self, started: float, work: Callable[[Database, VectorIndex], SearchOutcome]
+    ) -> SearchOutcome:
+        outcome = await self._readers().run(work)
+        latency = (time.perf_counter() - started) * 1000
+        sources = ",".join(outcome.request.filters.sources)
+        self._hub.post(
+            SearchDone(
+                mode=outcome.mode, k=outcome.request.k, hits=len(outcome.hits), latency_ms=latency, sources=sources
+            )
+        )
+        return replace(outcome, latency_ms=latency)
+
+    async def _with_vector(self, question: Question) -> Question:
+        text = question.query.text
+        if question.request.mode == "keyword" or not text:
+            return question
+        if self._service is None:
+            return replace(question, mode="keyword", note=self._why_not)
+        try:
+            return replace(question, vector=await self._embed(self._service, text))
+        except ModelError as error:
+            return replace(question, mode="keyword", note=f"by words only: {error.message}")
+
+    async def _embed(self, service: EmbeddingService, text: str) -> Vector:
+        known = self._vectors.get(text)
+        if known is not None:
+            self._vectors.move_to_end(text)
+            return known
+        started = time.perf_counter()
+        vector = await service.embed_query(text)
+        latency = (time.perf_counter() - started) * 1000
+        hashed = self._input_hash(text, sensitive=True)
+        self._invocations.append(
+            Invocation("embed_memory_query", service.provider.version_tag, latency, hashed)
+        )
+        self._vectors[text] = vector
+        if len(self._vectors) > REMEMBERED_QUERIES:
+            self._vectors.popitem(last=False)
+        return vector

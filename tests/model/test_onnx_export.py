@@ -1,0 +1,68 @@
+"""The export itself: from the right weights only, whole or not at all, whoever else is at it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from donna_tui.embedding import files
+from donna_tui.embedding.files import WEIGHTS_PACKAGE
+from donna_tui.embedding.onnx import OnnxProvider
+from donna_tui.embedding.prepare import EXPORT_MODULE, prepare_model
+from donna_tui.events import ModelPhase
+
+pytestmark = pytest.mark.model
+
+
+def start_export(folder: Path, python_path: Path | None = None) -> subprocess.Popen[str]:
+    environ = os.environ | ({"PYTHONPATH": str(python_path)} if python_path else {})
+    command = [sys.executable, "-m", EXPORT_MODULE, str(folder)]
+    return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+def outcome(child: subprocess.Popen[str]) -> tuple[int, dict[str, object]]:
+    printed, _ = child.communicate()
+    (line,) = printed.splitlines()
+    return child.returncode, json.loads(line)
+
+
+def test_two_exports_at_once_replace_a_damaged_one_by_one_intact(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / files.GRAPH).write_bytes(b"half a graph")
+    for code, result in [outcome(child) for child in [start_export(folder), start_export(folder)]]:
+        assert code == 0
+        assert result["ok"] is True
+        assert result["difference"] <= 1e-5
+    export = files.load_export(folder)
+    assert export is not None
+    assert OnnxProvider(export).dim == 384
+    assert os.listdir(tmp_path) == ["model"]
+    assert sorted(os.listdir(folder)) == [files.MANIFEST, files.GRAPH, files.TOKENIZER]
+
+
+def test_a_damaged_export_is_detected_and_made_anew(model_cache: Path, tmp_path: Path) -> None:
+    shutil.copytree(files.export_folder(model_cache), files.export_folder(tmp_path))
+    graph = files.export_folder(tmp_path) / files.GRAPH
+    os.truncate(graph, graph.stat().st_size - 1)
+    phases: list[ModelPhase] = []
+    model = prepare_model(tmp_path, lambda phase, detail: phases.append(phase))
+    assert phases == [ModelPhase.PREPARING]
+    assert files.load_export(files.export_folder(tmp_path)) == model
+
+
+def test_other_weights_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "site" / WEIGHTS_PACKAGE / "model"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").touch()
+    (folder / "model.safetensors").write_bytes(b"not the published weights")
+    code, result = outcome(start_export(tmp_path / "exported", tmp_path / "site"))
+    assert code == 1
+    assert result["reason"] == "model_invalid"
+    assert not (tmp_path / "exported").exists()

@@ -1,0 +1,169 @@
+"""The default model as it is really served, against sentence-transformers on the same texts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from donna_tui.embedding import files
+from donna_tui.embedding.build import build_embedding_provider, build_embedding_service
+from donna_tui.embedding.calibration import SAMPLES
+from donna_tui.embedding.files import ModelFiles
+from donna_tui.embedding.onnx import OnnxProvider
+from donna_tui.embedding.provider import EmbeddingProvider, Matrix, check_vectors
+from donna_tui.embedding.sentence_transformers import SentenceTransformersProvider
+from donna_tui.errors import ModelError
+
+pytestmark = pytest.mark.model
+
+UNUSUAL = (
+    "",
+    " ",
+    "a",
+    ".",
+    "日本語のノートを検索する",
+    "한국어 메모 검색",
+    "البحث في الملاحظات",
+    "Ünïcödé ﬁgures, naïve cafés and Straße",
+    "e\u0301 against \u00e9",
+    "👩‍👩‍👧 family notes 🎉",
+    "control \x00 \x07 \x1b[31m bytes",
+    "zero\u200bwidth and \u202ebidi",
+    "| a | b |\n|---|---|\n| 1 | 2 |",
+    "```python\ndef main() -> None:\n    print('hello')\n```",
+    "- [ ] call Ada @work #urgent 📅 2026-01-01",
+    "https://example.org/a/very/long/path?with=query&and=more#fragment",
+    "x" * 300,
+    "word " * 250,
+    "[[Weekly review|the review]] of ![[Budget 2026]]",
+    "SELECT count(*) FROM notes WHERE path GLOB 'Projects/*'",
+)
+TEXTS = (*SAMPLES, *UNUSUAL, *(f"{sample} {sample}" for sample in SAMPLES[:10]))
+
+MIN_COSINE = 0.97
+
+
+@pytest.fixture(scope="module")
+def model(model_cache: Path) -> OnnxProvider:
+    provider = build_embedding_provider("minilm-l6-v2", model_cache, lambda phase, detail: None)
+    assert isinstance(provider, OnnxProvider)
+    return provider
+
+
+@pytest.fixture(scope="module")
+def reference() -> SentenceTransformersProvider:
+    weights = files.find_weights()
+    assert weights is not None
+    return SentenceTransformersProvider(weights, weights / files.TOKENIZER)
+
+
+@pytest.fixture(scope="module")
+def expected(reference: SentenceTransformersProvider) -> Matrix:
+    return reference.embed_batch(TEXTS)
+
+
+EXACT = """
+import sys
+from pathlib import Path
+from donna_tui.embedding import calibration, export
+calibration.MIN_SPEEDUP = float("inf")
+export.export(Path(sys.argv[1]))
+"""
+
+
+@pytest.fixture(scope="module")
+def exact_export(tmp_path_factory: pytest.TempPathFactory) -> ModelFiles:
+    """The export of a machine on which the 8-bit model does not pay."""
+    folder = tmp_path_factory.mktemp("models") / "exact"
+    subprocess.run([sys.executable, "-c", EXACT, str(folder)], check=True, stderr=subprocess.DEVNULL)
+    export = files.load_export(folder)
+    assert export is not None
+    return export
+
+
+def test_fifty_texts_are_compared() -> None:
+    assert len(set(TEXTS)) == 50
+
+
+def test_the_export_agrees_with_sentence_transformers(model: OnnxProvider, expected: Matrix) -> None:
+    rows = check_vectors(model.embed_batch(TEXTS), len(TEXTS), 384)
+    cosines = (rows * expected).sum(axis=1)
+    assert cosines.mean() >= MIN_COSINE
+    assert cosines.min() >= 0.9
+
+
+def test_the_exact_export_agrees_to_five_decimals(exact_export: ModelFiles, expected: Matrix) -> None:
+    assert exact_export.version_tag == "minilm-l6-v2@53aa5117/fp32"
+    rows = OnnxProvider(exact_export).embed_batch(TEXTS)
+    np.testing.assert_allclose(rows, expected, atol=1e-5)
+
+
+def test_neighbours_in_a_batch_do_not_change_a_vector(model: OnnxProvider) -> None:
+    alone = np.stack([model.embed_batch([text])[0] for text in TEXTS])
+    assert np.array_equal(model.embed_batch(TEXTS), alone)
+    assert np.array_equal(model.embed_batch(TEXTS[::-1]), alone[::-1])
+
+
+def test_a_question_and_a_passage_share_one_space(model: OnnxProvider) -> None:
+    assert np.array_equal(model.embed("sync two devices"), model.embed_batch(["sync two devices"])[0])
+
+
+def test_a_question_finds_its_answer(model: OnnxProvider) -> None:
+    passages = model.embed_batch(SAMPLES[:10])
+    best = SAMPLES[int((passages @ model.embed("keep a laptop and a phone in step")).argmax())]
+    assert best.startswith("To sync two devices")
+
+
+@pytest.mark.parametrize("provider", ["model", "reference"])
+def test_a_very_long_question_is_answered(provider: str, request: pytest.FixtureRequest) -> None:
+    served: EmbeddingProvider = request.getfixturevalue(provider)
+    text = " ".join(SAMPLES) * 20
+    assert len(served.counter.spans(text)) > 10_000
+    check_vectors(served.embed(text)[None], 1, served.dim)
+
+
+@pytest.mark.parametrize("provider", ["model", "reference"])
+def test_the_window_is_full_at_256_tokens_and_not_beyond(provider: str, request: pytest.FixtureRequest) -> None:
+    served: EmbeddingProvider = request.getfixturevalue(provider)
+    assert served.max_tokens == 256
+    assert served.embed_batch(["word " * 254]).shape == (1, served.dim)
+    with pytest.raises(ModelError):
+        served.embed_batch(["word " * 255])
+
+
+def test_the_same_weights_under_another_provider_are_another_index(
+    model: OnnxProvider, reference: SentenceTransformersProvider
+) -> None:
+    assert model.version_tag != reference.version_tag
+    assert model.counter.name == reference.counter.name
+
+
+async def test_a_service_answers_while_it_embeds(model_cache: Path, model: OnnxProvider) -> None:
+    service = build_embedding_service("minilm-l6-v2", model_cache, lambda phase, detail: None)
+    try:
+        rows = await service.embed_documents(TEXTS)
+        answer = await service.embed_query(TEXTS[5])
+    finally:
+        await service.close()
+    assert np.array_equal(rows, model.embed_batch(TEXTS))
+    assert np.array_equal(answer, rows[5])
+
+
+WITHOUT_TORCH = """
+import sys
+from pathlib import Path
+from donna_tui.embedding.build import build_embedding_provider, build_token_counter
+build_token_counter("minilm-l6-v2", Path(sys.argv[1]))
+model = build_embedding_provider("minilm-l6-v2", Path(sys.argv[1]), lambda phase, detail: None)
+model.embed("hello")
+print(*sorted({"torch", "transformers", "sentence_transformers", "onnx", "textual"} & set(sys.modules)))
+"""
+
+
+def test_serving_imports_neither_torch_nor_transformers(model_cache: Path) -> None:
+    command = [sys.executable, "-c", WITHOUT_TORCH, str(model_cache)]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() == ""
