@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from donna_tui.cli.output import emit, emit_lines, fail, json_text, say
-from donna_tui.config.files import space_file
+from donna_tui.config.files import is_folder, space_file
 from donna_tui.config.load import LoadedConfig, load_config, packaged_file, user_file
 from donna_tui.config.origin import Origin
 from donna_tui.config.schema import json_schema, value_of
@@ -45,7 +45,8 @@ def show(space: Space = None, as_json: AsJson = False) -> None:
 def path(space: Space = None, as_json: AsJson = False) -> None:
     """Print where settings and Donna's own files are, and which of them exist."""
     places = [
-        {"id": name, "path": str(place), "exists": place.exists()} for name, place in _places(_root_if_known(space))
+        {"id": name, "path": str(place), "exists": os.access(place, os.F_OK)}
+        for name, place in _places(_root_if_known(space))
     ]
     width = max(len(str(place["id"])) for place in places)
     emit(
@@ -67,7 +68,7 @@ def _load(space: Path | None) -> LoadedConfig:
     if space is None:
         return load_config()
     root = space.expanduser().absolute()
-    if not root.is_dir():
+    if not is_folder(root):
         raise SpaceError(Reason.ROOT_MISSING, f"There is no folder {root}.")
     return load_config(overrides={"vault.root": str(root)})
 

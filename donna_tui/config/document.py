@@ -69,6 +69,8 @@ class _Builder:
             mark = error.problem_mark or error.context_mark
             line = mark.line + 1 if mark else None
             raise self._error(line, f"not valid YAML ({shown(error.problem)})") from error
+        except UnicodeEncodeError as error:
+            raise self._error(None, "the text is not Unicode") from error
         except yaml.reader.ReaderError as error:
             line = self._text.encode().count(b"\n", 0, error.position) + 1
             raise self._error(line, "the text holds a control character") from error

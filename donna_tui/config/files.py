@@ -21,6 +21,14 @@ def space_file(root: Path) -> Path:
     return root / SPACE_FOLDER / FILE_NAME
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder at `path` that can be looked at."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def read_file(file: Path, layer: Layer) -> Document | None:
     """The settings in `file`, or None if there is no such file. Raises ConfigError."""
     try:
@@ -45,7 +53,7 @@ def read_space_file(root: Path) -> Document | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        if not root.is_dir():
+        if not is_folder(root):
             return None
         raise _unreadable(file, f"{error.strerror}; links are not followed here") from error
     return _document(descriptor, file, "space")
@@ -57,6 +65,8 @@ def _document(descriptor: int, file: Path, layer: Layer) -> Document:
             raise _unreadable(file, "not a regular file")
         with open(descriptor, "rb", closefd=False) as stream:
             content = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise _unreadable(file, error.strerror) from error
     finally:
         os.close(descriptor)
     origin = Origin(layer, str(file))

@@ -1,44 +1,95 @@
-"""The one sanitiser: what a terminal would obey, hide or reverse becomes a symbol that people see."""
+"""Makes text from notes, names, models and programs fit for a terminal: what would act or hide becomes visible.
+
+Left alone, control bytes move the cursor, write the clipboard or rename the window; bidi controls reverse the rest of
+the row; zero-width characters hide text. Markup is not escaped here: widgets draw this text without markup.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-_BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_INVISIBLE = "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\ufff9\ufffa\ufffb"
-_SEPARATORS = "\u2028\u2029"
-_UNSAFE = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{_BIDI}{_INVISIBLE}{_SEPARATORS}\ufffe\uffff]|\r\n?|\t")
-_UNSAFE_IN_LINE = re.compile(f"{_UNSAFE.pattern}|\n")
+TAB = "    "
 
-LONGEST_STACK = 4
-"""Combining marks on one letter that are shown; more would paint over the rows above and below."""
+_LEFT_TO_RIGHT = "\u200e\u202a\u202d\u2066"
+_RIGHT_TO_LEFT = "\u061c\u200f\u202b\u202e\u2067"
+_DIRECTION_END = "\u202c\u2068\u2069"
+_SOFT_HYPHEN = "\xad"
+_LINE_BREAKS = "\x85\u2028\u2029"
+_HIDDEN = (
+    (0x034F, 0x034F),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200B),
+    (0x2060, 0x2065),
+    (0x206A, 0x206F),
+    (0x3164, 0x3164),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFFB),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+)
+"""Characters that take no room; source: Default_Ignorable_Code_Point of Unicode 15 without what is treated apart."""
 
-_STACK = re.compile(f"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{{{LONGEST_STACK}}})"
-                    "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+")  # fmt: skip
+_EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
+_JOINING = "\u0600-\u0dff\u1000-\u109f\u1780-\u17ff"
+"""Blocks of the scripts in which a joiner chooses the shape of letters: Arabic to Sinhala, Myanmar, Khmer."""
+
+_STRAY_JOINER = re.compile(
+    rf"(?!(?<=[{_EMOJI}\ufe0f])\u200d[{_EMOJI}]|(?<=[{_JOINING}])[\u200c\u200d][{_JOINING}])[\u200c\u200d]"
+)
+
+
+def _symbols() -> Iterator[tuple[int, str]]:
+    """What each character becomes; later entries replace earlier ones."""
+    yield from ((code, chr(0x2400 + code)) for code in range(0x20))
+    yield 0x7F, "␡"
+    yield from ((code, "␦") for code in range(0x80, 0xA0))
+    yield from ((code, "�") for code in range(0xD800, 0xE000))
+    for start, end in _HIDDEN:
+        yield from ((code, "␣") for code in range(start, end + 1))
+    for chars, symbol in (
+        (_LINE_BREAKS, "␤"),
+        (_SOFT_HYPHEN, "‐"),
+        (_LEFT_TO_RIGHT, "⇢"),
+        (_RIGHT_TO_LEFT, "⇠"),
+        (_DIRECTION_END, "⇆"),
+    ):
+        yield from ((ord(char), symbol) for char in chars)
+
+
+_SYMBOLS = dict(_symbols())
+_IN_LINE = {**_SYMBOLS, **dict.fromkeys(b"\t\n\r", " ")}
+_IN_BLOCK = {**_SYMBOLS, ord("\t"): TAB, ord("\n"): "\n", ord("\r"): "\n"}
+
+
+def _ranges(codes: list[int]) -> str:
+    """The codes as the inside of a character class."""
+    runs: list[list[int]] = []
+    for code in sorted(codes):
+        if runs and code == runs[-1][1] + 1:
+            runs[-1][1] = code
+        else:
+            runs.append([code, code])
+    return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in runs)
+
+
+_CHANGED_IN_LINE = re.compile(f"[{_ranges([*_IN_LINE, 0x200C, 0x200D])}]")
+_CHANGED_IN_BLOCK = re.compile(f"[{_ranges([*(set(_IN_BLOCK) - {ord(chr(10))}), 0x200C, 0x200D])}]")
 
 
 def clean(text: str) -> str:
-    """`text` without anything that a terminal acts on; line ends stay, tabs become spaces.
-
-    Control characters become their pictures (␛), other invisible or reordering characters `⟨U+202E⟩`.
-    """
-    return _STACK.sub(r"\1", _UNSAFE.sub(_shown, text))
+    """`text` for a block of rows. Line breaks of all kinds become LF and a tab four spaces."""
+    if not _CHANGED_IN_BLOCK.search(text):
+        return text
+    return _STRAY_JOINER.sub("␣", text).replace("\r\n", "\n").translate(_IN_BLOCK)
 
 
 def clean_line(text: str) -> str:
-    """The same for one row of the screen: line ends become ⏎."""
-    return _STACK.sub(r"\1", _UNSAFE_IN_LINE.sub(_shown, text))
-
-
-def _shown(match: re.Match[str]) -> str:
-    char = match.group()
-    code = ord(char[0])
-    if char in ("\r\n", "\r"):
-        return "\n" if "\n" in char else "⏎"
-    if char == "\n":
-        return "⏎"
-    if char == "\t":
-        return "    "
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
+    """`text` for one row: each line break and tab becomes a space. The result is as long as `text`."""
+    if not _CHANGED_IN_LINE.search(text):
+        return text
+    return _STRAY_JOINER.sub("␣", text).translate(_IN_LINE)

@@ -7,7 +7,7 @@ import re
 from donna_tui.results import Hit
 
 _BREAKS_A_TARGET = re.compile(r"[\[\]|#^]|%%|[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""Characters that end or change an Obsidian link target: brackets, alias, heading and block marks, comments, line ends."""
+"""What ends or changes an Obsidian link target: brackets, alias, heading and block marks, comments, line ends."""
 
 _BREAKS_A_HEADING = re.compile(r"[\[\]|#^:\\]|%%|[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """Obsidian itself leaves these out when it links to a heading, and finds the heading without them."""

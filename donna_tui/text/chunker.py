@@ -22,6 +22,9 @@ SPECIAL_TOKENS = 2
 CHARS_PER_TOKEN = 12
 """Longest average token of a chunk. WordPiece makes one token of any word above 100 letters, however long it is."""
 
+SHRINK_CHARS = 2
+"""Characters taken away for each token too many: fewer than most tokens have, so that little room is wasted."""
+
 COUNTED_AT_ONCE = 50_000
 """Characters given to the tokenizer in one piece, so that its memory stays small."""
 
@@ -131,8 +134,7 @@ class _Cutter:
             excess = tokens - self._window
             if excess <= 0 or end - start <= 1:
                 return end, tokens
-            budget = max(1, budget - excess)
-            chars = min(chars, (end - start) * 7 // 8)
+            chars = max(1, end - start - excess * SHRINK_CHARS)
 
     def _furthest(self, start: int, fresh: int, budget: int, chars: int) -> int | None:
         """Where to end a passage of at most `budget` tokens and `chars` characters from `start`."""
@@ -143,15 +145,15 @@ class _Cutter:
             return limit
         middle = (start + limit) // 2
         cut = best_cut(self._text, fresh, middle, limit) if fresh < limit else None
-        if cut is None:
-            cut = forced_cut(self._text, middle, limit) if start == fresh else None
-        return cut and trim_end(self._text, start, cut)
+        if cut is None and start < fresh:
+            return None
+        return trim_end(self._text, start, cut or forced_cut(self._text, middle, limit))
 
     def _next_start(self, start: int, end: int, shared: int) -> int:
         """Where the passage after `start`–`end` begins, so that it repeats up to `shared` tokens."""
         first = bisect_left(self._tokens, end) - shared
         low = max(self._tokens[max(0, first)], end - self._most_chars // 4, start + 1)
-        return min(overlap_start(self._text, low, end), skip_space(self._text, end))
+        return skip_space(self._text, overlap_start(self._text, low, end))
 
     def _count(self, start: int, end: int) -> int:
         return len(self._counter.spans(self._context.embed(self._text[start:end])))

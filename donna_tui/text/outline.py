@@ -15,6 +15,9 @@ from donna_tui.text.lines import each_line
 CODE_INDENT = 4
 """Columns that make a line code."""
 
+UNDERLINED_CHARS = 500
+"""A longer paragraph above a line of dashes was meant as a paragraph and a rule."""
+
 _ITEM = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?=[ \t]|$)")
 _RAW_OPEN = re.compile(r"<(?:script|pre|style|textarea)(?=[ \t>]|$)", re.IGNORECASE)
 _RAW_CLOSE = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
@@ -141,7 +144,7 @@ class _Scanner:
         mark = content[0]
         if self._paragraph < 0 or mark not in "=-" or content.strip(mark):
             return None
-        if self._conflict and content == "=======":
+        if low - self._paragraph > UNDERLINED_CHARS or (self._conflict and content == "======="):
             return None
         paragraph = self._text[self._paragraph : low]
         words = " ".join(paragraph[start:end].strip(" \t") for start, end, _ in each_line(paragraph))

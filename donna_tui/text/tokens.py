@@ -34,7 +34,9 @@ class EstimatedTokens(TokenCounter):
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         spans = [found.span() for found in _PIECE.finditer(text)]
-        return spans if text.isascii() else [span for span in spans for _ in range(_weight(text, *span))]
+        if text.isascii() or unicodedata.is_normalized("NFD", text):
+            return spans
+        return [span for span in spans for _ in range(_weight(text, *span))]
 
 
 def _weight(text: str, start: int, end: int) -> int:

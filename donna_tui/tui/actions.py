@@ -1,4 +1,4 @@
-"""Every action there is, once: bindings, footer, key list, palette, `donna keys` and the key reference read this list."""
+"""Every action, once: bindings, footer, key list, palette, `donna keys` and the key reference all read this list."""
 
 from __future__ import annotations
 

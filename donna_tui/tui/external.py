@@ -10,21 +10,34 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-_LINE_SYNTAX: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys("vi vim nvim view gvim mvim vimr nano pico emacs emacsclient kak ne joe mg gedit".split(),
-                    ("+{line}", "{path}")),
-    "micro": ("+{line}:1", "{path}"),
-    **dict.fromkeys("hx helix subl sublime_text zed zeditor".split(), ("{path}:{line}",)),
-    **dict.fromkeys("code code-insiders codium vscodium cursor windsurf".split(), ("--goto", "{path}:{line}")),
-    **dict.fromkeys("idea pycharm webstorm".split(), ("--line", "{line}", "{path}")),
-    **dict.fromkeys("kate mate".split(), ("-l", "{line}", "{path}")),
-}  # fmt: skip
+_PLUS_LINE = ("+{line}", "{path}")
+_COLON_LINE = ("{path}:{line}",)
+_GOTO_LINE = ("--goto", "{path}:{line}")
 _JUST_THE_FILE = ("{path}",)
 
-_HAS_ITS_OWN_WINDOW = frozenset(
-    "gvim mvim vimr gedit subl sublime_text zed zeditor code code-insiders codium vscodium cursor windsurf "
-    "idea pycharm webstorm kate mate".split()
-)
+
+@dataclass(frozen=True, slots=True)
+class _Habit:
+    """How a known editor takes a line, and whether it opens a window of its own."""
+
+    arguments: tuple[str, ...]
+    has_window: bool = False
+
+
+_IN_TERMINAL = ("vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "kak", "ne", "joe", "mg")
+_LIKE_CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf")
+
+_HABITS: dict[str, _Habit] = {
+    **dict.fromkeys(_IN_TERMINAL, _Habit(_PLUS_LINE)),
+    **dict.fromkeys(("gvim", "mvim", "vimr", "gedit"), _Habit(_PLUS_LINE, has_window=True)),
+    "micro": _Habit(("+{line}:1", "{path}")),
+    **dict.fromkeys(("hx", "helix"), _Habit(_COLON_LINE)),
+    **dict.fromkeys(("subl", "sublime_text", "zed", "zeditor"), _Habit(_COLON_LINE, has_window=True)),
+    **dict.fromkeys(_LIKE_CODE, _Habit(_GOTO_LINE, has_window=True)),
+    **dict.fromkeys(("idea", "pycharm", "webstorm"), _Habit(("--line", "{line}", "{path}"), has_window=True)),
+    **dict.fromkeys(("kate", "mate"), _Habit(("-l", "{line}", "{path}"), has_window=True)),
+}
+_UNKNOWN = _Habit(_JUST_THE_FILE)
 
 _USUAL_EDITORS = ("nvim", "vim", "hx", "micro", "nano", "vi")
 
@@ -73,8 +86,9 @@ class External:
             raise ValueError("An editor needs an absolute path")
         program = self._editor()
         name = PurePath(program[0]).name.removesuffix(".exe")
-        arguments = (part.format(path=path, line=line) for part in _LINE_SYNTAX.get(name, _JUST_THE_FILE))
-        return Command((*program, *arguments), in_terminal=name not in _HAS_ITS_OWN_WINDOW)
+        habit = _HABITS.get(name, _UNKNOWN)
+        arguments = (part.format(path=path, line=line) for part in habit.arguments)
+        return Command((*program, *arguments), in_terminal=not habit.has_window)
 
     def open(self, uri: str) -> Command:
         """The command that opens a link with the desktop's program for it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 _MOST_CHARACTERS = 400
 
@@ -41,6 +42,6 @@ def _in_order(letters: list[str], text: str) -> tuple[int, ...] | None:
 
 
 def _score(places: tuple[int, ...], text: str) -> float:
-    runs = sum(after == before + 1 for before, after in zip(places, places[1:], strict=False))
+    runs = sum(after == before + 1 for before, after in pairwise(places))
     starts = sum(place == 0 or not text[place - 1].isalnum() for place in places)
     return len(places) + 2.0 * runs + 1.5 * starts

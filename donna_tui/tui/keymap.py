@@ -30,10 +30,8 @@ _OVERLAPS: dict[Context, frozenset[Context]] = {
 
 _SAME_BYTES = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter", "ctrl+[": "escape"}
 
-_NAMED = frozenset(
-    "enter tab escape space comma backspace delete insert home end pageup pagedown up down left right".split()
-) | {f"f{number}" for number in range(1, 13)}
-_WITH_MODIFIERS = frozenset("up down left right home end pageup pagedown delete insert".split())
+_ARROWS = frozenset(("up", "down", "left", "right", "home", "end", "pageup", "pagedown", "delete", "insert"))
+_NAMED = _ARROWS | {"enter", "tab", "escape", "space", "comma", "backspace", *(f"f{n}" for n in range(1, 13))}
 _SPELLED = {
     "slash": "/",
     "colon": ":",
@@ -190,7 +188,7 @@ def _is_sendable(key: str) -> bool:
     if re.fullmatch(r"ctrl\+[a-z]|alt\+[a-z0-9]", key):
         return True
     modifiers, _, last = key.rpartition("+")
-    return last in _WITH_MODIFIERS and modifiers in ("ctrl", "shift", "alt", "ctrl+shift")
+    return last in _ARROWS and modifiers in ("ctrl", "shift", "alt", "ctrl+shift")
 
 
 def _key_lists(data: Any, path: Path) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,7 @@
-"""Donna's colours: one accent, dim lines, and the text as the brightest thing on the screen."""
+"""Donna's colours: one accent, dim lines, and the text as the brightest thing on the screen.
+
+The greys are nearly neutral, because terminals with 256 colours turn a tinted dark grey into black or into a colour.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +17,24 @@ DARK = Theme(
     warning="#dfb15b",
     error="#ef7f73",
     foreground="#e3e6eb",
-    background="#12151a",
-    surface="#171b21",
-    panel="#1d2229",
+    background="#131519",
+    surface="#181b20",
+    panel="#1f2228",
     variables={
         "text": "#e3e6eb",
         "text-muted": "#98a2b1",
         "text-disabled": "#707b8b",
         "border": "#63c5b0",
-        "border-blurred": "#2c333d",
+        "border-blurred": "#30353d",
         "scrollbar": "#333b46",
         "scrollbar-hover": "#4a5564",
         "scrollbar-active": "#63c5b0",
-        "scrollbar-background": "#12151a",
-        "scrollbar-background-hover": "#12151a",
-        "scrollbar-background-active": "#12151a",
+        "scrollbar-background": "#131519",
+        "scrollbar-background-hover": "#131519",
+        "scrollbar-background-active": "#131519",
         "input-selection-background": "#2b5850",
-        "row-selected": "#1b2e2e",
-        "row-blurred": "#1b2026",
+        "row-selected": "#1f2a2a",
+        "row-blurred": "#1d2025",
     },
 )
 

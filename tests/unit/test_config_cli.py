@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ RUNNER = CliRunner()
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for variable in ("DONNA_VAULT", "DONNA_DEBUG"):
-        monkeypatch.delenv(variable, raising=False)
+    for variable in [each for each in os.environ if each.startswith("DONNA_")]:
+        monkeypatch.delenv(variable)
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
 

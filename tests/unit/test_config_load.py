@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -55,6 +57,10 @@ skills:
 """
 
 
+Names = Mapping[str, str]
+Values = Mapping[str, object]
+
+
 class Home:
     """A private place for one test's settings."""
 
@@ -66,13 +72,13 @@ class Home:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_text(text)
 
-    def load(self, overrides: dict[str, object] | None = None, **variables: str) -> LoadedConfig:
-        return load_config(environ=self.environ | variables, overrides=overrides)
+    def load(self, variables: Names = MappingProxyType({}), overrides: Values | None = None) -> LoadedConfig:
+        return load_config(environ=self.environ | dict(variables), overrides=overrides)
 
-    def refusal(self, text: str = "", overrides: dict[str, object] | None = None, **variables: str) -> str:
+    def refusal(self, text: str = "", variables: Names = MappingProxyType({}), overrides: Values | None = None) -> str:
         self.write(text)
         with pytest.raises(ConfigError) as caught:
-            self.load(overrides, **variables)
+            self.load(variables, overrides)
         assert caught.value.reason is Reason.CONFIG_INVALID
         return caught.value.message
 
@@ -103,7 +109,9 @@ def test_each_layer_wins_over_the_one_before(home: Home, tmp_path: Path) -> None
     (root / ".donna").mkdir(parents=True)
     (root / ".donna" / "memory.yaml").write_text("retrieval:\n  min_score: 0.3\n  max_k: 20\n  default_k: 5\n")
     home.write(f"vault:\n  root: {root}\nretrieval:\n  min_score: 0.2\n  max_k: 19\n  default_k: 4\nui:\n  theme: x\n")
-    loaded = home.load({"retrieval.default_k": 7}, DONNA_RETRIEVAL__DEFAULT_K="6", DONNA_RETRIEVAL__MAX_K="21")
+    loaded = home.load(
+        {"DONNA_RETRIEVAL__DEFAULT_K": "6", "DONNA_RETRIEVAL__MAX_K": "21"}, overrides={"retrieval.default_k": 7}
+    )
     retrieval = loaded.config.retrieval
     assert (retrieval.min_score, retrieval.max_k, retrieval.default_k) == (0.3, 21, 7)
     assert loaded.origins["embedding.dim"].layer == "default"
@@ -160,7 +168,7 @@ def test_an_empty_block_sets_nothing(home: Home) -> None:
     ],
 )
 def test_variables_set_values_of_every_kind(home: Home, variable: str, text: str, identifier: str, value: Any) -> None:
-    loaded = home.load(**{variable: text})
+    loaded = home.load({variable: text})
     found: Any = loaded.config
     for name in identifier.split("."):
         found = getattr(found, name)
@@ -169,7 +177,7 @@ def test_variables_set_values_of_every_kind(home: Home, variable: str, text: str
 
 
 def test_variables_with_a_meaning_of_their_own_are_no_settings(home: Home) -> None:
-    loaded = home.load(DONNA_VAULT="/somewhere", DONNA_DEBUG="1", DONNATELLO__X="1")
+    loaded = home.load({"DONNA_VAULT": "/somewhere", "DONNA_DEBUG": "1", "DONNATELLO__X": "1"})
     assert loaded.config == MemoryConfig()
 
 
@@ -226,10 +234,11 @@ def test_mistakes_in_a_file_name_file_line_and_key(home: Home, text: str, line: 
         ("DONNA_SOURCES__VAULT", "maybe", "sources.vault.enabled must be true or false, not maybe"),
         ("DONNA_WEATHER__TODAY", "1", "weather is not a setting"),
         ("DONNA_UI__KEYS", "{a: [", "not valid YAML"),
+        ("DONNA_UI__KEYS", "{a: [\udcff]}", "the text is not Unicode"),
     ],
 )
 def test_mistakes_in_a_variable_name_the_variable(home: Home, variable: str, text: str, words: str) -> None:
-    message = home.refusal(**{variable: text})
+    message = home.refusal(variables={variable: text})
     assert message.startswith(variable)
     assert words in message
 
@@ -241,14 +250,14 @@ def test_mistakes_on_the_command_line_name_the_setting(home: Home) -> None:
 
 
 def test_two_names_of_one_setting_in_the_environment_are_refused(home: Home) -> None:
-    message = home.refusal(DONNA_RETRIEVAL__TOP_K="3", DONNA_RETRIEVAL__DEFAULT_K="4")
+    message = home.refusal(variables={"DONNA_RETRIEVAL__TOP_K": "3", "DONNA_RETRIEVAL__DEFAULT_K": "4"})
     assert "retrieval.default_k is set twice, here and in DONNA_RETRIEVAL__TOP_K" in message
 
 
 def test_the_one_who_spoke_last_is_told_about_a_conflict(home: Home) -> None:
     home.write("embedding:\n  max_tokens: 100\n")
     with pytest.raises(ConfigError, match=r"^DONNA_EMBEDDING__CHUNK_OVERLAP: "):
-        home.load(DONNA_EMBEDDING__CHUNK_OVERLAP="51")
+        home.load({"DONNA_EMBEDDING__CHUNK_OVERLAP": "51"})
 
 
 def test_messages_hold_no_control_characters_and_no_long_values(home: Home) -> None:

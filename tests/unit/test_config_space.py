@@ -53,6 +53,13 @@ def test_a_space_without_a_file_or_a_root_changes_nothing(space: Space) -> None:
     assert space.load().origins["retrieval.max_k"].layer == "default"
     space.root.rmdir()
     assert space.load().origins["retrieval.max_k"].layer == "default"
+    space.root.write_text("not a folder")
+    assert space.load().origins["retrieval.max_k"].layer == "default"
+
+
+def test_a_root_that_no_file_system_can_hold_is_left_to_whoever_opens_it(space: Space) -> None:
+    root = "/" + "x" * 5000
+    assert str(load_config(environ=space.environ, overrides={"vault.root": root}).config.vault.root) == root
 
 
 def test_chunking_and_retrieval_may_be_tuned(space: Space) -> None:

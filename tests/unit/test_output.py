@@ -79,9 +79,9 @@ def test_a_narrow_encoding_never_raises(monkeypatch: pytest.MonkeyPatch) -> None
     assert raw.getvalue() == b"\\xdcbung \\u203a Ziel\n"
 
 
-def run(code: str, **streams: int) -> subprocess.CompletedProcess[bytes]:
+def run(code: str, stdout: int | None = None) -> subprocess.CompletedProcess[bytes]:
     program = f"from donna_tui.cli.output import emit, say\n{code}"
-    return subprocess.run([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.PIPE, check=False, **streams)
+    return subprocess.run([sys.executable, "-c", program], cwd=ROOT, stdout=stdout, stderr=subprocess.PIPE, check=False)
 
 
 def test_a_reader_that_left_is_no_error() -> None:

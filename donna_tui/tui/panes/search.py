@@ -10,22 +10,12 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.getters import query_one
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from donna_tui.errors import DonnaError
-from donna_tui.events import (
-    EngineEvent,
-    IndexSwapped,
-    ModelPhase,
-    ModelStateChanged,
-    NoteDeleted,
-    NoteEmbedded,
-    NoteIndexed,
-    NoteRenamed,
-)
 from donna_tui.results import Hit, SearchOutcome
+from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import citation, citation_link
 from donna_tui.status import Status
 from donna_tui.tui.actions import ActionState
@@ -34,10 +24,13 @@ from donna_tui.tui.bindings import bindings
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.tui.outside import Outside
+from donna_tui.tui.panes.asking import Asking
 from donna_tui.tui.panes.search_state import (
     Question,
     bar_facts,
     before_asking,
+    changed_note,
+    changes_answers,
     failed,
     keeps_place,
     list_title,
@@ -51,22 +44,15 @@ from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.notice import Notice, Words
 from donna_tui.tui.widgets.preview import Preview
 from donna_tui.tui.widgets.result_list import ResultList
-from donna_tui.tui.widgets.search_bar import SearchBar, SearchInput
+from donna_tui.tui.widgets.search_bar import SearchBar
 
-TYPING_PAUSE = 0.045
-"""Seconds without a key before a search starts: shorter than the gap between two keys of a fast typist."""
-
-PREVIEW_PAUSE = 0.03
 ROOMY = 28
 """Lines of the pane from which on a result shows two lines of its text."""
 
-REFRESH_PAUSE = 1.0
-"""Seconds between two searches that only follow changes of the index."""
-
 
 class SearchPane(Vertical):
-    """Live search. An answer is drawn only if it answers the newest question, and a refresh that nobody asked for
-    only if it leaves the row under the cursor where it is.
+    """Live search. An answer that nobody asked for just now is drawn only if it leaves the row under the cursor where
+    it is; else it waits, and a line says so.
     """
 
     BINDINGS = bindings("search")
@@ -78,18 +64,13 @@ class SearchPane(Vertical):
 
     def __init__(self, outside: Outside, keys: Keys) -> None:
         super().__init__(id="search")
-        self._keys = keys
         self._outside = outside
+        self._keys = keys
+        self._asking = Asking(self, self._answered, self._failed)
         self._backend: Backend | None = None
         self._status: Status | None = None
-        self._question = Question()
         self._outcome: SearchOutcome | None = None
-        self._asked = 0
-        self._previewed = 0
-        self._newer: SearchOutcome | None = None
-        self._typing_timer: Timer | None = None
-        self._preview_timer: Timer | None = None
-        self._refresh_timer: Timer | None = None
+        self._waiting: SearchOutcome | None = None
 
     def compose(self) -> ComposeResult:
         yield SearchBar()
@@ -103,12 +84,11 @@ class SearchPane(Vertical):
 
     def on_mount(self) -> None:
         self._say(before_asking(None))
-        self._tell_bar()
 
     @property
     def question(self) -> Question:
         """What is being asked."""
-        return self._question
+        return self._asking.question
 
     @property
     def selected(self) -> Hit | None:
@@ -119,7 +99,8 @@ class SearchPane(Vertical):
         """Begin to search; what was typed meanwhile is asked at once."""
         self._backend = backend
         self._take_status(backend.status())
-        self._ask()
+        self.preview.connect(backend)
+        self._asking.connect(backend)
 
     def cannot_open(self, error: DonnaError) -> None:
         """Say why there is nothing to search."""
@@ -130,17 +111,10 @@ class SearchPane(Vertical):
         return replace(
             base,
             pane="search",
-            typing=isinstance(self.screen.focused, Input),
+            typing=self._is_typing,
             selected=self.selected is not None,
-            question=not self._question.is_empty,
+            question=not self.question.is_empty,
         )
-
-    def jump_targets(self) -> Iterable[JumpTarget]:
-        """The input, the results in sight and the preview."""
-        for widget in (self.bar.input, self.preview.view):
-            if widget.is_on_screen and widget.region:
-                yield JumpTarget(max(0, widget.region.x - 3), widget.region.y, go=widget.focus)
-        yield from self.results.jump_targets()
 
     def focus_first(self) -> None:
         """Begin to type, with the old question selected so that typing replaces it."""
@@ -152,38 +126,44 @@ class SearchPane(Vertical):
         """One level out. False if this is the outermost one."""
         if self.has_class("-zoomed"):
             self._zoom(on=False)
-        elif self._question.like is not None:
-            self._change(replace(self._question, like=None))
-        elif self._question.near_misses:
-            self._change(replace(self._question, near_misses=False))
-        elif self.screen.focused not in (self.results, self.notice):
-            self._stand_in.focus()
+        elif self.question.like is not None:
+            self._ask(replace(self.question, like=None))
+        elif self.question.near_misses:
+            self._ask(replace(self.question, near_misses=False))
+        elif self.screen.focused is not self._list:
+            self._list.focus()
         else:
             return False
         return True
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """The input, the section and the results in sight."""
+        for widget in (self.bar.input, self.preview.view):
+            if widget.is_on_screen and widget.region:
+                yield JumpTarget(max(0, widget.region.x - 3), widget.region.y, go=widget.focus)
+        if self.results.display:
+            yield from self.results.jump_targets()
 
     def on_resize(self) -> None:
         self.results.snippet_lines = 2 if self.size.height >= ROOMY else 1
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Ask when the typing pauses. Answers to what was typed before are not drawn any more."""
         event.stop()
-        self._question = replace(self._question, text=event.value, like=None)
-        self._asked += 1
-        self._typing_timer = _restart(self._typing_timer, self.set_timer(TYPING_PAUSE, self._ask))
+        self._asking.typed(event.value)
+        if self.question.is_empty:
+            self._clear(before_asking(self._status))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.call_later(self.screen.run_action, "run('search.open')")
+        self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_opened(self, event: ResultList.Opened) -> None:
         event.stop()
-        self.call_later(self.screen.run_action, "run('search.open')")
+        self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_selected(self, event: ResultList.Selected) -> None:
         event.stop()
-        self._previewed += 1
-        self._preview_timer = _restart(self._preview_timer, self.set_timer(PREVIEW_PAUSE, self._show_preview))
+        self.preview.follow(event.hit)
         self.post_message(ActionsChanged())
 
     def on_status_changed(self, event: StatusChanged) -> None:
@@ -191,17 +171,19 @@ class SearchPane(Vertical):
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Look again when the index knows something new."""
-        if self._refresh_timer is None and any(map(_changes_answers, event.events)):
-            self._refresh_timer = self.set_timer(REFRESH_PAUSE, self._refresh_quietly)
-        shown = self.selected
-        if shown is not None and any(
-            isinstance(each, NoteIndexed) and each.path == shown.path for each in event.events
-        ):
-            self._show_preview()
+        if any(changes_answers(each) for each in event.events):
+            self._asking.look_again_soon()
+            self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
-        if self.selected is not None and self._backend is not None:
-            await self._outside.edit(self._backend.absolute_path(self.selected.path), self.selected.start_line)
+        if self.selected is None or self._backend is None:
+            return
+        try:
+            path = self._backend.absolute_path(self.selected.path)
+        except DonnaError as error:
+            self._complain(error)
+        else:
+            await self._outside.edit(path, self.selected.start_line)
 
     async def action_search_obsidian(self) -> None:
         if self.selected is not None and self._status is not None:
@@ -215,7 +197,7 @@ class SearchPane(Vertical):
         if self.selected is not None:
             self._outside.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
 
-    async def action_search_filter(self) -> None:
+    def action_search_filter(self) -> None:
         if self._backend is not None:
             self.run_worker(self._choose_scope(self._backend), group="filter", exclusive=True)
 
@@ -226,118 +208,101 @@ class SearchPane(Vertical):
         self.results.action_cursor_up()
 
     def action_search_more(self) -> None:
-        self._change(replace(self._question, like=self.selected, near_misses=False))
+        self._ask(replace(self.question, like=self.selected, near_misses=False))
 
     def action_search_near(self) -> None:
-        self._change(replace(self._question, near_misses=not self._question.near_misses))
+        self._ask(replace(self.question, near_misses=not self.question.near_misses))
 
     def action_search_mode(self) -> None:
-        self._change(self._question.next_mode())
+        self._ask(self.question.next_mode())
 
     def action_search_refresh(self) -> None:
-        if self._newer is not None:
-            self._draw(self._newer, keep=True)
+        if self._waiting is not None:
+            self._draw(self._waiting, keep=True)
         else:
-            self._ask()
+            self._ask(self.question)
 
     def action_view_zoom(self) -> None:
         self._zoom(on=not self.has_class("-zoomed"))
+
+    @property
+    def _is_typing(self) -> bool:
+        return isinstance(self.screen.focused, Input)
+
+    @property
+    def _list(self) -> Widget:
+        """The list, or the notice in its place while there are no results."""
+        return self.results if self.results.rows else self.notice
+
+    def _zoom(self, *, on: bool) -> None:
+        on = on and bool(self.results.rows)
+        self.set_class(on, "-zoomed")
+        (self.preview.view if on else self._list).focus()
 
     async def _choose_scope(self, backend: Backend) -> None:
         try:
             folders, sources = await backend.folders(), await backend.sources()
         except DonnaError as error:
-            self.notify(error.message, severity="error", markup=False)
+            self._complain(error)
             return
-        scope = await self.app.push_screen_wait(ScopePicker(folders, sources, self._question.scope))
+        scope = await self.app.push_screen_wait(ScopePicker(folders, sources, self.question.scope))
         if scope is not None:
-            self._change(replace(self._question, scope=scope))
+            self._ask(replace(self.question, scope=scope))
 
-    def _zoom(self, *, on: bool) -> None:
-        on = on and bool(self.results.rows)
-        self.set_class(on, "-zoomed")
-        (self.preview.view if on else self._stand_in).focus()
+    def _complain(self, error: DonnaError) -> None:
+        self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
 
-    @property
-    def _stand_in(self) -> Widget:
-        """The list, or the notice in its place while there are no results."""
-        return self.results if self.results.rows else self.notice
-
-    def _change(self, question: Question) -> None:
-        self._question = question
+    def _ask(self, question: Question) -> None:
+        self._asking.ask(question)
         self._tell_bar()
-        self._ask()
 
-    def _ask(self) -> None:
-        self._asked += 1
-        self._newer = None
-        self._tell_bar()
-        if self._question.is_empty:
-            self.workers.cancel_group(self, "search")
-            self._outcome = None
-            self._clear(before_asking(self._status))
-        elif self._backend is not None:
-            self.run_worker(self._search(self._backend, self._asked), group="search", exclusive=True)
-
-    async def _search(self, backend: Backend, number: int) -> None:
-        try:
-            outcome = await self._answer(backend)
-        except DonnaError as error:
-            if number == self._asked:
-                self._outcome = None
-                self._clear(failed(error))
-            return
-        if number == self._asked:
+    def _answered(self, outcome: SearchOutcome, asked: bool) -> None:
+        rows = rows_of(outcome, near_misses=self.question.near_misses)
+        if asked:
             self._draw(outcome, keep=self.screen.focused is self.results)
-
-    async def _answer(self, backend: Backend) -> SearchOutcome:
-        question = self._question
-        if question.like is not None:
-            return await backend.more_like(question.like, question.request())
-        return await backend.search(question.request())
-
-    def _refresh_quietly(self) -> None:
-        self._refresh_timer = None
-        if self._backend is not None and not self._question.is_empty:
-            self.run_worker(self._look_again(self._backend, self._asked), group="refresh", exclusive=True)
-
-    async def _look_again(self, backend: Backend, number: int) -> None:
-        try:
-            outcome = await self._answer(backend)
-        except DonnaError:
-            return  # the answer on the screen still stands, and a question that somebody asks says what is wrong
-        if number != self._asked:
-            return
-        rows = rows_of(outcome, near_misses=self._question.near_misses)
-        if keeps_place(self.results.rows, self.results.index, rows):
+        elif keeps_place(self.results.rows, self.results.index, rows):
             self._draw(outcome, keep=True)
         else:
-            self._newer = outcome
-            key = shown_key(self._keys["search.refresh"], typing=isinstance(self.screen.focused, Input))
-            self._note(f"The index has changed since; {key} shows the newer order.")
+            self._waiting = outcome
+            self._note(changed_note(shown_key(self._keys["search.refresh"], typing=self._is_typing)))
+
+    def _failed(self, error: DonnaError) -> None:
+        self._outcome = None
+        self._clear(failed(error))
 
     def _draw(self, outcome: SearchOutcome, *, keep: bool) -> None:
-        self._outcome, self._newer = outcome, None
-        rows = rows_of(outcome, near_misses=self._question.near_misses)
-        self._tell_bar()
+        self._outcome, self._waiting = outcome, None
+        rows = rows_of(outcome, near_misses=self.question.near_misses)
         if not rows:
-            self._clear(nothing_found(self._question, outcome, self._status))
+            self._clear(nothing_found(self.question, outcome, self._status))
             return
         kept = self.selected.chunk_id if keep and self.selected is not None else ""
-        self.set_class(False, "-empty")
-        self.query_one("#search-title", Static).update(Content(list_title(self._question, outcome)))
+        self.remove_class("-empty")
+        self._tell_bar()
+        self.query_one("#search-title", Static).update(Content(list_title(self.question, outcome)))
         self._note(note_of(outcome))
         self.results.show(rows, keep=kept)
+        if self.screen.focused is self.notice:
+            self.results.focus()
 
     def _clear(self, words: Words) -> None:
+        """Show words instead of results. Whoever was in the list is then in the words."""
+        was_in_list = self.screen.focused in (self.results, self.preview.view)
+        self._waiting = None
+        if self.question.is_empty:
+            self._outcome = None
         self.results.show(())
         self.preview.clear()
         self._say(words)
+        if was_in_list:
+            self.notice.focus()
 
     def _say(self, words: Words) -> None:
         self.notice.say(words)
         self._note("")
-        self.set_class(True, "-empty")
+        self.add_class("-empty")
+        self.remove_class("-zoomed")
+        self._tell_bar()
         self.post_message(ActionsChanged())
 
     def _note(self, text: str) -> None:
@@ -346,36 +311,9 @@ class SearchPane(Vertical):
         note.display = bool(text)
 
     def _tell_bar(self) -> None:
-        self.bar.state(*bar_facts(self._question, self._outcome))
+        self.bar.state(*bar_facts(self.question, self._outcome))
 
     def _take_status(self, status: Status) -> None:
         self._status = status
-        if self._question.is_empty:
+        if self.question.is_empty:
             self._say(before_asking(status))
-
-    def _show_preview(self) -> None:
-        hit = self.selected
-        if hit is not None and self._backend is not None:
-            self.run_worker(self._load_preview(self._backend, hit, self._previewed), group="preview", exclusive=True)
-
-    async def _load_preview(self, backend: Backend, hit: Hit, number: int) -> None:
-        try:
-            passage = await backend.passage(hit.path, hit.start_line, hit.end_line)
-        except DonnaError as error:
-            if number == self._previewed:
-                self.preview.fail(hit, error.message, error.hint or "")
-            return
-        if number == self._previewed:
-            self.preview.show(hit, passage)
-
-
-def _restart(old: Timer | None, new: Timer) -> Timer:
-    if old is not None:
-        old.stop()
-    return new
-
-
-def _changes_answers(event: EngineEvent) -> bool:
-    if isinstance(event, ModelStateChanged):
-        return event.phase is ModelPhase.READY
-    return isinstance(event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped)

@@ -5,6 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.events import (
+    EngineEvent,
+    IndexSwapped,
+    ModelPhase,
+    ModelStateChanged,
+    NoteDeleted,
+    NoteEmbedded,
+    NoteIndexed,
+    NoteRenamed,
+)
 from donna_tui.results import MODES, Filters, Hit, Mode, SearchOutcome, SearchRequest
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Status
@@ -19,9 +29,10 @@ MODE_NAMES: dict[Mode, str] = {"hybrid": "meaning + words", "semantic": "meaning
 _SYNTAX = (
     ('"two words"', "exactly these, side by side"),
     ("-word", "without it"),
-    ("in:Projects", "in this folder"),
-    ("tag:idea  type:meeting", "with this property"),
-    ("after:2026-01-01", "changed since then"),
+    ("path:Projects", "in this folder"),
+    ("tag:idea", "with this tag"),
+    ("type:meeting", "notes of this type"),
+    ("after:7d", "changed in the last week"),
 )
 
 
@@ -84,6 +95,18 @@ def keeps_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]) -> 
     return index < len(after) and after[index].hit.chunk_id == before[index].hit.chunk_id
 
 
+def changes_answers(event: EngineEvent) -> bool:
+    """Whether the same question may have another answer now."""
+    if isinstance(event, ModelStateChanged):
+        return event.phase is ModelPhase.READY
+    return isinstance(event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped)
+
+
+def changed_note(key: str) -> str:
+    """What is said when the index knows better, but the row under the cursor would move."""
+    return f"Your notes have changed since; {key} shows the newer order."
+
+
 def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, ...]:
     """What stands beside the input: mode, scope, number of hits."""
     found = (count(len(outcome.hits)),) if outcome is not None and not question.is_empty else ()
@@ -93,8 +116,9 @@ def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, .
 def list_title(question: Question, outcome: SearchOutcome) -> str:
     """What stands above the results."""
     found = plural(len(outcome.hits), "passage")
-    like = f" like {clean_line(question.like.title)}" if question.like is not None else ""
-    return f"{found}{like} · {milliseconds(outcome.latency_ms)}"
+    if question.like is not None:
+        return f"{found} like {_short(clean_line(question.like.title))} · esc goes back"
+    return f"{found} · {milliseconds(outcome.latency_ms)}"
 
 
 def note_of(outcome: SearchOutcome) -> str:

@@ -17,39 +17,47 @@ from donna_tui.tui.widgets.passage_view import PassageView
 
 HELP: dict[Pane, str] = {
     "search": """\
-Type, and passages of your notes appear, best first. Nothing needs to be typed exactly: Donna looks for the words and for the meaning.
+Type, and passages of your notes appear, best first. Nothing needs to be typed exactly: Donna looks for the words
+and for the meaning.
 
 ## A result
 - The **title** of the note, and the headings that lead to the passage.
-- The **bar and the number** say how close the passage is in meaning, from 0 to 1. A passage found by its words only may have none.
+- The **bar and the number** say how close the passage is in meaning, from 0 to 1. A passage found by its words only
+  may have none.
 - **Path and lines**: the place in the file, as your editor counts.
-- **Why it is here**: `meaning 1 · words 2` is first by meaning and second by words. `local only` marks a note that must not leave this machine.
+- **Why it is here**: `meaning 1 · words 2` is first by meaning and second by words. `local only` marks a note that
+  must not leave this machine.
 - A line of the text, with the words that matched.
 
 At the right is the section that holds it; the bar beside the text marks the passage itself.
 
 ## The order
-It stays as it is under your cursor. When notes change meanwhile, the list follows only where the selected row keeps its place; else a line below it says so, and `r` shows the newer order.
+It stays as it is under your cursor. When notes change meanwhile, the list follows only where the selected row keeps
+its place; else a line below it says so, and `r` shows the newer order.
 
 ## Asking more exactly
 - `"two words"` side by side, `-word` without it
-- `in:Projects` or `path:Projects` in a folder
-- `tag:idea`, `type:meeting`, `after:2026-01-01`, `before:2026-03-01`
+- `path:Projects` in a folder, `in:chat` in a source
+- `tag:idea`, `type:meeting`
+- `after:2026-01-01`, `before:2026-03`, `after:7d`
 
 ## When nothing is found
-Donna says so, rather than show the least bad passage. `n` shows what came close, `s` changes between meaning and words, `f` searches in another folder.
+Donna says so, rather than show the least bad passage. `n` shows what came close, `s` changes between meaning and
+words, `f` searches in another folder.
 """,
     "activity": """\
 What Donna is doing with your notes: how far the index is, what happened, and what needs you.
 
 ## How far
-A note can be found **by its words** as soon as its text is read, and **by meaning** when its passages have been embedded. Both are counted here, with the time that is left.
+A note can be found **by its words** as soon as its text is read, and **by meaning** when its passages have been
+embedded. Both are counted here, with the time that is left.
 
 ## What happened
 Each line is one event: when, what, which note, how long. A file that is left out says why.
 
 ## Problems
-A problem says what is wrong and what helps. `r` tries the selected one again now; the others are tried again by themselves.
+A problem says what is wrong and what helps. `r` tries the selected one again now; the others are tried again by
+themselves.
 
 Donna only reads your notes. The index is a copy that can be built again at any time.
 """,

@@ -40,13 +40,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
     """Holds the panes. Every key, click, palette entry and footer item ends in `action_run`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("global"), Binding("ctrl+c", "copy_or_hint", show=False)]
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-cramped"),
         (_SMALLEST[0], "-narrow"),
         (100, "-normal"),
         (140, "-wide"),
     ]
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-flat"),
         (_SMALLEST[1], "-low"),
         (30, "-tall"),

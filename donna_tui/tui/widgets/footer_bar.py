@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from rich.cells import cell_len
 from textual import events
@@ -36,7 +37,7 @@ def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Acti
 class FooterBar(Widget):
     """Draws the actions of an `ActionState`; a click runs one."""
 
-    COMPONENT_CLASSES = {"footer--key", "footer--title", "footer--off"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--title", "footer--off"}
 
     class Clicked(Message):
         """An action was clicked."""

@@ -21,7 +21,7 @@ class JumpTarget:
 
     x: int
     y: int
-    go: Callable[[], None]
+    go: Callable[[], object]
 
 
 @runtime_checkable

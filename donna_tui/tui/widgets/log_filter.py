@@ -4,41 +4,87 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.getters import query_one
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
+from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.wording import Kind
 
-_KINDS: tuple[Kind | None, ...] = (None, *Kind)
+KINDS: tuple[Kind | None, ...] = (None, *Kind)
+_GAP = 2
+_LONGEST_PASTE = 200
+
+
+def kind_name(kind: Kind | None) -> str:
+    """The kind as it is written on the screen."""
+    return kind.value if kind is not None else "everything"
+
+
+class FilterInput(Input):
+    """Takes one safe line when something is pasted; up and down choose the kind."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "app.choose_kind(1)", show=False),
+        Binding("up", "app.choose_kind(-1)", show=False),
+    ]
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Take the first line, without anything that a terminal would obey."""
+        event.stop()
+        event.prevent_default()
+        lines = event.text[:_LONGEST_PASTE].splitlines()
+        if lines:
+            self.insert_text_at_cursor(clean_line(lines[0]))
 
 
 class KindChoice(Widget):
-    """The kinds of events in a row, the chosen one marked."""
+    """The kinds of events in a row, the chosen one marked; a click chooses."""
 
-    COMPONENT_CLASSES = {"kinds--chosen", "kinds--other"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"kinds--chosen", "kinds--other"}
 
     index: reactive[int] = reactive(0)
 
+    class Chosen(Message):
+        """Another kind was clicked."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
     def render(self) -> Content:
-        names = [kind.value if kind is not None else "everything" for kind in _KINDS]
-        styles = [".kinds--chosen" if at == self.index else ".kinds--other" for at in range(len(names))]
-        return Content("  ").join([Content.styled(*each) for each in zip(names, styles, strict=True)])
+        names = (
+            Content.styled(kind_name(kind), ".kinds--chosen" if place == self.index else ".kinds--other")
+            for place, kind in enumerate(KINDS)
+        )
+        return Content(" " * _GAP).join(names)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the kind under the mouse."""
+        start = 0
+        for place, kind in enumerate(KINDS):
+            if start <= event.x < start + len(kind_name(kind)):
+                self.post_message(self.Chosen(place))
+            start += len(kind_name(kind)) + _GAP
 
 
 class LogFilter(Horizontal):
-    """Posts `Changed` on every change; escape empties and closes it, enter goes back to the log."""
+    """Posts `Changed` whenever something else is to be shown."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "kind(1)", "next kind", show=False),
-        Binding("up", "kind(-1)", "previous kind", show=False),
-        Binding("escape", "close", "show everything", show=False),
+        Binding("down", "kind(1)", show=False),
+        Binding("up", "kind(-1)", show=False),
     ]
+
+    field = query_one(Input)
+    choice = query_one(KindChoice)
 
     class Changed(Message):
         """The log is to show only this."""
@@ -56,27 +102,29 @@ class LogFilter(Horizontal):
             self.closed = closed
 
     def compose(self) -> ComposeResult:
-        yield Input(placeholder="words in the log · ↑↓ kind · esc everything", compact=True)
+        yield Static(Content("❯"), id="log-prompt")
+        yield FilterInput(placeholder="words to look for  ↑↓ kind", compact=True)
         yield KindChoice()
 
     def focus_input(self) -> None:
         """Begin to type."""
-        self.query_one(Input).focus()
+        self.field.focus()
+
+    def clear(self) -> None:
+        """Show everything again and leave."""
+        with self.field.prevent(Input.Changed):
+            self.field.value = ""
+        self._choose(0)
+        self.post_message(self.Left(closed=True))
 
     def action_kind(self, by: int) -> None:
         """Choose the next or previous kind."""
-        choice = self.query_one(KindChoice)
-        choice.index = (choice.index + by) % len(_KINDS)
-        self._tell()
+        self._choose((self.choice.index + by) % len(KINDS))
 
-    def action_close(self) -> None:
-        """Take the filter away."""
-        field = self.query_one(Input)
-        with field.prevent(Input.Changed):
-            field.value = ""
-        self.query_one(KindChoice).index = 0
-        self._tell()
-        self.post_message(self.Left(closed=True))
+    def on_kind_choice_chosen(self, event: KindChoice.Chosen) -> None:
+        """Choose the kind that was clicked."""
+        event.stop()
+        self._choose(event.index)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow while typing."""
@@ -88,5 +136,9 @@ class LogFilter(Horizontal):
         event.stop()
         self.post_message(self.Left(closed=False))
 
+    def _choose(self, index: int) -> None:
+        self.choice.index = index
+        self._tell()
+
     def _tell(self) -> None:
-        self.post_message(self.Changed(self.query_one(Input).value, _KINDS[self.query_one(KindChoice).index]))
+        self.post_message(self.Changed(self.field.value, KINDS[self.choice.index]))

@@ -35,15 +35,17 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._blocks: tuple[Block, ...] = ()
-        self._mark = range(0)
+        self._shown = ("", range(0))
         self._rows: list[tuple[Content, bool]] = []
         self._laid_out_for = 0
         self._strips: LRUCache[int, Strip] = LRUCache(512)
 
     def show(self, text: str, mark: range = range(0)) -> None:
         """Show a section. The lines of `text` in `mark`, counted from 0, are marked and scrolled into view."""
+        if (text, mark) == self._shown:
+            return
+        self._shown = (text, mark)
         self._blocks = tuple(markdown_blocks(text))
-        self._mark = mark
         self._lay_out()
         self._scroll_to_passage()
 
@@ -115,8 +117,9 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _lay_out(self) -> None:
         self._laid_out_for = self._text_width
+        mark = self._shown[1]
         self._rows = [
-            (row, any(line in self._mark for line in lines))
+            (row, any(line in mark for line in lines))
             for block in self._blocks
             for row, lines in wrapped(block, self._laid_out_for)
         ]

@@ -8,19 +8,26 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
+from textual.timer import Timer
 from textual.widgets import Static
 
+from donna_tui.errors import DonnaError
+from donna_tui.events import EngineEvent, NoteIndexed
 from donna_tui.results import Hit
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
-from donna_tui.tui.backend import Passage
+from donna_tui.tui.backend import Backend, Passage
 from donna_tui.tui.widgets.passage_view import PassageView
 
 _MOST_LINKS = 6
 
 
+PAUSE = 0.03
+"""Seconds that a result is selected before its section is read, so that running through the list reads nothing."""
+
+
 class Preview(Vertical):
-    """Shows one passage at a time. It keeps the last one until the next one is there, so nothing flickers."""
+    """Follows the selected result. It keeps the last section until the next one is there, so nothing flickers."""
 
     head = query_one("#preview-head", Static)
     view = query_one("#preview-text", PassageView)
@@ -31,11 +38,49 @@ class Preview(Vertical):
         yield PassageView(id="preview-text")
         yield Static(id="preview-foot")
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._backend: Backend | None = None
+        self._hit: Hit | None = None
+        self._timer: Timer | None = None
+
+    def connect(self, backend: Backend) -> None:
+        """Read sections from this backend."""
+        self._backend = backend
+
+    def follow(self, hit: Hit | None) -> None:
+        """Show the section of a hit, in a moment. Of several hits in a row only the last one is shown."""
+        self._hit = hit
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(PAUSE, self._load)
+
+    def changed(self, happened: tuple[EngineEvent, ...]) -> None:
+        """Read the section again if its note was indexed anew."""
+        hit = self._hit
+        if hit is not None and any(isinstance(each, NoteIndexed) and each.path == hit.path for each in happened):
+            self._load()
+
     def clear(self) -> None:
         """Show nothing."""
+        self._hit = None
         self.head.update(Content(""))
         self.foot.update(Content(""))
         self.view.show("")
+
+    def _load(self) -> None:
+        if self._hit is not None and self._backend is not None:
+            self.run_worker(self._read(self._backend, self._hit), group="preview", exclusive=True)
+
+    async def _read(self, backend: Backend, hit: Hit) -> None:
+        try:
+            passage = await backend.passage(hit.path, hit.start_line, hit.end_line)
+        except DonnaError as error:
+            if hit is self._hit:
+                self.fail(hit, error.message, error.hint or "")
+            return
+        if hit is self._hit:
+            self.show(hit, passage)
 
     def show(self, hit: Hit, passage: Passage) -> None:
         """Show the section that holds a hit."""

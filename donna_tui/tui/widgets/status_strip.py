@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -99,7 +100,13 @@ def _length(kept: list[Fact]) -> int:
 class StatusStrip(Widget):
     """Shows the newest `Status`, or that the vault is being opened."""
 
-    COMPONENT_CLASSES = {"strip--strong", "strip--warning", "bar--meaning", "bar--words", "bar--rest"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "strip--strong",
+        "strip--warning",
+        "bar--meaning",
+        "bar--words",
+        "bar--rest",
+    }
 
     status: reactive[Status | None] = reactive[Status | None](None)
     trouble: reactive[str] = reactive("")

@@ -1,0 +1,53 @@
+"""`donna get`: a note as it is on disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from donna_tui.cli.output import emit
+from donna_tui.cli.session import Session, open_session
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.text.lines import each_line
+from donna_tui.text.markdown import split_sections
+from donna_tui.vault.client import VaultClient, VaultNote
+
+
+def client_for(session: Session) -> VaultClient:
+    """Read access to a session's vault."""
+    config = session.config
+    return VaultClient(
+        session.space.root,
+        ignore=(*config.vault.ignore_globs, *config.sources.vault.ignore_globs),
+        max_bytes=config.safety.max_read_bytes,
+        sensitive_key=config.safety.sensitive_frontmatter_key,
+    )
+
+
+def run_get(path: str, start: int, count: int | None, space: str | None, *, as_json: bool) -> None:
+    """Print lines of a note. Raises VaultReadError if it cannot or must not be read."""
+    note = client_for(open_session(space)).read(path.removeprefix("vault:"))
+    lines = [note.text[low:high] for low, high, _ in each_line(note.text)]
+    shown = lines[start - 1 : None if count is None else start - 1 + count]
+    emit(_fields(note, start, shown, len(lines)), as_json=as_json, human=lambda: shown)
+
+
+def _fields(note: VaultNote, start: int, shown: list[str], total: int) -> dict[str, Any]:
+    sections = split_sections(note.text, note.body_start)
+    return {
+        "path": note.path,
+        "title": note.title,
+        "text": "\n".join(shown),
+        "start_line": start,
+        "end_line": start + len(shown) - 1,
+        "total_lines": total,
+        "etag": note.etag,
+        "mtime_ns": str(note.mtime_ns),
+        "size": note.size,
+        "sensitive": note.sensitivity is not Sensitivity.PUBLIC,
+        "frontmatter": note.frontmatter.data,
+        "problem": note.frontmatter.problem,
+        "sections": [
+            {"heading_path": list(each.heading_path), "start_line": each.start_line, "end_line": each.end_line}
+            for each in sections
+        ],
+    }

@@ -1,0 +1,26 @@
+"""`donna keys`: every action with its keys, as configured."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from donna_tui.cli.output import emit
+from donna_tui.config.load import load_config
+from donna_tui.tui.keymap import load_keymap
+from donna_tui.tui.keysheet import keys_table
+
+
+def run_keys(*, check: bool, as_json: bool) -> None:
+    """Print the table. Raises ConfigError naming everything that is wrong with the configured keys."""
+    ui = load_config().config.ui
+    keymap = load_keymap(ui.keymap, ui.keys)
+    rows = keys_table(keymap.keys)
+    table = [{**asdict(row), "id": row.id} for row in rows]
+
+    def human() -> list[str]:
+        if check:
+            return [f"{len(rows)} actions, no faults", *keymap.warnings]
+        width = max(len(row.keys) for row in rows)
+        return [f"{row.where:<10}  {row.keys:<{width}}  {row.title}  ({row.id})" for row in rows]
+
+    emit({"keys": table, "warnings": list(keymap.warnings)}, as_json=as_json, human=human)

@@ -1,0 +1,161 @@
+"""The verbs of `donna`. What is slow to import is imported by the verb that needs it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from donna_tui.cli.config import config_app
+from donna_tui.cli.guard import guarded
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+SpaceOption = Annotated[
+    str | None,
+    typer.Option("--space", envvar="DONNA_VAULT", help="A folder of notes, or the name of a space.", metavar="SPACE"),
+]
+
+
+class OpensByDefault(TyperGroup):
+    """`donna`, `donna SPACE` and `donna --space SPACE` mean `donna open …`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put `open` in front of what does not begin with a verb."""
+        own_options = ("--help", "-h", "--version")
+        if not args or (args[0] not in self.commands and args[0] not in own_options):
+            args = ["open", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=OpensByDefault,
+    help="The memory of your vault, in the terminal. `donna SPACE` opens it; every screen has a verb of its own.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(config_app, name="config")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from donna_tui import __version__
+
+        typer.echo(f"donna {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """The memory of your vault, in the terminal."""
+
+
+@app.command("open")
+def open_space(
+    where: Annotated[str | None, typer.Argument(metavar="[SPACE]", help="A folder of notes, or a name.")] = None,
+    space: SpaceOption = None,
+) -> None:
+    """Open the full-screen app (what `donna SPACE` does)."""
+    from donna_tui.cli.tui import run_tui
+
+    with guarded(as_json=False):
+        run_tui(where or space)
+
+
+@app.command()
+def demo() -> None:
+    """Open the full-screen app on a fresh demo vault."""
+    from donna_tui.cli.tui import run_demo
+
+    with guarded(as_json=False):
+        run_demo()
+
+
+@app.command()
+def index(
+    full: Annotated[bool, typer.Option("--full", help="Read every note again; missing notes count as deleted.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the index up to date now, and return when text and vectors are in."""
+    from donna_tui.cli.index import run_index
+
+    with guarded(as_json):
+        run_index(space, full=full, as_json=as_json)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="Words, \"phrases\", -words and filters such as path: or tag:.")] = "",
+    k: Annotated[int, typer.Option("-k", help="How many hits; 0 means the configured number.", min=0)] = 0,
+    mode: Annotated[str, typer.Option("--mode", help="hybrid, semantic or keyword.")] = "hybrid",
+    source: Annotated[list[str] | None, typer.Option("--source", help="Only this kind of document.")] = None,
+    path: Annotated[str, typer.Option("--path", help="Only below this folder.")] = "",
+    near: Annotated[bool, typer.Option("--near", help="Show near misses as well.")] = False,
+    batch: Annotated[str, typer.Option("--batch", help="A file of questions, one JSON object a line; - is stdin.")] = "",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search, and print passages with their citations."""
+    from donna_tui.cli.search import Asked, run_batch, run_search
+
+    with guarded(as_json):
+        asked = Asked(k=k, mode=mode, sources=tuple(source or ()), path=path, near=near)
+        if batch:
+            run_batch(batch, asked, space)
+        else:
+            run_search(query, asked, space, as_json=as_json)
+
+
+@app.command()
+def get(
+    path: Annotated[str, typer.Argument(help="The path of a note within the vault.")],
+    start: Annotated[int, typer.Option("--from", help="The first line to print.", min=1)] = 1,
+    lines: Annotated[int | None, typer.Option("--lines", help="How many lines to print.", min=1)] = None,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a note, or some lines of it."""
+    from donna_tui.cli.get import run_get
+
+    with guarded(as_json):
+        run_get(path, start, lines, space, as_json=as_json)
+
+
+@app.command()
+def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Say how far the index is, what is skipped and why, and what needs attention."""
+    from donna_tui.cli.status import run_status
+
+    with guarded(as_json):
+        run_status(space, as_json=as_json)
+
+
+@app.command()
+def doctor(
+    repair: Annotated[bool, typer.Option("--repair", help="Set a damaged index aside and build a new one.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Examine the installation, the model, the vault and the index."""
+    from donna_tui.cli.doctor import run_doctor
+
+    with guarded(as_json):
+        run_doctor(space, repair=repair, as_json=as_json)
+
+
+@app.command()
+def keys(
+    check: Annotated[bool, typer.Option("--check", help="Only check the configured keys.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print every action with its keys."""
+    from donna_tui.cli.keys import run_keys
+
+    with guarded(as_json):
+        run_keys(check=check, as_json=as_json)
+

@@ -1,0 +1,73 @@
+"""What a verb works on: the space that is meant, its settings, and an engine for as long as the verb runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from donna_tui.config.load import load_config
+from donna_tui.config.models import MemoryConfig
+from donna_tui.errors import Reason, SpaceError
+from donna_tui.paths import AppPaths, app_paths
+from donna_tui.space import Space, find_space
+
+if TYPE_CHECKING:
+    from donna_tui.engine import Engine
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A space with its settings, and where Donna's files are."""
+
+    space: Space
+    config: MemoryConfig
+    paths: AppPaths
+
+
+def find_session(named: str | None) -> Session | None:
+    """The session for a space that was named, configured or open last; None if there is none to go by.
+
+    Raises SpaceError and ConfigError.
+    """
+    paths = app_paths(os.environ)
+    space = find_space(named, None if named else load_config().config.vault.root, paths)
+    return session_for(space, paths) if space else None
+
+
+def session_for(space: Space, paths: AppPaths) -> Session:
+    """The session for a space. Raises ConfigError."""
+    return Session(space, load_config(overrides={"vault.root": str(space.root)}).config, paths)
+
+
+def open_session(named: str | None) -> Session:
+    """The same, where there must be a space."""
+    session = find_session(named)
+    if session is None:
+        raise SpaceError(
+            Reason.NO_VAULT, "no vault is chosen", hint="name one with --space ~/notes, or open one first: donna ~/notes"
+        )
+    return session
+
+
+@contextlib.asynccontextmanager
+async def engine_for(session: Session, what: str) -> AsyncIterator[Engine]:
+    """An engine that does not watch."""
+    from donna_tui.engine import Engine
+
+    engine = Engine(session.space, session.config, session.paths, watch=False, what=what)
+    try:
+        await engine.start()
+        yield engine
+    finally:
+        await engine.stop()
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a verb's coroutine."""
+    return asyncio.run(work)

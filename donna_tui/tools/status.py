@@ -1,0 +1,130 @@
+"""The state of a space without starting anything: what `donna status` and `donna doctor` read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from donna_tui.embedding import files
+from donna_tui.errors import DatabaseError, ModelError
+from donna_tui.index.database import Database, open_database
+from donna_tui.index.generations import current_generation, index_path, recipe_of
+from donna_tui.index.vectors import reading_vectors
+from donna_tui.ingest.progress import count, file_problems
+from donna_tui.monitor import file_bytes
+from donna_tui.paths import AppPaths
+from donna_tui.space import Space
+from donna_tui.spacelock import SpaceLock
+from donna_tui.status import Coverage, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceReport:
+    """What is known of a space at rest. `watcher` says who keeps the index; `unindexed` are (path, state, reason,
+    message) of the files that are not in it.
+    """
+
+    space: Space
+    database: str
+    database_bytes: int
+    coverage: Coverage
+    embedding: str
+    vector_engine: str
+    model: str
+    watcher: str
+    problems: tuple[Problem, ...]
+    unindexed: tuple[tuple[str, str, str, str], ...]
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON: one object with the list `problems`."""
+        coverage = self.coverage
+        return {
+            "space": self.space.name,
+            "root": str(self.space.root),
+            "root_exists": self.space.root.is_dir(),
+            "database": self.database,
+            "database_bytes": self.database_bytes,
+            "coverage": {
+                "notes": coverage.notes,
+                "text": coverage.text,
+                "vectors": coverage.vectors,
+                "chunks": coverage.chunks,
+                "chunks_embedded": coverage.chunks_embedded,
+                "skipped": coverage.skipped,
+                "failed": coverage.failed,
+                "sensitive": coverage.sensitive,
+            },
+            "queue": coverage.chunks - coverage.chunks_embedded,
+            "model": self.model,
+            "embedding_version": self.embedding,
+            "vector_engine": self.vector_engine,
+            "watcher": self.watcher,
+            "problems": [
+                {"id": each.id, "reason": each.reason, "path": each.path, "message": each.message, "hint": each.hint}
+                for each in self.problems
+            ],
+            "files": [
+                {"id": path, "path": path, "state": state, "reason": reason, "message": message}
+                for path, state, reason, message in self.unindexed
+            ],
+        }
+
+
+def read_report(space: Space, paths: AppPaths) -> SpaceReport:
+    """Read the index of a space as it is. Raises DatabaseError if it is there and cannot be read."""
+    generation = current_generation(space.state)
+    path = index_path(space.state, generation or 1)
+    if generation is None or not path.exists():
+        return _report(space, paths, path=str(path), database=None)
+    database = open_database(path, read_only=True)
+    try:
+        return _report(space, paths, path=str(path), database=database)
+    finally:
+        database.close()
+
+
+def _report(space: Space, paths: AppPaths, *, path: str, database: Database | None) -> SpaceReport:
+    return SpaceReport(
+        space=space,
+        database=path,
+        database_bytes=file_bytes(database.path) if database else 0,
+        coverage=count(database) if database else Coverage(),
+        embedding=recipe_of(database).embedding if database else "",
+        vector_engine=reading_vectors(database).name if database else "",
+        model=model_at_hand(paths),
+        watcher=keeper_of(space),
+        problems=file_problems(database) if database else (),
+        unindexed=tuple(_unindexed(database)) if database else (),
+    )
+
+
+def _unindexed(database: Database) -> list[tuple[str, str, str, str]]:
+    return [
+        (path, state, reason, message)
+        for path, state, reason, message in database.rows(
+            "SELECT path, state, reason, message FROM file_states WHERE state <> 'indexed' ORDER BY path"
+        )
+    ]
+
+
+def keeper_of(space: Space) -> str:
+    """Which process keeps the index of a space now; empty if none does."""
+    if not space.state.is_dir():
+        return ""
+    lock = SpaceLock(space.state)
+    if lock.acquire("donna status"):
+        lock.release()
+        return ""
+    return lock.owner() or "another program"
+
+
+def model_at_hand(paths: AppPaths) -> str:
+    """`prepared`, `installed` (it is prepared at the next start), `missing`, or `damaged`."""
+    try:
+        if files.ready_model(paths.cache):
+            return "prepared"
+    except ModelError:
+        return "damaged"
+    return "installed" if files.find_weights() else "missing"
+
+

@@ -1,0 +1,98 @@
+"""Asks the engine the newest question, and lets only the answer to the newest question through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from textual.timer import Timer
+from textual.widget import Widget
+
+from donna_tui.errors import DonnaError
+from donna_tui.results import SearchOutcome
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.panes.search_state import Question
+
+TYPING_PAUSE = 0.045
+"""Seconds without a key before a search starts: shorter than the gap between two keys of a fast typist."""
+
+REFRESH_PAUSE = 1.0
+"""Seconds between two searches that only follow changes of the index."""
+
+
+class Asking:
+    """Owns the question. `answered` gets an outcome, and whether somebody asked for it just now; `failed` an error.
+
+    Timers and workers belong to `owner`, so that they end with it.
+    """
+
+    def __init__(
+        self,
+        owner: Widget,
+        answered: Callable[[SearchOutcome, bool], None],
+        failed: Callable[[DonnaError], None],
+    ) -> None:
+        self.question = Question()
+        self._owner = owner
+        self._answered = answered
+        self._failed = failed
+        self._backend: Backend | None = None
+        self._number = 0
+        self._typing: Timer | None = None
+        self._refreshing: Timer | None = None
+
+    def connect(self, backend: Backend) -> None:
+        """Ask this backend from now on, first of all what was typed meanwhile."""
+        self._backend = backend
+        self.ask(self.question)
+
+    def typed(self, text: str) -> None:
+        """The text has changed: from now on older answers are not let through, and when typing pauses this is asked."""
+        self._number += 1
+        self.question = replace(self.question, text=text, like=None)
+        if self._typing is not None:
+            self._typing.stop()
+        self._typing = self._owner.set_timer(TYPING_PAUSE, lambda: self.ask(self.question))
+
+    def ask(self, question: Question) -> None:
+        """Ask now. An empty question only takes back the one before."""
+        self._number += 1
+        self.question = question
+        if question.is_empty:
+            self._owner.workers.cancel_group(self._owner, "search")
+        elif self._backend is not None:
+            self._owner.run_worker(self._search(self._backend, self._number), group="search", exclusive=True)
+
+    def look_again_soon(self) -> None:
+        """Ask the same question once more before long, because the index has changed."""
+        if self._refreshing is None:
+            self._refreshing = self._owner.set_timer(REFRESH_PAUSE, self._look_again)
+
+    def _look_again(self) -> None:
+        self._refreshing = None
+        if self._backend is not None and not self.question.is_empty:
+            self._owner.run_worker(self._refresh(self._backend, self._number), group="refresh", exclusive=True)
+
+    async def _search(self, backend: Backend, number: int) -> None:
+        try:
+            outcome = await _answer(backend, self.question)
+        except DonnaError as error:
+            if number == self._number:
+                self._failed(error)
+            return
+        if number == self._number:
+            self._answered(outcome, True)
+
+    async def _refresh(self, backend: Backend, number: int) -> None:
+        try:
+            outcome = await _answer(backend, self.question)
+        except DonnaError:
+            return  # nobody asked: the answer in sight still stands, and the next question says what is wrong
+        if number == self._number:
+            self._answered(outcome, False)
+
+
+async def _answer(backend: Backend, question: Question) -> SearchOutcome:
+    if question.like is not None:
+        return await backend.more_like(question.like, question.request())
+    return await backend.search(question.request())
