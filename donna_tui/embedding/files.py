@@ -52,9 +52,9 @@ class ModelFiles:
 class Manifest(BaseModel):
     """`manifest.json` of an export: what it was made from, what is in the folder, and what was measured.
 
-    Another `recipe` means an export that this Donna would make differently, so it counts as damaged. `difference` is the
-    largest one between the exact graph and sentence-transformers; `speedup` and `cosine` compare the 8-bit graph with
-    the exact one.
+    Another `recipe` means an export that this Donna would make differently, so it counts as damaged. `difference` is
+    the largest one between the exact graph and sentence-transformers; `speedup` and `cosine` compare the 8-bit graph
+    with the exact one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -158,6 +158,13 @@ def sha256_of(file: Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise _damaged(file.name) from error
+
+
+def folder_sha256(folder: Path) -> str:
+    """One hash, in hex, of every file of a model folder that decides what its vectors are."""
+    files = sorted(file for file in folder.rglob("*") if file.suffix in {".safetensors", ".bin", ".json"})
+    lines = (f"{file.relative_to(folder)} {sha256_of(file)}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _read_manifest(file: Path) -> Manifest:

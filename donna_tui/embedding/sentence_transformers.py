@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -12,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from donna_tui.embedding.files import INSTALL_HINT, OFFLINE, sha256_of
+from donna_tui.embedding.files import INSTALL_HINT, OFFLINE, folder_sha256
 from donna_tui.embedding.provider import QUERY_WINDOWS, Matrix, Vector, check_vectors, normalised, too_long, version_tag
-from donna_tui.embedding.tokenizer import ModelTokens
+from donna_tui.embedding.tokenizer import ModelTokens, encodable
 from donna_tui.errors import ModelError, Reason
 
-_DEFINING_FILES = frozenset({".safetensors", ".bin", ".json"})
+LONGEST_WINDOW = 8192
+"""Taken for a model that names no limit of its own, in tokens."""
 
 
 class SentenceTransformersProvider:
@@ -29,12 +29,13 @@ class SentenceTransformersProvider:
     def __init__(self, folder: Path, tokenizer: Path) -> None:
         """Load the model and try it once. Raises ModelError if it cannot be used."""
         self.name = folder.name
-        self.version_tag = version_tag(self.name, _fingerprint(folder), "sentence-transformers")
+        self.version_tag = version_tag(self.name, folder_sha256(folder), "sentence-transformers")
         self.counter = ModelTokens.load(tokenizer)
         self._lock = threading.Lock()
         self._model = _load(folder)
         prompts = (len(self.counter.spans(prompt)) for prompt in self._model.prompts.values())
-        self.max_tokens = int(self._model.max_seq_length) - max(prompts, default=0)
+        window = int(min(self._model.max_seq_length or LONGEST_WINDOW, LONGEST_WINDOW))
+        self.max_tokens = window - max(prompts, default=0)
         first = self._encode(self._model.encode_query, ["A first sentence"])
         self.dim = int(first.shape[1])
         check_vectors(first, 1, self.dim)
@@ -62,7 +63,7 @@ class SentenceTransformersProvider:
 
     def _encode(self, encode: Callable[..., Any], texts: Sequence[str]) -> Matrix:
         with self._lock:
-            rows = encode(list(texts), convert_to_numpy=True, show_progress_bar=False)
+            rows = encode([encodable(text) for text in texts], convert_to_numpy=True, show_progress_bar=False)
         return normalised(np.asarray(rows, dtype=np.float32))
 
 
@@ -78,10 +79,3 @@ def _load(folder: Path) -> Any:
         raise ModelError(Reason.MODEL_MISSING, f"{error}, which model folders need.", hint=INSTALL_HINT) from error
     except Exception as error:
         raise ModelError(Reason.MODEL_INVALID, f"The model in {folder} cannot be loaded.") from error
-
-
-def _fingerprint(folder: Path) -> str:
-    """One hash of every file that decides what the vectors are."""
-    files = sorted(file for file in folder.rglob("*") if file.suffix in _DEFINING_FILES)
-    lines = (f"{file.relative_to(folder)} {sha256_of(file)}\n" for file in files)
-    return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -37,20 +37,20 @@ class ModelTokens:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Half-open character offsets of the tokens of `text`, in order, without the model's special tokens."""
-        return list(self._tokenizer.encode(_encodable(text), add_special_tokens=False).offsets)
+        return list(self._tokenizer.encode(encodable(text), add_special_tokens=False).offsets)
 
     def ids(self, text: str) -> list[int]:
         """What the model reads for `text`, its special tokens included, whatever the length."""
-        return list(self._tokenizer.encode(_encodable(text)).ids)
+        return list(self._tokenizer.encode(encodable(text)).ids)
 
     def windows(self, text: str, size: int) -> list[list[int]]:
         """What the model reads for `text`, cut into windows of at most `size` tokens, special tokens included."""
-        encoding = self._tokenizer.encode(_encodable(text), add_special_tokens=False)
+        encoding = self._tokenizer.encode(encodable(text), add_special_tokens=False)
         encoding.truncate(size - self._tokenizer.num_special_tokens_to_add(is_pair=False))
         first = self._tokenizer.post_process(encoding)
         return [list(window.ids) for window in (first, *first.overflowing)]
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """`text` with `?` for each lone surrogate, which UTF-8 cannot hold; offsets stay the same."""
     return text.encode("utf-8", "replace").decode("utf-8")

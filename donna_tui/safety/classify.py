@@ -1,46 +1,105 @@
-"""Sensitivity, decided in one place for reading, writing, indexing and whatever leaves the machine. In doubt: sensitive."""
+"""Decides how private a note is. In doubt it is private: a leak cannot be taken back, a wrong flag can.
+
+A note is private by `donna: local-only` or by a true value of the configured key in its frontmatter; also when its
+frontmatter cannot be read for sure, or holds a flag in a form that is not valid frontmatter.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-FLAG = "donna"
-LOCAL_ONLY_VALUE = "local-only"
+HEAD_CHARS = 4096
+"""How much of a note is searched for a flag that did not parse."""
 
-NEGATIVE = frozenset({"", "false", "no", "off", "0", "n", "null", "none"})
+_NO = frozenset({"false", "no", "n", "off", "0", "public"})
+_LOCAL_ONLY_KEY = "donna"
+_FENCES = {"---": ("---", "..."), "+++": ("+++",), ";;;": (";;;",), "{": ("}",)}
+"""What opens a block of metadata in some program, and the lines that close it."""
+
+_ASSIGNED = r"[\"']?\s*+[:=]++[\s\"'\[{]*+"
 
 
 class Sensitivity(Enum):
-    """`LOCAL_ONLY` never leaves this machine; `DONNA_SENSITIVE` neither, and Donna never writes to it."""
+    """How private a note is, from least to most."""
 
     PUBLIC = "public"
-    LOCAL_ONLY = "local_only"
-    DONNA_SENSITIVE = "donna_sensitive"
+    LOCAL_ONLY = "local-only"
+    """Its text never leaves this machine."""
+    DONNA_SENSITIVE = "donna-sensitive"
+    """Local-only, and Donna never writes to it."""
 
 
 def classify(
-    metadata: Mapping[str, Any] | None, head: str = "", *, key: str = "donna_sensitive", broken: bool = False
+    metadata: Mapping[str, Any] | None, head: str, *, key: str = "donna_sensitive", broken: bool = False
 ) -> Sensitivity:
-    """The sensitivity of a note, from its frontmatter.
+    """How private the note with this frontmatter is.
 
-    `head` is the raw frontmatter block: it decides where `broken` says that it could not be read for certain. A note
-    whose frontmatter is broken is local-only even if it names no flag, because the flag may be what is broken.
+    `metadata` is None without frontmatter; `broken` says that it could not be read, or is ambiguous. `head` is the
+    beginning of the whole file, at least 4 KiB of it; `key` is the frontmatter key that marks a note as sensitive.
     """
-    data = metadata or {}
-    if _truthy(data.get(key)) or (broken and key in head):
+    head = head[:HEAD_CHARS]
+    if _flagged(metadata, key) or (broken and _mentions(key, head)):
         return Sensitivity.DONNA_SENSITIVE
-    if broken or _local_only(data.get(FLAG)):
+    if broken or _flagged(metadata, _LOCAL_ONLY_KEY):
+        return Sensitivity.LOCAL_ONLY
+    return _unparsed_flag(head, key) if metadata is None else Sensitivity.PUBLIC
+
+
+def _flagged(metadata: Mapping[str, Any] | None, key: str) -> bool:
+    """Whether any spelling of `key` has a value other than a clear no."""
+    wanted = _letters(key)
+    return any(_letters(name) == wanted and not _is_no(value) for name, value in (metadata or {}).items())
+
+
+def _is_no(value: object) -> bool:
+    if isinstance(value, str):
+        return _letters(value) in _NO
+    return value is False or value == 0
+
+
+def _letters(name: object) -> str:
+    """Letters and digits alone: case, dashes, full-width forms and invisible characters make no other key."""
+    folded = unicodedata.normalize("NFKC", str(name)).casefold()
+    return "".join(char for char in folded if char.isalnum())
+
+
+def _mentions(key: str, head: str) -> bool:
+    return _letters(key) in _letters(head)
+
+
+def _unparsed_flag(head: str, key: str) -> Sensitivity:
+    """The flag in a note without frontmatter: in TOML, JSON, a block without end, or lines without a fence."""
+    lines = head.lstrip("\ufeff \t\r\n").splitlines()
+    if not lines:
+        return Sensitivity.PUBLIC
+    fence = next((fence for fence in _FENCES if lines[0].startswith(fence)), "")
+    found = _search_block(lines, fence) if fence else _whole_lines(lines)
+    if any(_asserts(line, key, r"\w++", whole=not fence) for line in found):
+        return Sensitivity.DONNA_SENSITIVE
+    if any(_asserts(line, _LOCAL_ONLY_KEY, r"local[-_ ]?only", whole=not fence) for line in found):
         return Sensitivity.LOCAL_ONLY
     return Sensitivity.PUBLIC
 
 
-def _truthy(value: Any) -> bool:
-    return str(value).strip().lower() not in NEGATIVE if value is not None else False
+def _search_block(lines: list[str], fence: str) -> list[str]:
+    """The lines of the metadata block that `fence` opens; without an end, all there are."""
+    closing = (number for number, line in enumerate(lines) if number and line.rstrip() in _FENCES[fence])
+    return lines[: next(closing, len(lines))]
 
 
-def _local_only(value: Any) -> bool:
-    """`donna: local-only`, also within a list or in another spelling."""
-    values = value if isinstance(value, list) else [value]
-    return any(str(each).strip().lower().replace("_", "-").replace(" ", "-") == LOCAL_ONLY_VALUE for each in values)
+def _whole_lines(lines: list[str]) -> list[str]:
+    """The lines before the first blank one."""
+    blank = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
+    return lines[:blank]
+
+
+def _asserts(line: str, key: str, value: str, *, whole: bool) -> bool:
+    """Whether the line sets `key` to a value that is no clear no; `whole` lines must hold nothing else."""
+    name = r"[-_ ]?".join(re.escape(part) for part in re.split(r"[-_ ]", key))
+    pattern = rf"(?<![\w-]){name}{_ASSIGNED}(?P<value>{value})"
+    found = re.fullmatch(rf"\s*+{pattern}\s*+", line, re.I) if whole else re.search(pattern, line, re.I)
+    return found is not None and not _is_no(found["value"])

@@ -7,7 +7,7 @@ the row; zero-width characters hide text. Markup is not escaped here: widgets dr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 TAB = "    "
 
@@ -38,9 +38,16 @@ _EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
 _JOINING = "\u0600-\u0dff\u1000-\u109f\u1780-\u17ff"
 """Blocks of the scripts in which a joiner chooses the shape of letters: Arabic to Sinhala, Myanmar, Khmer."""
 
+_JOINERS = (0x200C, 0x200D)
 _STRAY_JOINER = re.compile(
     rf"(?!(?<=[{_EMOJI}\ufe0f])\u200d[{_EMOJI}]|(?<=[{_JOINING}])[\u200c\u200d][{_JOINING}])[\u200c\u200d]"
 )
+
+_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
+MOST_MARKS = 4
+"""Combining marks that are shown on one letter; more than any language stacks."""
+
+_STACK = re.compile(f"([{_MARKS}]{{{MOST_MARKS}}})[{_MARKS}]+")
 
 
 def _symbols() -> Iterator[tuple[int, str]]:
@@ -61,12 +68,7 @@ def _symbols() -> Iterator[tuple[int, str]]:
         yield from ((ord(char), symbol) for char in chars)
 
 
-_SYMBOLS = dict(_symbols())
-_IN_LINE = {**_SYMBOLS, **dict.fromkeys(b"\t\n\r", " ")}
-_IN_BLOCK = {**_SYMBOLS, ord("\t"): TAB, ord("\n"): "\n", ord("\r"): "\n"}
-
-
-def _ranges(codes: list[int]) -> str:
+def _ranges(codes: Iterable[int]) -> str:
     """The codes as the inside of a character class."""
     runs: list[list[int]] = []
     for code in sorted(codes):
@@ -77,19 +79,23 @@ def _ranges(codes: list[int]) -> str:
     return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in runs)
 
 
-_CHANGED_IN_LINE = re.compile(f"[{_ranges([*_IN_LINE, 0x200C, 0x200D])}]")
-_CHANGED_IN_BLOCK = re.compile(f"[{_ranges([*(set(_IN_BLOCK) - {ord(chr(10))}), 0x200C, 0x200D])}]")
+_SYMBOLS = dict(_symbols()) | {ord("\t"): TAB, ord("\r"): "\n"}
+del _SYMBOLS[ord("\n")]
+_CHANGED = re.compile(f"[{_ranges([*_SYMBOLS, *_JOINERS])}]|[{_MARKS}]{{{MOST_MARKS + 1}}}")
 
 
 def clean(text: str) -> str:
-    """`text` for a block of rows. Line breaks of all kinds become LF and a tab four spaces."""
-    if not _CHANGED_IN_BLOCK.search(text):
+    """`text` for a block of rows, with nothing in it that a terminal obeys.
+
+    Control bytes become their pictures (␛), and other characters that hide or reorder text a symbol. Line breaks of all
+    kinds become LF and a tab four spaces. Marks beyond the fourth on one letter, which would paint over other rows, go.
+    """
+    if not _CHANGED.search(text):
         return text
-    return _STRAY_JOINER.sub("␣", text).replace("\r\n", "\n").translate(_IN_BLOCK)
+    text = _STRAY_JOINER.sub("␣", _STACK.sub(r"\1", text))
+    return text.replace("\r\n", "\n").translate(_SYMBOLS)
 
 
 def clean_line(text: str) -> str:
-    """`text` for one row: each line break and tab becomes a space. The result is as long as `text`."""
-    if not _CHANGED_IN_LINE.search(text):
-        return text
-    return _STRAY_JOINER.sub("␣", text).translate(_IN_LINE)
+    """The same for one row: line breaks become ⏎."""
+    return clean(text).replace("\n", "⏎")

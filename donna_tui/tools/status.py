@@ -121,7 +121,7 @@ def keeper_of(space: Space) -> str:
 def model_at_hand(paths: AppPaths) -> str:
     """`prepared`, `installed` (it is prepared at the next start), `missing`, or `damaged`."""
     try:
-        if files.ready_model(paths.cache):
+        if files.load_export(files.export_folder(paths.cache)) or files.load_hand_placed(paths.cache):
             return "prepared"
     except ModelError:
         return "damaged"

@@ -211,6 +211,15 @@ _SEARCH = (
 
 _ACTIVITY = (
     Action(
+        id="activity.details",
+        title="details",
+        help="Show the selected problem or event in full.",
+        group="activity",
+        context="activity",
+        keys=("enter",),
+        footer=True,
+    ),
+    Action(
         id="activity.retry",
         title="retry",
         help="Try the selected problem again now.",
@@ -243,10 +252,19 @@ _ACTIVITY = (
     Action(
         id="activity.filter",
         title="filter",
-        help="Show only some kinds of events.",
+        help="Show only events with some words, or of one kind.",
         group="activity",
         context="activity",
         keys=("f",),
+        footer=True,
+    ),
+    Action(
+        id="activity.pause",
+        title="hold",
+        help="Hold the log still, or let it go on.",
+        group="activity",
+        context="activity",
+        keys=("space",),
         footer=True,
     ),
 )

@@ -37,31 +37,39 @@ class Outside:
         self._app.notify(f"{what} was sent to the terminal's clipboard.", timeout=3, markup=False)
 
     async def _run(self, command: Command) -> None:
-        try:
-            if command.in_terminal:
-                await self._run_here(command)
-            else:
-                await _run_apart(command)
-        except OSError as error:
-            self._complain(f"{command.argv[0]} could not be started: {error.strerror}.")
-
-    async def _run_here(self, command: Command) -> None:
-        with self._app.suspend(), self._app.batch_update(), _no_interrupts():
-            process = await asyncio.create_subprocess_exec(*command.argv)
-            code = await process.wait()
-        if code:
-            self._complain(f"{command.argv[0]} ended with an error ({code}).")
+        if command.in_terminal:
+            # An exception that left `suspend` would leave the app suspended: failures come back as text.
+            with self._app.suspend(), self._app.batch_update(), _no_interrupts():
+                failure = await _run_here(command)
+        else:
+            failure = await _run_apart(command)
+        if failure:
+            self._complain(f"{command.argv[0]} {failure}.")
 
     def _complain(self, message: str) -> None:
         self._app.notify(clean_line(message), severity="error", timeout=8, markup=False)
 
 
-async def _run_apart(command: Command) -> None:
-    """Start a program that has a window of its own, and let it be."""
+async def _run_here(command: Command) -> str:
+    """Run a program in this terminal until it ends; gives back what went wrong, or nothing."""
+    try:
+        process = await asyncio.create_subprocess_exec(*command.argv)
+    except OSError as error:
+        return f"could not be started: {error.strerror}"
+    code = await process.wait()
+    return f"ended with an error ({code})" if code else ""
+
+
+async def _run_apart(command: Command) -> str:
+    """Start a program that has a window of its own, and let it be; gives back why it did not start, or nothing."""
     nowhere = asyncio.subprocess.DEVNULL
-    await asyncio.create_subprocess_exec(
-        *command.argv, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True
-    )
+    try:
+        await asyncio.create_subprocess_exec(
+            *command.argv, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True
+        )
+    except OSError as error:
+        return f"could not be started: {error.strerror}"
+    return ""
 
 
 @contextmanager

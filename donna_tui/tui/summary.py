@@ -57,9 +57,18 @@ def doing(status: Status) -> str:
     return f"Nothing waiting · compared with the folder at {clock(status.last_reconcile)}"
 
 
+def since_start(status: Status) -> str:
+    """How much the model had to do since Donna was started; an unchanged vault costs it nothing."""
+    new, known = status.embedded_this_run, status.reused_this_run
+    if not new and not known:
+        return "The model had nothing to read since the start" if status.coverage.vectors else ""
+    reused = f", {count(known)} known already" if known else ""
+    return f"{plural(new, 'passage')} read by the model since the start{reused}"
+
+
 def speed_now(status: Status) -> float:
-    """Passages a second over the last few moments."""
-    recent = status.throughput[-_RECENT:]
+    """Passages a second over the last full seconds in which there was work."""
+    recent = [value for value in status.throughput[-_RECENT - 1 : -1] if value > 0]
     return sum(recent) / len(recent) if recent else 0.0
 
 
@@ -75,7 +84,7 @@ def coverage_figures(status: Status) -> list[Figure]:
         Figure("Found by words", (count(coverage.text), words)),
         Figure("Found by meaning", (count(coverage.vectors), meaning)),
         Figure("Passages", (count(coverage.chunks), ""), Tone.QUIET),
-        *([Figure("Stay on this machine", (count(coverage.sensitive), ""), Tone.QUIET)] if coverage.sensitive else []),
+        *([Figure("Local only", (count(coverage.sensitive), ""), Tone.QUIET)] if coverage.sensitive else []),
         *([Figure("Failed", (count(coverage.failed), ""), Tone.ERROR)] if coverage.failed else []),
         *([Figure("Left out", (count(left_out), ""), Tone.QUIET)] if left_out else []),
         *(Figure(f"  {reason_words(code)}", (count(number), ""), Tone.QUIET) for code, number in reasons if number),
@@ -85,7 +94,7 @@ def coverage_figures(status: Status) -> list[Figure]:
 def latency_figures(status: Status) -> list[Figure]:
     """How long answers and edits take: half of them within the first value, 19 of 20 within the second."""
     return [
-        Figure("", ("half within", "95 % within"), Tone.QUIET),
+        Figure("", ("half in", "95 % in"), Tone.QUIET),
         _latency("Search answered", status.search_latency),
         _latency("Saved → words", status.keyword_after_save),
         _latency("Saved → meaning", status.meaning_after_save),
@@ -94,16 +103,17 @@ def latency_figures(status: Status) -> list[Figure]:
 
 def engine_figures(status: Status) -> list[Figure]:
     """What Donna works with here, and where it keeps its things."""
-    model = clean_line(status.model) or _MODEL_WORDS[status.model_phase]
+    model = clean_line(status.model) or _MODEL_SHORT[status.model_phase]
     watcher = WATCHER.get(status.watcher, clean_line(status.watcher))
     degraded = status.watcher != "native"
     return [
         Figure("Model", (model,), Tone.PLAIN if status.model_phase is ModelPhase.READY else Tone.WARNING),
         Figure("Vectors", (clean_line(status.vector_engine) or "–",)),
         Figure("Changes seen", (watcher,), Tone.WARNING if degraded else Tone.PLAIN),
-        *([Figure("Kept by", (clean_line(status.owner),), Tone.WARNING)] if status.owner else []),
-        Figure("Index", (f"{clean_line(status.database)} · {size(status.database_bytes)}",), is_path=True),
-        Figure("Log file", (clean_line(status.log_file),), is_path=True),
+        *([Figure("Kept by", (clean_line(status.owner),), Tone.WARNING)] if status.state == "read_only" else []),
+        Figure("Index", (size(status.database_bytes),)),
+        Figure("", (clean_line(status.database),), Tone.QUIET, is_path=True),
+        Figure("Log file", (clean_line(status.log_file),), Tone.QUIET, is_path=True),
     ]
 
 
@@ -119,7 +129,7 @@ def _running(status: Status) -> Line:
     if is_working(status):
         return Line(Tone.PLAIN, _progress(status))
     if coverage.failed:
-        return Line(Tone.PLAIN, f"{_found(status)}, {coverage.failed:,} could not be read{_without_meaning(status)}")
+        return Line(Tone.WARNING, f"{_found(status)}, {coverage.failed:,} could not be read{_without_meaning(status)}")
     return Line(Tone.GOOD, f"All {plural(coverage.notes, 'note')} can be found{_without_meaning(status)}")
 
 
@@ -151,11 +161,6 @@ def _with_detail(tone: Tone, words: str) -> Callable[[Status], Line]:
     return line
 
 
-def _read_only(status: Status) -> Line:
-    owner = clean_line(status.owner) or "another Donna"
-    return Line(Tone.WARNING, f"Reading only: {owner} keeps this index up to date")
-
-
 _MODEL_WORDS = {
     ModelPhase.MISSING: "search by meaning is not installed",
     ModelPhase.PREPARING: "the model is being prepared",
@@ -163,11 +168,18 @@ _MODEL_WORDS = {
     ModelPhase.READY: "ready",
     ModelPhase.FAILED: "the model failed",
 }
+_MODEL_SHORT = {
+    ModelPhase.MISSING: "not installed",
+    ModelPhase.PREPARING: "being prepared",
+    ModelPhase.LOADING: "being loaded",
+    ModelPhase.READY: "ready",
+    ModelPhase.FAILED: "failed",
+}
 _STATES: dict[str, Callable[[Status], Line]] = {
     "starting": _with_detail(Tone.QUIET, "Opening the vault"),
     "paused": _with_detail(Tone.WARNING, "Paused"),
     "failed": _with_detail(Tone.ERROR, "Stopped by a fault"),
     "stopping": _with_detail(Tone.QUIET, "Closing"),
     "stopped": _with_detail(Tone.QUIET, "Closed"),
-    "read_only": _read_only,
+    "read_only": _with_detail(Tone.WARNING, "Reading only"),
 }

@@ -55,13 +55,14 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One event in words, sanitised. `stages` says where the time went; `path` may be empty."""
+    """One event in words, sanitised. `took` is how long it took, `stages` where that time went; all may be empty."""
 
     kind: Kind
     tone: Tone
     what: str
     path: str = ""
     detail: str = ""
+    took: str = ""
     stages: str = ""
 
 
@@ -143,6 +144,11 @@ def describe(event: EngineEvent) -> Sentence | None:
     return _DESCRIBE[type(event)](event)
 
 
+def not_listed(events: int) -> Sentence:
+    """What stands for events that came faster than they can be listed."""
+    return Sentence(Kind.ENGINE, Tone.QUIET, "Too fast to list", "", f"{plural(events, 'event')} before this one")
+
+
 def stage_times(stages: StageTimes) -> str:
     """Where the time of one note went: `read 1 · chunk 2 · store 3 · embed 41 ms`."""
     spent = {"read": stages.read, "chunk": stages.chunk, "store": stages.store, "embed": stages.embed}
@@ -152,16 +158,18 @@ def stage_times(stages: StageTimes) -> str:
 
 def _indexed(event: NoteIndexed) -> Sentence:
     detail = _sentence(plural(event.chunks, "passage"), _after_saving(event.found_after_ms))
-    what = _INDEXED.get(event.why, "Read")
-    return Sentence(Kind.NOTES, Tone.PLAIN, what, clean_line(event.path), detail, stage_times(event.stages))
+    what, path, stages = _INDEXED.get(event.why, "Read"), clean_line(event.path), event.stages
+    took = milliseconds(stages.read + stages.chunk + stages.store + stages.embed)
+    return Sentence(Kind.NOTES, Tone.PLAIN, what, path, detail, took, stage_times(stages))
 
 
 def _embedded(event: NoteEmbedded) -> Sentence:
-    fresh = plural(event.computed, "new passage") if event.computed else ""
-    known = f"{event.reused:,} known already" if event.reused else ""
-    detail = _sentence(fresh, known, _after_saving(event.found_after_ms))
-    stages = f"embed {milliseconds(event.latency_ms)}" if event.computed else ""
-    return Sentence(Kind.NOTES, Tone.GOOD, "Found by meaning", clean_line(event.path), detail, stages)
+    whole = event.computed + event.reused
+    new = f"{event.computed:,} of {plural(whole, 'passage')} new" if event.reused else plural(whole, "new passage")
+    detail = _sentence(new, _after_saving(event.found_after_ms))
+    took = milliseconds(event.latency_ms) if event.computed else ""
+    path = clean_line(event.path)
+    return Sentence(Kind.NOTES, Tone.GOOD, "Found by meaning", path, detail, took, f"embed {took}" if took else "")
 
 
 def _renamed(event: NoteRenamed) -> Sentence:
@@ -196,7 +204,7 @@ def _cleared(event: ProblemCleared) -> Sentence:
 def _searched(event: SearchDone) -> Sentence:
     found = plural(event.hits, "passage") if event.hits else "nothing"
     detail = f"{found} {MODES.get(event.mode, clean_line(event.mode))}"
-    return Sentence(Kind.SEARCHES, Tone.QUIET, "Search", "", detail, milliseconds(event.latency_ms))
+    return Sentence(Kind.SEARCHES, Tone.QUIET, "Search", detail=detail, took=milliseconds(event.latency_ms))
 
 
 def _reconciled(event: ReconcileDone) -> Sentence:
@@ -208,8 +216,8 @@ def _reconciled(event: ReconcileDone) -> Sentence:
         "left out": event.skipped,
     }
     found = [f"{number:,} {word}" for word, number in changes.items() if number]
-    detail = f"{plural(event.seen, 'note')}: {', '.join(found) or 'nothing new'}"
-    return Sentence(Kind.ENGINE, Tone.PLAIN, "Vault compared", "", detail, milliseconds(event.latency_ms))
+    detail = f"{plural(event.seen, 'note')}: {', '.join(found) or 'nothing new'} · {clean_line(event.why)}"
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Vault compared", detail=detail, took=milliseconds(event.latency_ms))
 
 
 def _model(event: ModelStateChanged) -> Sentence:

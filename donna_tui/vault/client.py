@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,16 @@ from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.vault.frontmatter import Frontmatter, aliases_of, note_type_of, parse_frontmatter, tags_of, title_of
 from donna_tui.vault.globs import GlobSet
 from donna_tui.vault.links import extract_links
-from donna_tui.vault.paths import VaultRoot, check_relative, refused, root_missing
+from donna_tui.vault.paths import IS_LINK, VaultRoot, check_relative, refused
 
 NOTE_ENDINGS = (".md", ".markdown")
 DEFAULT_MAX_BYTES = 2_000_000
+
+MOST_REPLACED = 0.3
+"""Share of bytes that are not UTF-8 in a note that is still text: prose in Latin-1 has up to a sixth."""
+
+MOST_ZEROS = 0.1
+"""Share of NUL characters in a note that is still text: UTF-16 without its mark has a half."""
 
 _CONFLICT_COPY = re.compile(r"\.sync-conflict-\d{8}-\d{6}|\((?:[^()]*'s )?conflicted copy[^()]*\)", re.IGNORECASE)
 _TEMPORARY = re.compile(r"~$|^~syncthing~|\.(?:tmp|icloud|swp|part)$|^#.*#$", re.IGNORECASE)
@@ -122,7 +129,12 @@ class VaultClient:
             note_type=note_type_of(frontmatter.data),
             stat=before,
             etag=hashlib.sha256(data).hexdigest(),
-            sensitivity=self._classify(frontmatter, text),
+            sensitivity=classify(
+                frontmatter.data if frontmatter.present else None,
+                text,
+                key=self._sensitive_key,
+                broken=bool(frontmatter.problem),
+            ),
             lossy=lossy,
         )
 
@@ -152,57 +164,75 @@ class VaultClient:
 
     def scan(self, folder: str = "") -> Iterator[Entry]:
         """All notes below a folder (or the one note of that path), and the files that look like notes and are not
-        indexed. Links are never followed. Raises VaultReadError if the vault is missing.
+        indexed. Links are never followed. Raises VaultReadError if the vault is missing or `folder` is not below it.
         """
-        root = str(self._root.path)
-        if not Path(root).is_dir():
-            raise root_missing(self._root.path)
         prefix = folder.strip("/")
-        waiting = [prefix]
+        if any(part.startswith(".") and part != ".." for part in prefix.split("/")):
+            return
+        waiting = deque([prefix])
         while waiting:
-            current = waiting.pop()
-            try:
-                with os.scandir(f"{root}/{current}" if current else root) as found:
-                    entries = sorted(found, key=lambda each: each.name)
-            except NotADirectoryError:
-                yield from self._single(current)
-                continue
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                yield Entry(current, None, Reason.UNREADABLE, f"the folder cannot be read ({error.strerror})")
-                continue
-            for each in entries:
-                path = f"{current}/{each.name}" if current else each.name
-                if each.name.startswith(".") or self._ignore.matches(path):
-                    continue
-                if each.is_dir(follow_symlinks=False):
-                    waiting.append(path)
-                elif _looks_like_note(each.name):
-                    yield from self._entry(path, each)
+            yield from self._scan_folder(waiting.pop(), waiting)
+
+    def _scan_folder(self, folder: str, waiting: deque[str]) -> Iterator[Entry]:
+        """The entries of one folder; folders in it are added to `waiting`."""
+        try:
+            parts = check_relative(folder) if folder else []
+            with self._root.open_folder(parts) as descriptor, os.scandir(descriptor) as found:
+                inside = [self._look(folder, each, waiting) for each in sorted(found, key=lambda each: each.name)]
+        except VaultReadError as error:
+            if not folder or error.reason is Reason.ROOT_MISSING or ".." in folder.split("/"):
+                raise
+            yield from self._no_folder(folder, error)
+        except OSError as error:
+            if not folder:
+                raise refused(error) from error
+            yield Entry(_printable(folder), None, Reason.UNREADABLE, f"the folder cannot be read ({error.strerror})")
+        else:
+            yield from (entry for entry in inside if entry)
+
+    def _no_folder(self, path: str, error: VaultReadError) -> Iterator[Entry]:
+        """What to say of a path that turns out to be no folder: it may be a note, or gone."""
+        if error.reason is not Reason.MISSING:
+            yield Entry(_printable(path), None, error.reason, error.message)
+        elif self.is_note(path):
+            yield from self._single(path)
+
+    def _look(self, folder: str, each: os.DirEntry[str], waiting: deque[str]) -> Entry | None:
+        path = f"{folder}/{each.name}" if folder else each.name
+        if each.name.startswith(".") or self._ignore.matches(path):
+            return None
+        if each.is_dir(follow_symlinks=False):
+            waiting.append(path)
+            return None
+        if _looks_like_note(each.name):
+            return self._entry(path, each)
+        if each.is_symlink() and "." not in each.name:
+            return Entry(_printable(path), None, Reason.PATH_ESCAPE, IS_LINK)
+        return None
 
     def _single(self, path: str) -> Iterator[Entry]:
         try:
             yield self._judge(self.stat(path))
         except VaultReadError as error:
-            yield Entry(path, None, error.reason, error.message)
+            if error.reason is not Reason.MISSING:
+                yield Entry(path, None, error.reason, error.message)
 
-    def _entry(self, path: str, each: os.DirEntry[str]) -> Iterator[Entry]:
+    def _entry(self, path: str, each: os.DirEntry[str]) -> Entry | None:
         try:
             self._check_name(path)
             if each.is_symlink():
-                raise VaultReadError(Reason.PATH_ESCAPE, "it is a link; links are not followed")
+                raise VaultReadError(Reason.PATH_ESCAPE, IS_LINK)
             stat = each.stat(follow_symlinks=False)
             if not each.is_file(follow_symlinks=False):
                 raise VaultReadError(Reason.NOT_REGULAR, "it is not a regular file")
-            yield self._judge(_stat(path, stat))
+            return self._judge(_stat(path, stat))
         except FileNotFoundError:
-            return
+            return None
         except OSError as error:
             problem = refused(error)
-            yield Entry(path, None, problem.reason, problem.message)
+            return Entry(_printable(path), None, problem.reason, problem.message)
         except VaultReadError as error:
-            yield Entry(_printable(path), None, error.reason, error.message)
+            return Entry(_printable(path), None, error.reason, error.message)
 
     def _judge(self, stat: NoteStat) -> Entry:
         if stat.size > self._max_bytes:
@@ -237,20 +267,6 @@ class VaultClient:
         except OSError as error:
             raise refused(error) from error
 
-    def _classify(self, frontmatter: Frontmatter, text: str) -> Sensitivity:
-        if frontmatter.present:
-            broken = bool(frontmatter.problem)
-            return classify(frontmatter.data, frontmatter.raw, key=self._sensitive_key, broken=broken)
-        block = foreign_block(text)
-        flagged = "local-only" in block or self._sensitive_key in block
-        return classify(None, block, key=self._sensitive_key, broken=flagged)
-
-
-def foreign_block(text: str) -> str:
-    """The start of a note that opens with metadata Donna does not read: TOML, JSON, or a block that is never closed."""
-    opens = text.lstrip("\ufeff \t\r\n").startswith(("+++", "{", "---", "```"))
-    return text[:4096] if opens else ""
-
 
 def decode(data: bytes) -> tuple[str, bool]:
     """Bytes as text, and whether something was lost. Raises VaultReadError (`not_text`) for what is no text at all."""
@@ -262,10 +278,10 @@ def decode(data: bytes) -> tuple[str, bool]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("utf-8-sig", "replace")
-    lost = text.count("\ufffd") + text.count("\0")
-    if lost > 16 and lost > len(text) // 20:
+    replaced, zeros = text.count("\ufffd"), text.count("\0")
+    if replaced > len(text) * MOST_REPLACED or zeros > len(text) * MOST_ZEROS:
         raise VaultReadError(Reason.NOT_TEXT, "it does not hold text")
-    return text.replace("\0", "\ufffd"), lost > 0
+    return text.replace("\0", "\ufffd"), replaced + zeros > 0
 
 
 def too_large(size: int, limit: int) -> str:

@@ -1,178 +1,153 @@
-"""Reads the frontmatter of a note: bounded, JSON-safe, and with a word on what could not be read."""
+"""The YAML block at the head of a note: where it ends, what it says, and what it means to Donna."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-import yaml
-from frontmatter.default_handlers import YAMLHandler
+from donna_tui.text.lines import each_line
+from donna_tui.vault.bounded_yaml import YamlBlock, YamlError, load_yaml
 
 LARGEST_BLOCK = 64 * 1024
-"""Characters of YAML that are parsed; more is not something a person wrote."""
+"""Characters of frontmatter that are parsed as a whole; more is data that a program left there."""
 
-LARGEST_DATA = 5_000
-"""Values that are kept: aliases can make a short block expand without end."""
+MOST_TAGS = 1_000
 
-DEEPEST = 20
-MOST_TAGS = 200
-
-_FENCE = re.compile(r"---[ \t]*(?:\r\n?|\n|$)")
-_CLOSER = re.compile(r"(?:^|(?<=[\r\n]))(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|$)")
-_KEY = re.compile(r"(?:^|(?<=[\r\n]))(?:[\"']?[\w./ -]+[\"']?[ \t]*:(?:\s|$)|\? |-[ \t]|[\[{])")
-_TOP_KEY = re.compile(r"(?:^|(?<=[\r\n]))([\w-]+)[ \t]*:[ \t]*([^\r\n]*)")
-_TAG = re.compile(r"(?:^|(?<=[\s(]))#([^\W_][\w/-]*|_[\w/-]+)")
-_TOO_DEEP = re.compile(r"[\[{]{100}|(?:[\[{][^\]}]*){500}")
-
-_HANDLER = YAMLHandler()
-"""python-frontmatter's own; it loads safely, so that no tag of a note can construct anything."""
+_OPENING = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
+_CLOSING = re.compile(r"(?:---|\.\.\.)[ \t]*")
+_BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
+_SIMPLE_LINE = re.compile(r"(?:title|aliases|tags|type|donna\w*):[ \t]+\S.*", re.IGNORECASE)
+_INLINE_TAG = re.compile(r"(?<!\S)#([\w/-]{1,100})")
+_BETWEEN_TAGS = re.compile(r"[,\s]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """`data` is JSON-safe; the body begins at `body_start`. `problem` says why data is missing or in doubt.
+    """The frontmatter of a note. The body begins at offset `body_start` of its text.
 
-    `raw` is the block as it stands in the file, without its fences.
+    `data` is fit for JSON. `problem` says in plain words why the block cannot be read or is ambiguous, else it is
+    empty; the block is no part of the body either way. `present` is False for a note without frontmatter.
     """
 
-    data: dict[str, Any] = field(default_factory=dict)
-    body_start: int = 0
-    problem: str = ""
-    present: bool = False
-    raw: str = ""
+    data: dict[str, Any]
+    body_start: int
+    problem: str
+    present: bool
+
+
+ABSENT = Frontmatter({}, 0, "", False)
 
 
 def parse_frontmatter(text: str) -> Frontmatter:
-    """The frontmatter of a note, if its first line opens one. Never raises, whatever is in it."""
-    opening = _FENCE.match(text)
-    closing = _CLOSER.search(text, opening.end()) if opening else None
-    if not opening or not closing:
-        return Frontmatter()
-    raw = text[opening.end() : closing.start()]
-    if not _is_metadata(raw):
-        return Frontmatter()
-    data, problem = _load(raw)
-    return Frontmatter(data, closing.end(), problem, present=True, raw=raw)
+    """The frontmatter of `text`, which begins after any byte order mark. Never raises; bounded on any input.
 
-
-def _is_metadata(raw: str) -> bool:
-    """Prose between two horizontal rules is none: it begins with an empty line, as YAML that people write does not."""
-    if not raw.strip():
-        return True
-    first = raw.lstrip(" \t")
-    return first[0] not in "\r\n" or bool(_KEY.match(raw.lstrip()))
-
-
-def _load(raw: str) -> tuple[dict[str, Any], str]:
-    if len(raw) > LARGEST_BLOCK or _TOO_DEEP.search(raw):
-        return _plain_lines(raw), "the frontmatter is too large or too deep; only its plain lines are read"
-    try:
-        loaded = _HANDLER.load(raw.replace("\r\n", "\n").replace("\r", "\n"))
-    except yaml.YAMLError as error:
-        return {}, f"the frontmatter is not valid YAML{_where(error)}"
-    except (ValueError, TypeError, RecursionError, OverflowError, AttributeError):
-        return _plain_lines(raw), "the frontmatter has a value that YAML cannot read; only its plain lines are read"
-    if loaded is None:
-        return {}, ""
-    if not isinstance(loaded, dict):
-        return {}, "the frontmatter is not a list of “key: value” lines"
-    return _json_safe_mapping(loaded), _doubt(raw)
-
-
-def _where(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    return f" (line {mark.line + 2})" if mark else ""
-
-
-def _doubt(raw: str) -> str:
-    """A sensitivity flag that stands twice may mean either."""
-    keys = [match[1] for match in _TOP_KEY.finditer(raw)]
-    twice = sorted({key for key in keys if key.startswith("donna") and keys.count(key) > 1})
-    return f"the frontmatter has {twice[0]} twice" if twice else ""
-
-
-def _plain_lines(raw: str) -> dict[str, Any]:
-    """The simple `key: value` lines of a block that is too large or odd to parse."""
-    wanted = ("title", "tags", "aliases", "type")
-    return {
-        match[1]: match[2].strip().strip("\"'")[:500]
-        for match in _TOP_KEY.finditer(raw)
-        if match[1] in wanted or match[1].startswith("donna")
-    }
-
-
-class _Budget:
-    def __init__(self) -> None:
-        self.left = LARGEST_DATA
-
-
-def _json_safe_mapping(loaded: Mapping[Any, Any]) -> dict[str, Any]:
-    safe = _json_safe(loaded, _Budget(), 0)
-    return safe if isinstance(safe, dict) else {}
-
-
-def _json_safe(value: Any, budget: _Budget, depth: int) -> Any:
-    budget.left -= 1
-    if budget.left < 0 or depth > DEEPEST:
-        return "…"
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, Mapping):
-        return {_text(key): _json_safe(each, budget, depth + 1) for key, each in _bounded(value.items(), budget)}
-    if isinstance(value, list | tuple | set):
-        return [_json_safe(each, budget, depth + 1) for each in _bounded(value, budget)]
-    if isinstance(value, int) and abs(value) < 2**63:
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    return _text(value)
-
-
-def _bounded(values: Any, budget: _Budget) -> list[Any]:
-    return [each for each, _ in zip(values, range(max(0, budget.left)), strict=False)]
-
-
-def _text(value: Any) -> str:
-    shown = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return shown.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+    A block without an end is body, and so is prose between two rules.
+    """
+    opening = _OPENING.match(text)
+    if not opening:
+        return ABSENT
+    for start, end, after in each_line(text, opening.end()):
+        if _CLOSING.fullmatch(text, start, end):
+            return _parse_block(text[opening.end() : start], after)
+    return ABSENT
 
 
 def title_of(data: Mapping[str, Any], path: str) -> str:
-    """The title of a note: of its frontmatter, else the name of its file. One row of text."""
-    value = data.get("title")
-    if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
-        return " ".join(str(value).split())
-    return PurePosixPath(path).stem or path
+    """The title to show, on one row: the frontmatter's own if it is text or a number, else the file's name."""
+    title = _get(data, "title")
+    shown = _one_row(title) if _is_word(title) else ""
+    return shown or _one_row(PurePosixPath(path).stem) or path
 
 
 def aliases_of(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The other names of a note."""
-    return _words_of(data.get("aliases", data.get("alias")), split=None)
+    """Other names of the note, each once."""
+    return _unique(_one_row(alias) for alias in _words(data, "aliases", "alias"))
 
 
 def tags_of(data: Mapping[str, Any], body: str) -> tuple[str, ...]:
-    """The tags of a note, of its frontmatter and in its text, without `#`."""
-    own = _words_of(data.get("tags", data.get("tag")), split=r"[,\s]+")
-    inline = [match[1].rstrip("/-") for match, _ in zip(_TAG.finditer(body), range(MOST_TAGS), strict=False)]
-    words = [tag for tag in (*(each.lstrip("#") for each in own), *inline) if tag and not tag.isdigit()]
-    return tuple(dict.fromkeys(words))[:MOST_TAGS]
+    """The tags of the note without their `#`, each once whatever its case: from the frontmatter, then from the body."""
+    listed = (tag for words in _words(data, "tags", "tag") for tag in _BETWEEN_TAGS.split(words))
+    inline = (found[1] for found in _INLINE_TAG.finditer(body))
+    return _unique(tag for raw in _chain(listed, inline) if (tag := raw.strip("#/ ")) and not tag.isdecimal())
 
 
 def note_type_of(data: Mapping[str, Any]) -> str:
-    """The `type` of a note, such as `meeting`; empty without one."""
-    value = data.get("type")
-    return " ".join(value.split()) if isinstance(value, str) else ""
+    """The `type` of the note on one row, empty if it has none."""
+    note_type = _get(data, "type")
+    return _one_row(note_type) if _is_word(note_type) else ""
 
 
-def _words_of(value: Any, *, split: str | None) -> tuple[str, ...]:
-    if isinstance(value, str):
-        parts = re.split(split, value) if split else [value]
-    elif isinstance(value, list):
-        parts = [str(each) for each in value if isinstance(each, str | int | float) and not isinstance(each, bool)]
-    else:
-        parts = []
-    return tuple(" ".join(part.split()) for part in parts if part.strip())
+def _parse_block(block: str, body_start: int) -> Frontmatter:
+    if len(block) > LARGEST_BLOCK:
+        problem = f"the frontmatter is larger than {LARGEST_BLOCK // 1024} KiB; only its plain lines are read"
+        return Frontmatter(_simple_lines(block), body_start, problem, True)
+    could_be_prose = bool(_BLANK_LINE.match(block))
+    try:
+        loaded = load_yaml(block)
+    except YamlError as error:
+        where = "" if error.line is None else f" (line {error.line + 2})"
+        problem = f"the frontmatter {error}{where}"
+        return ABSENT if could_be_prose else Frontmatter({}, body_start, problem, True)
+    return _judge(loaded, body_start, could_be_prose)
+
+
+def _judge(loaded: YamlBlock, body_start: int, could_be_prose: bool) -> Frontmatter:
+    if loaded.value is None:
+        return Frontmatter({}, body_start, "", True)
+    if isinstance(loaded.value, dict):
+        problem = "the frontmatter has the same key twice" if loaded.repeats_keys else ""
+        return Frontmatter(loaded.value, body_start, problem, True)
+    if could_be_prose or isinstance(loaded.value, str):
+        return ABSENT
+    return Frontmatter({}, body_start, "the frontmatter is not a list of “key: value” lines", True)
+
+
+def _simple_lines(block: str) -> dict[str, Any]:
+    """What the top-level lines of a block say that is too large to parse, as far as each line makes sense alone."""
+    data: dict[str, Any] = {}
+    for start, end, _ in each_line(block):
+        line = _SIMPLE_LINE.fullmatch(block, start, min(end, start + 1_000))
+        if line and len(data) < MOST_TAGS:
+            try:
+                data |= load_yaml(line.group()).value
+            except YamlError:
+                continue
+    return data
+
+
+def _get(data: Mapping[str, Any], *names: str) -> Any:
+    """The value of the first key that is one of `names`, whatever its case."""
+    return next((value for key, value in data.items() if key.casefold() in names), None)
+
+
+def _words(data: Mapping[str, Any], *names: str) -> Iterator[str]:
+    value = _get(data, *names)
+    for item in value if isinstance(value, list) else [value]:
+        if _is_word(item):
+            yield str(item)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def _one_row(value: object) -> str:
+    return " ".join(str(value).split())
+
+
+def _chain(*parts: Iterable[str]) -> Iterator[str]:
+    for part in parts:
+        yield from part
+
+
+def _unique(words: Iterable[str]) -> tuple[str, ...]:
+    seen: dict[str, str] = {}
+    for word in words:
+        if word:
+            seen.setdefault(word.casefold(), word)
+        if len(seen) == MOST_TAGS:
+            break
+    return tuple(seen.values())

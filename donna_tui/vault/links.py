@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 LONGEST_LINK = 400
+_LINE_BREAKS = frozenset("\r\n")
 
 
 def extract_links(text: str) -> list[str]:
@@ -17,7 +18,7 @@ def extract_links(text: str) -> list[str]:
         if nested >= 0:
             inner = inner[nested + 2 :]
         target = inner.split("|", 1)[0].split("#", 1)[0].rstrip("\\").strip()
-        if target and "\n" not in inner:
+        if target and not _LINE_BREAKS.intersection(inner):
             found[target] = None
         position = text.find("[[", end if end >= 0 else start)
     return list(found)

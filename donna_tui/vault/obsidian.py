@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 LARGEST_REGISTRY = 1_000_000
+LATEST_STAMP = 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ def known_vaults(environ: Mapping[str, str]) -> list[KnownRoot]:
     found: dict[Path, float] = {}
     for registry in _registries(environ):
         for root, opened in _read_registry(registry):
-            if root.is_dir():
+            if root.is_absolute() and _is_folder(root):
                 found[root] = max(opened, found.get(root, 0.0))
     ordered = sorted(found, key=lambda root: (-found[root], str(root)))
     return [KnownRoot(root.name, root) for root in ordered]
@@ -54,12 +56,24 @@ def _read_registry(path: Path) -> list[tuple[Path, float]]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []
     return [
-        (Path(entry["path"]), float(entry["ts"]) if isinstance(entry.get("ts"), int | float) else 0.0)
+        (Path(entry["path"]), _opened(entry.get("ts")))
         for entry in entries
-        if isinstance(entry, dict) and isinstance(entry.get("path"), str) and "\0" not in entry["path"]
+        if isinstance(entry, dict) and isinstance(entry.get("path"), str)
     ]
+
+
+def _opened(stamp: object) -> float:
+    """When a vault was opened, in Unix milliseconds; 0 where the registry does not say it in a number that can be."""
+    return float(stamp) if isinstance(stamp, int | float) and 0 <= stamp < LATEST_STAMP else 0.0
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def obsidian_uri(root: Path, path: str) -> str:
     """The link that opens a note in Obsidian; by absolute path, since two vaults may have the same name."""
-    return f"obsidian://open?path={quote(str(root / path), safe='')}"
+    return f"obsidian://open?path={quote(os.fsencode((root / path).absolute()), safe='')}"

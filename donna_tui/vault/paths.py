@@ -6,24 +6,28 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from donna_tui.errors import Reason, VaultReadError
 
 LONGEST_NAME = 255
 LONGEST_PATH = 4_096
+IS_LINK = "it is a link, or in a linked folder; links are not followed"
 
 _REASONS = {
     errno.ENOENT: (Reason.MISSING, "there is no such file"),
-    errno.ENOTDIR: (Reason.PATH_ESCAPE, "a folder of the path is a link or a file"),
-    errno.ELOOP: (Reason.PATH_ESCAPE, "it is a link; links are not followed"),
+    errno.ENOTDIR: (Reason.PATH_ESCAPE, IS_LINK),
+    errno.ELOOP: (Reason.PATH_ESCAPE, IS_LINK),
     errno.EACCES: (Reason.UNREADABLE, "it may not be read by you"),
     errno.EPERM: (Reason.UNREADABLE, "it may not be read by you"),
     errno.ENAMETOOLONG: (Reason.TOO_LONG, "its name is too long"),
     errno.ENXIO: (Reason.NOT_REGULAR, "it is not a regular file"),
     errno.ENODEV: (Reason.NOT_REGULAR, "it is not a regular file"),
 }
+
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""Errors that say nothing about the vault itself."""
 
 
 def check_relative(path: str) -> list[str]:
@@ -58,25 +62,55 @@ class VaultRoot:
         outside. A FIFO or device does not block. Raises VaultReadError.
         """
         *folders, name = check_relative(path)
-        with contextlib.ExitStack() as held:
-            folder = held.enter_context(self._descriptor(str(self.path), None, os.O_DIRECTORY, root=True))
-            for part in folders:
-                folder = held.enter_context(self._descriptor(part, folder, os.O_DIRECTORY | os.O_NOFOLLOW))
-            opened = held.enter_context(self._descriptor(name, folder, os.O_NOFOLLOW | os.O_NONBLOCK))
+        with (
+            self.open_folder(folders) as folder,
+            _descriptor(name, folder, os.O_NOFOLLOW | os.O_NONBLOCK) as opened,
+        ):
             if not stat.S_ISREG(os.fstat(opened).st_mode):
                 raise VaultReadError(Reason.NOT_REGULAR, "it is not a regular file")
             yield opened
 
     @contextlib.contextmanager
-    def _descriptor(self, name: str, folder: int | None, flags: int, *, root: bool = False) -> Iterator[int]:
+    def open_folder(self, parts: Iterable[str] = ()) -> Iterator[int]:
+        """An open descriptor of the folder with this path below the root, or of the root. Raises VaultReadError."""
+        with contextlib.ExitStack() as held:
+            folder = held.enter_context(self._open_root())
+            for part in parts:
+                folder = held.enter_context(_descriptor(part, folder, os.O_DIRECTORY | os.O_NOFOLLOW))
+            yield folder
+
+    @contextlib.contextmanager
+    def _open_root(self) -> Iterator[int]:
         try:
-            descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=folder)
+            root = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
         except OSError as error:
-            raise (root_missing(self.path) if root else refused(error)) from error
+            raise (refused(error) if error.errno in _EXHAUSTED else root_missing(self.path)) from error
         try:
-            yield descriptor
+            yield root
         finally:
-            os.close(descriptor)
+            os.close(root)
+
+
+@contextlib.contextmanager
+def _descriptor(name: str, folder: int, flags: int) -> Iterator[int]:
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=folder)
+    except OSError as error:
+        if error.errno == errno.ENOTDIR and not _is_link(name, folder):
+            raise VaultReadError(Reason.MISSING, "there is no such file") from error
+        raise refused(error) from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _is_link(name: str, folder: int) -> bool:
+    """Whether a part that cannot be opened as a folder is a link; the system reports the same error for a file."""
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
 
 
 def root_missing(root: Path) -> VaultReadError:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def start_export(folder: Path, python_path: Path | None = None) -> subprocess.Po
     return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
-def outcome(child: subprocess.Popen[str]) -> tuple[int, dict[str, object]]:
+def outcome(child: subprocess.Popen[str]) -> tuple[int, dict[str, Any]]:
     printed, _ = child.communicate()
     (line,) = printed.splitlines()
     return child.returncode, json.loads(line)

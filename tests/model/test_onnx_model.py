@@ -17,6 +17,7 @@ from donna_tui.embedding.onnx import OnnxProvider
 from donna_tui.embedding.provider import EmbeddingProvider, Matrix, check_vectors
 from donna_tui.embedding.sentence_transformers import SentenceTransformersProvider
 from donna_tui.errors import ModelError
+from donna_tui.events import ModelPhase
 
 pytestmark = pytest.mark.model
 
@@ -127,12 +128,30 @@ def test_a_very_long_question_is_answered(provider: str, request: pytest.Fixture
 
 
 @pytest.mark.parametrize("provider", ["model", "reference"])
+@pytest.mark.parametrize("text", ["", "\ud800", "\x00", "\n" * 1000])
+def test_odd_questions_are_answered(provider: str, text: str, request: pytest.FixtureRequest) -> None:
+    served: EmbeddingProvider = request.getfixturevalue(provider)
+    check_vectors(served.embed(text)[None], 1, served.dim)
+
+
+@pytest.mark.parametrize("provider", ["model", "reference"])
 def test_the_window_is_full_at_256_tokens_and_not_beyond(provider: str, request: pytest.FixtureRequest) -> None:
     served: EmbeddingProvider = request.getfixturevalue(provider)
     assert served.max_tokens == 256
     assert served.embed_batch(["word " * 254]).shape == (1, served.dim)
     with pytest.raises(ModelError):
         served.embed_batch(["word " * 255])
+
+
+def test_a_model_folder_is_served_by_sentence_transformers(
+    reference: SentenceTransformersProvider, expected: Matrix, tmp_path: Path
+) -> None:
+    phases: list[ModelPhase] = []
+    weights = files.find_weights()
+    served = build_embedding_provider(str(weights), tmp_path, lambda phase, detail: phases.append(phase))
+    assert served.version_tag == reference.version_tag
+    assert phases == [ModelPhase.LOADING, ModelPhase.READY]
+    np.testing.assert_allclose(served.embed_batch(TEXTS[:3]), expected[:3], atol=1e-5)
 
 
 def test_the_same_weights_under_another_provider_are_another_index(

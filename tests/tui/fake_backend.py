@@ -71,8 +71,8 @@ def no_hits(request: SearchRequest) -> SearchOutcome:
 class FakeBackend:
     """Satisfies `donna_tui.tui.backend.Backend` without engine, disk or clock.
 
-    `answers` maps a query to its outcome, or is a function of the request. `script` is posted when `start` gets
-    through. `gates` holds calls back, `failures` makes a method (or one key of it) raise.
+    `answers` maps a query to its outcome, or is a function of the request. `script` is posted once it has been
+    started and somebody listens. `gates` holds calls back, `failures` makes a method (or one key of it) raise.
     """
 
     def __init__(
@@ -95,6 +95,7 @@ class FakeBackend:
         self.failures: dict[tuple[str, str], DonnaError] = {}
         self.calls: list[Call] = []
         self.listeners: list[Listener] = []
+        self._started = False
 
     def fail(self, method: str, error: DonnaError, key: str = "") -> None:
         """Make `method` raise `error`: always, or for `key` only."""
@@ -116,13 +117,15 @@ class FakeBackend:
 
     async def start(self) -> None:
         await self._enter("start")
-        self.post(*self.script)
+        self._started = True
+        self._play()
 
     async def stop(self) -> None:
         await self._enter("stop")
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         self.listeners.append(listener)
+        self._play()
         return lambda: self.listeners.remove(listener)
 
     def status(self) -> Status:
@@ -164,6 +167,11 @@ class FakeBackend:
 
     async def resume(self) -> None:
         await self._enter("resume")
+
+    def _play(self) -> None:
+        if self._started and self.listeners:
+            script, self.script = self.script, ()
+            self.post(*script)
 
     async def _enter(self, method: str, *args: Any, key: str = "") -> None:
         self.calls.append(Call(method, args))

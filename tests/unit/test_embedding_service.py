@@ -41,10 +41,12 @@ class FakeProvider:
         self.seen: list[str] = []
         self.batches: list[int] = []
         self.closed = False
+        self.first_done = threading.Event()
 
     def embed(self, text: str) -> Vector:
         self._before(text)
         self.seen.append(text)
+        self.first_done.set()
         return vector_of(text)
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
@@ -148,8 +150,7 @@ async def test_no_document_begins_while_a_query_is_open() -> None:
         query = asyncio.create_task(service.embed_query("question"))
         await asyncio.to_thread(begun.wait)
         ingest_gate.open()
-        while not provider.seen:
-            await asyncio.sleep(0)
+        await asyncio.to_thread(provider.first_done.wait)
         release.set()
         await asyncio.gather(query, ingest)
     assert provider.seen == ["document 0", "question", "document 1", "document 2"]
@@ -231,7 +232,7 @@ class Poisoned(FakeProvider):
         self._rows = rows
 
     def embed(self, text: str) -> Vector:
-        return self._rows[0] if text == "poison" else super().embed(text)  # type: ignore[index,no-any-return]
+        return self._rows[0] if text == "poison" else super().embed(text)  # type: ignore[index]
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         return self._rows if "poison" in texts else super().embed_batch(texts)  # type: ignore[return-value]
@@ -273,10 +274,10 @@ async def test_closing_finishes_the_running_batch_and_fails_the_rest() -> None:
     for failed in (running, queued):
         with pytest.raises(ModelError):
             await failed
-    assert not provider.closed
+    closed_early = provider.closed
     gate.open()
     await closing
-    assert provider.closed
+    assert (closed_early, provider.closed) == (False, True)
     assert provider.seen == ["document 0"]
 
 

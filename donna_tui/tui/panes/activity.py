@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Input, OptionList
 
-from donna_tui.errors import DonnaError
+from donna_tui.errors import DonnaError, Reason
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Status
 from donna_tui.tui.actions import ActionState
@@ -92,6 +92,7 @@ class ActivityPane(Vertical):
             typing=isinstance(self.screen.focused, Input),
             problem=problem is not None,
             retryable=problem is not None and problem.retryable,
+            paused=self._asks_about_missing_notes(),
         )
 
     def focus_first(self) -> None:
@@ -114,6 +115,8 @@ class ActivityPane(Vertical):
     def on_resize(self) -> None:
         """Where there is no room for all parts, one is shown at a time."""
         self.set_class(self.size.width < ROOMY[0] or self.size.height < ROOMY[1], "-compact")
+        self._tell_log()
+        self._tell_sections()
 
     def on_status_changed(self, event: StatusChanged) -> None:
         self._show(event.status)
@@ -210,6 +213,11 @@ class ActivityPane(Vertical):
         self._tell_sections()
         self.post_message(ActionsChanged())
 
+    def _asks_about_missing_notes(self) -> bool:
+        """Only this question is answered by going on: where the whole folder is missing, there is nothing to accept."""
+        problems = self._status.problems if self._status is not None else ()
+        return any(problem.reason is Reason.MASS_DISAPPEARANCE for problem in problems)
+
     def _open_problem(self) -> None:
         problem = self.problems.selected
         if problem is not None:
@@ -222,15 +230,16 @@ class ActivityPane(Vertical):
         number = len(self._status.problems) if self._status is not None else 0
         attention = f"Needs attention {count(number)}" if number else "Needs attention"
         self.sections.names = ("What happened", attention, "Figures")
-        self.problems.border_title = Content(attention)
+        self.problems.border_title = Content("" if self.has_class("-compact") else attention)
 
     def _tell_log(self) -> None:
         part, ring = self.query_one("#log-part"), self.event_log.ring
-        part.border_title = Content("What happened")
-        part.border_subtitle = Content(self.event_log.state_words())
+        state = Content(self.event_log.state_words())
+        part.border_title = state if self.has_class("-compact") else Content("What happened")
+        part.border_subtitle = state
         if ring.filtered:
             self.event_log.empty_text = "Nothing that happened matches the filter."
         elif self._status is None:
-            self.event_log.empty_text = "Opening the vault …"
+            self.event_log.empty_text = "What happens to your notes will be listed here."
         else:
             self.event_log.empty_text = "Nothing has happened yet. Save a note, and it shows up here."

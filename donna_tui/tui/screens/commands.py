@@ -22,7 +22,9 @@ class Palette(Picker[str]):
     """Every action of this screen and every theme, by name. Picks an action id, or `theme:` and a name."""
 
     def __init__(self, state: ActionState, keys: Keys, theme: str) -> None:
-        super().__init__("Actions", palette_choices(state, keys, theme), placeholder="what to do", mark_width=_KEY_WIDTH)
+        super().__init__(
+            "Actions", palette_choices(state, keys, theme), placeholder="what to do", mark_width=_KEY_WIDTH
+        )
 
 
 class KeyList(Picker[str]):

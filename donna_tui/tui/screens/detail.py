@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -13,6 +14,7 @@ from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Problem
+from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.humanize import clock, moment
 from donna_tui.tui.widgets.event_ring import LogRow
 from donna_tui.tui.wording import reason_title
@@ -39,18 +41,21 @@ def row_facts(row: LogRow) -> Facts:
     return (
         ("", sentence.detail),
         ("Note", sentence.path),
-        ("Time spent", sentence.stages),
-        ("When", f"{moment(row.at)} · {clock(row.at)}"),
+        ("Time spent", sentence.stages or sentence.took),
+        ("When", moment(row.at)),
     )
 
 
 class DetailScreen(ModalScreen[None]):
     """Facts under a title; escape, enter or a click beside it closes."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q", "dismiss", "close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q,space", "dismiss", show=False),
+        action_binding("app.quit", "app.leave"),
+    ]
 
     def __init__(self, title: str, facts: Facts) -> None:
-        super().__init__(id="detail")
+        super().__init__(classes="dialogue")
         self._heading = title
         self._facts = facts
 
@@ -65,7 +70,7 @@ class DetailScreen(ModalScreen[None]):
         return cls(row.sentence.what, row_facts(row))
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="detail-box") as box:
+        with VerticalScroll(classes="detail-box") as box:
             box.border_title = Content(self._heading)
             box.border_subtitle = Content("esc close")
             for label, text in self._facts:
@@ -74,7 +79,7 @@ class DetailScreen(ModalScreen[None]):
                 if text:
                     yield Static(Content(text[:_LONGEST]), classes="detail-text")
 
-    def on_click(self) -> None:
+    def on_click(self, event: events.Click) -> None:
         """A click beside the window closes it."""
-        if not any(widget.id == "detail-box" for widget in self._under_mouse()):
-            self.dismiss()
+        if event.widget is self:
+            self.dismiss(None)

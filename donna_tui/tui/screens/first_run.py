@@ -119,4 +119,4 @@ class FirstRunScreen(Screen[VaultChoice]):
 def _vault_row(vault: KnownVault) -> Content:
     missing = "  not there any more" if why_not_a_vault(vault.root) else ""
     where = f"  {clean_line(str(vault.root))} · {clean_line(vault.source)}"
-    return Content.assemble(clean_line(vault.name), (where, "$text-muted"), (missing, "$text-warning"))
+    return Content.assemble(clean_line(vault.name), (missing, "$text-warning"), (where, "$text-muted"))

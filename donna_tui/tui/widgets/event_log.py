@@ -14,10 +14,11 @@ from textual.style import Style
 
 from donna_tui.events import EngineEvent
 from donna_tui.tui.bindings import bindings
+from donna_tui.tui.humanize import count
 from donna_tui.tui.widgets.event_ring import EventRing, LogRow
 from donna_tui.tui.widgets.event_row import row_content
 from donna_tui.tui.widgets.strips import content_strip
-from donna_tui.tui.wording import Kind, Tone, describe
+from donna_tui.tui.wording import Kind, Tone, describe, not_listed
 
 
 class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
@@ -55,13 +56,22 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
             return None
         return self.ring.shown[self._cursor_index()]
 
-    def add(self, happened: tuple[EngineEvent, ...]) -> None:
-        """Append what is for people, in one redraw."""
+    def add(self, happened: tuple[EngineEvent, ...], *, missed: int = 0) -> None:
+        """Append what is for people, in one redraw; `missed` events came before and are not known any more."""
+        if missed and happened:
+            self.ring.add(happened[0].at, not_listed(missed))
         for event in happened:
             sentence = describe(event)
             if sentence is not None:
                 self.ring.add(event.at, sentence)
         self._rows_changed()
+
+    def state_words(self) -> str:
+        """What the reader must know about the log: that it is held, narrowed, or not at its end."""
+        held = f"held · {count(self.ring.waiting)} waiting" if self.ring.paused else ""
+        narrowed = f"{count(len(self.ring.shown))} of {count(len(self.ring))}" if self.ring.filtered else ""
+        looking_back = "" if self._following or held else "looking back"
+        return " · ".join(part for part in (held, narrowed, looking_back) if part)
 
     def narrow(self, text: str, kind: Kind | None) -> None:
         """Show only rows with these words, of this kind."""

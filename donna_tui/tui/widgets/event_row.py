@@ -8,63 +8,63 @@ from textual.content import Content
 
 from donna_tui.tui.humanize import clock, shorten_path
 from donna_tui.tui.widgets.event_ring import LogRow
-from donna_tui.tui.wording import Tone
+from donna_tui.tui.wording import Sentence, Tone
 
 _TIME = 8
 _WHAT = 16
+_TOOK = 7
 _STAGES = 40
-_GAP = 2
+_GAP = "  "
+_MOST_PATH = 56
 MARKS = {Tone.GOOD: "●", Tone.PLAIN: "○", Tone.QUIET: "·", Tone.WARNING: "▲", Tone.ERROR: "✕"}
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Widths in cells. `stages` is 0 where there is no room for them."""
+    """Widths in cells: the path, everything after it, and within that the times at the right, if there is room."""
 
     path: int
-    detail: int
-    stages: int
+    rest: int
+    times: int
 
 
 def columns(width: int) -> Columns:
-    """How a row of `width` cells is divided: the path first, then what happened, then the times."""
-    room = max(0, width - _TIME - _GAP - 2 - _WHAT - _GAP)
-    stages = _STAGES if room >= 112 else 0
-    room -= stages + _GAP if stages else 0
-    path = min(room, max(20, room * 45 // 100))
-    return Columns(path, max(0, room - path - _GAP), stages)
+    """How a row of `width` cells is divided after the time and what happened."""
+    room = max(0, width - _TIME - len(_GAP) - len("● ") - _WHAT - len(_GAP))
+    times = _STAGES if room >= 112 else _TOOK if room >= 64 else 0
+    path = min(room, _MOST_PATH, max(20, (room - times) * 44 // 100))
+    return Columns(path, max(0, room - path - len(_GAP)), times)
 
 
 def row_content(row: LogRow, width: int) -> Content:
-    """The row, exactly `width` cells wide. Colours come from the classes `tone--…` of the pane around it."""
+    """The row, exactly `width` cells wide. Its spans name the classes `tone--…`."""
     sentence, widths = row.sentence, columns(width)
-    tone = f".tone--{sentence.tone}"
     quiet = f".tone--{Tone.QUIET}"
     what = Content(f"{sentence.what} × {row.times}" if row.times > 1 else sentence.what)
-    head = Content.assemble(
-        (clock(row.at), quiet), "  ", (MARKS[sentence.tone], tone), " ", what.truncate(_WHAT, ellipsis=True, pad=True)
-    )
-    tail = _stages(sentence.stages, widths.stages, quiet)
-    room = width - head.cell_length - _GAP - (tail.cell_length + _GAP if tail else 0)
-    middle = _middle(row, widths, max(0, room), tone)
-    parts = [head, Content(" " * _GAP), middle] + ([Content(" " * _GAP), tail] if tail else [])
-    return Content.assemble(*parts).truncate(width, pad=True)
+    times = sentence.stages or sentence.took if widths.times == _STAGES else sentence.took if widths.times else ""
+    parts = [
+        Content.styled(clock(row.at), quiet),
+        Content.assemble(
+            (MARKS[sentence.tone], f".tone--{sentence.tone}"), " ", what.truncate(_WHAT, ellipsis=True, pad=True)
+        ),
+        *_place(sentence.path, widths),
+        _detail_and_times(sentence, times, widths),
+    ]
+    return Content(_GAP).join(parts).truncate(width, pad=True)
 
 
-def _middle(row: LogRow, widths: Columns, room: int, tone: str) -> Content:
-    """Path and detail; without a path the detail begins where the path would."""
-    sentence = row.sentence
-    detail_style = tone if sentence.tone in (Tone.WARNING, Tone.ERROR) else f".tone--{Tone.QUIET}"
-    detail = Content.styled(sentence.detail, detail_style)
-    if not sentence.path:
+def _place(path: str, widths: Columns) -> list[Content]:
+    """The path in its column; nothing without one, so that the detail begins where the path would."""
+    return [Content(shorten_path(path, widths.path)).truncate(widths.path, pad=True)] if path else []
+
+
+def _detail_and_times(sentence: Sentence, times: str, widths: Columns) -> Content:
+    """The detail, with as much room as the times leave it."""
+    room = widths.rest if sentence.path else widths.rest + widths.path + len(_GAP)
+    tone = sentence.tone if sentence.tone in (Tone.WARNING, Tone.ERROR) else Tone.QUIET
+    detail = Content.styled(sentence.detail, f".tone--{tone}")
+    if not times:
         return detail.truncate(room, ellipsis=True, pad=True)
-    path = Content(shorten_path(sentence.path, widths.path)).truncate(widths.path, pad=True)
-    rest = max(0, room - path.cell_length - _GAP)
-    return Content.assemble(path, " " * _GAP, detail.truncate(rest, ellipsis=True, pad=True)).truncate(room, pad=True)
-
-
-def _stages(stages: str, width: int, style: str) -> Content:
-    if not width:
-        return Content()
-    text = Content.styled(stages, style).truncate(width, ellipsis=True)
-    return text.pad_left(width - text.cell_length)
+    left = max(0, room - max(len(times), _TOOK) - len(_GAP))
+    right = Content.styled(times.rjust(room - left), f".tone--{Tone.QUIET}")
+    return Content.assemble(detail.truncate(left, ellipsis=True, pad=True), right)

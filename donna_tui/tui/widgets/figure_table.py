@@ -40,10 +40,11 @@ def _column_width(figures: Sequence[Figure], column: int) -> int:
 def _line(figure: Figure, width: int, widths: list[int], labels: int) -> Content:
     label = Content.styled(figure.label, f".tone--{Tone.QUIET}")
     if len(figure.values) == 1:
-        room = max(0, width - labels - _GAP)
+        labels = labels + _GAP if figure.label else 0
+        room = max(0, width - labels)
         value = shorten_path(figure.values[0], room) if figure.is_path else figure.values[0]
         cut = Content.styled(value, f".tone--{figure.tone}").truncate(room, ellipsis=True)
-        return Content.assemble(label.truncate(labels + _GAP, pad=True), cut)
+        return Content.assemble(label.truncate(labels, pad=True), cut)
     values = [
         Content.styled(value.rjust(cells), f".tone--{figure.tone}")
         for value, cells in zip(figure.values, widths, strict=False)

@@ -29,12 +29,7 @@ def kind_name(kind: Kind | None) -> str:
 
 
 class FilterInput(Input):
-    """Takes one safe line when something is pasted; up and down choose the kind."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "app.choose_kind(1)", show=False),
-        Binding("up", "app.choose_kind(-1)", show=False),
-    ]
+    """Takes one safe line when something is pasted."""
 
     def on_paste(self, event: events.Paste) -> None:
         """Take the first line, without anything that a terminal would obey."""
@@ -70,9 +65,10 @@ class KindChoice(Widget):
         """Choose the kind under the mouse."""
         start = 0
         for place, kind in enumerate(KINDS):
-            if start <= event.x < start + len(kind_name(kind)):
+            end = start + len(kind_name(kind))
+            if start <= event.x < end:
                 self.post_message(self.Chosen(place))
-            start += len(kind_name(kind)) + _GAP
+            start = end + _GAP
 
 
 class LogFilter(Horizontal):
@@ -103,7 +99,9 @@ class LogFilter(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static(Content("❯"), id="log-prompt")
-        yield FilterInput(placeholder="words to look for  ↑↓ kind", compact=True)
+        field = FilterInput(placeholder="words to look for  ↑↓ kind", compact=True)
+        field.cursor_blink = False
+        yield field
         yield KindChoice()
 
     def focus_input(self) -> None:

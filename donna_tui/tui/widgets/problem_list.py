@@ -6,6 +6,7 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from donna_tui.errors import Reason
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Problem
 from donna_tui.tui.bindings import bindings
@@ -14,11 +15,14 @@ from donna_tui.tui.widgets.event_row import MARKS
 from donna_tui.tui.wording import Tone, reason_title
 
 SHOWN_PROBLEMS = 200
+_BEARABLE = (Reason.MODEL_MISSING, Reason.WATCHER_DEGRADED, Reason.BUSY)
 
 
 def tone_of(problem: Problem) -> Tone:
-    """What is tried again by itself is a warning; what waits for the reader is an error."""
-    return Tone.WARNING if problem.next_try is not None else Tone.ERROR
+    """What concerns the whole vault weighs most, a file that is left out on purpose least."""
+    if not problem.path:
+        return Tone.WARNING if problem.reason in _BEARABLE else Tone.ERROR
+    return Tone.WARNING if problem.retryable else Tone.QUIET
 
 
 def problem_content(problem: Problem) -> Content:
@@ -41,8 +45,8 @@ class ProblemList(OptionList, inherit_bindings=False):
 
     BINDINGS = bindings("list")
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, markup=False)
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes, markup=False, compact=True)
         self._problems: tuple[Problem, ...] = ()
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -36,7 +38,7 @@ def _cell(index: int, strong: int, weak: int) -> tuple[str, str]:
 class ProgressBar(Widget):
     """Draws `bar` over its whole width. Counts are notes."""
 
-    COMPONENT_CLASSES = {"bar--meaning", "bar--words", "bar--rest"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--meaning", "bar--words", "bar--rest"}
 
     counts: reactive[tuple[int, int, int]] = reactive((0, 0, 0))
 

@@ -47,7 +47,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._rows: tuple[Row, ...] = ()
         self._index = 0
         self._snippet_lines = 1
-        self._strips: LRUCache[tuple[int, int, bool], Strip] = LRUCache(512)
+        self._strips: LRUCache[tuple[int, int, bool, bool], Strip] = LRUCache(512)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -96,7 +96,6 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         index = max(0, min(index, len(self._rows) - 1))
         if self._rows and index != self._index:
             self._index = index
-            self._strips.clear()
             self._scroll_to_selected()
             self.refresh()
             self.post_message(self.Selected(self.selected))
@@ -143,12 +142,6 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._lay_out()
         self._scroll_to_selected()
 
-    def on_focus(self) -> None:
-        self._strips.clear()
-
-    def on_blur(self) -> None:
-        self._strips.clear()
-
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._strips.clear()
@@ -158,7 +151,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         width = self.scrollable_content_region.width
         if place >= len(self._rows) or width <= _GUTTER + _RIGHT_MARGIN:
             return Strip.blank(width, self.rich_style)
-        key = (place, line, self.has_focus)
+        key = (place, line, place == self._index, self.has_focus)
         strip = self._strips.get(key)
         if strip is None:
             self._draw(place)
@@ -182,7 +175,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         for number, content in enumerate([*(cursor + line for line in lines), Content("")]):
             is_gap = number == len(lines)
             strip = content_strip(content, self.visual_style if is_gap else base, self._style_of, width)
-            self._strips[place, number, self.has_focus] = strip
+            self._strips[place, number, is_selected, self.has_focus] = strip
 
     def _style_of(self, name: str | Style) -> Style:
         if isinstance(name, Style):

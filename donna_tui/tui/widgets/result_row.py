@@ -15,6 +15,8 @@ from donna_tui.search.citations import line_range
 BAR_CELLS = 6
 _ROOM_FOR_BAR = 46
 _LEAST_GAP = 2
+_LONGEST = 400
+"""Characters of a title, heading or path that are looked at; no screen shows more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Row:
 def row_lines(row: Row, width: int, snippet_lines: int) -> list[Content]:
     """The lines of a row, each at most `width` cells. Spans carry names of styles that the list resolves."""
     title = "near" if row.near else "title"
-    head = Content.assemble((clean_line(row.hit.title), title), (trail(row.hit), "trail"))
+    head = Content.assemble((clean_line(row.hit.title[:_LONGEST]), title), (trail(row.hit), "trail"))
     why = Content.styled("near miss" if row.near else why_it_ranks(row.hit), "why")
     lines = [
         _spread(head, score_bar(row.hit.score, with_bar=width >= _ROOM_FOR_BAR), width),
@@ -40,7 +42,7 @@ def row_lines(row: Row, width: int, snippet_lines: int) -> list[Content]:
 def trail(hit: Hit) -> str:
     """The headings below the title: ` › Decisions › Cache`."""
     headings = hit.heading_path[1:] if hit.heading_path[:1] == (hit.title,) else hit.heading_path
-    return "".join(f" › {clean_line(heading)}" for heading in headings)
+    return clean_line("".join(f" › {heading[:_LONGEST]}" for heading in headings)[:_LONGEST])
 
 
 def why_it_ranks(hit: Hit) -> str:
@@ -58,7 +60,7 @@ def score_bar(score: float | None, *, with_bar: bool) -> Content:
     number = Content.styled(f"{score:.2f}", "score")
     if not with_bar:
         return number
-    return Content.assemble(("━" * filled, "bar"), ("━" * (BAR_CELLS - filled), "rest"), " ", number)
+    return Content.assemble(("━" * filled, "bar"), ("─" * (BAR_CELLS - filled), "rest"), " ", number)
 
 
 def snippet_rows(snippet: Snippet, width: int, lines: int) -> list[Content]:
@@ -87,7 +89,7 @@ def marked_text(snippet: Snippet) -> Content:
 
 def _place(hit: Hit, room: int) -> str:
     """Path and lines; folders are left out from the left where there is no room for them."""
-    path, lines = clean_line(hit.path), line_range(hit)
+    path, lines = clean_line(hit.path[-_LONGEST:]), line_range(hit)
     whole = f"{path}:{lines}"
     if cell_len(whole) <= room:
         return whole

@@ -17,7 +17,7 @@ _GAP = 3
 class SectionTabs(Widget, can_focus=True):
     """Names with an optional count each; arrow keys and clicks choose."""
 
-    COMPONENT_CLASSES = {"tabs--chosen", "tabs--other"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"tabs--chosen", "tabs--other"}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "choose(-1)", "previous part", show=False),
         Binding("right,l", "choose(1)", "next part", show=False),

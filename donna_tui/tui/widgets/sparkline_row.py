@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from textual.content import Content
 from textual.reactive import reactive
@@ -31,7 +32,7 @@ def _level(value: float, peak: float, steps: int) -> int:
 class SparklineRow(Widget):
     """Draws `spark_lines` over its whole room, above a base line."""
 
-    COMPONENT_CLASSES = {"spark--line", "spark--base"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"spark--line", "spark--base"}
 
     values: reactive[tuple[float, ...]] = reactive(())
 

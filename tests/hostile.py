@@ -1,0 +1,25 @@
+"""A vault of hostile and odd notes, made by the generator that lies beside the repository."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GENERATOR = Path(__file__).resolve().parents[2] / "shared" / "hostile" / "make_nasty.py"
+
+
+def make_hostile_vault(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """The root of a new hostile vault inside `folder`, and the manifest that says what a sane reader makes of it.
+
+    The calling test is skipped where the generator is absent.
+    """
+    if not GENERATOR.is_file():
+        pytest.skip(f"the generator of the hostile vault is not at {GENERATOR}")
+    command = [sys.executable, str(GENERATOR), str(folder), "--specials"]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder / "vault", json.loads((folder / "manifest.json").read_text())

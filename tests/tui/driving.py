@@ -1,0 +1,130 @@
+"""Drives the real app over a `FakeBackend`: keys in, what is on the screen out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from donna_tui.results import Hit, SearchOutcome, SearchRequest, Snippet
+from donna_tui.tui.app import DonnaApp
+from donna_tui.tui.external import External
+from donna_tui.tui.panes.search import SearchPane
+from donna_tui.tui.screens.main import MainScreen
+from tests.tui.fake_backend import FakeBackend
+
+SIZE = (120, 36)
+DESKTOP = External(
+    environ={"EDITOR": "vim", "DISPLAY": ":0"}, platform="linux", which=lambda name: f"/usr/bin/{name}"
+)
+
+
+class Driver:
+    """One running app."""
+
+    def __init__(self, app: DonnaApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def main(self) -> MainScreen:
+        """The main screen, also while a dialogue is in front of it."""
+        return next(screen for screen in self.app.screen_stack if isinstance(screen, MainScreen))
+
+    @property
+    def search(self) -> SearchPane:
+        """The Search screen."""
+        return self.main.search
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of the results, in order."""
+        return [row.hit.path for row in self.search.results.rows]
+
+    async def until(self, condition: Callable[[], object], what: str) -> None:
+        """Wait for something that must come to be."""
+        for _ in range(400):
+            if condition():
+                return
+            await self.pilot.pause(0.01)
+        raise AssertionError(f"it never came to be that {what}")
+
+    async def type(self, text: str) -> None:
+        """Type into whatever has the focus."""
+        await self.pilot.press(*("space" if char == " " else char for char in text))
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and let the app come to rest."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def ask(self, text: str) -> None:
+        """Type a question and wait for its answer."""
+        await self.type(text)
+        await self.until(lambda: self._answered(text), f"{text!r} is answered")
+        await self.pilot.pause()
+
+    def screen_text(self) -> str:
+        """Everything in sight."""
+        width, height = self.app.size
+        lines = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text[:width] for strip in lines[:height])
+
+    def _answered(self, text: str) -> bool:
+        outcome = self.search._outcome
+        return outcome is not None and outcome.request.text == text
+
+
+@asynccontextmanager
+async def driving(
+    backend: FakeBackend, *, size: tuple[int, int] = SIZE, connected: bool = True, **options: Any
+) -> AsyncIterator[Driver]:
+    """Run the app on a backend; unless told otherwise, until it is connected."""
+    app = DonnaApp(lambda choice: backend, **{"external": DESKTOP, "space_name": "notes", **options})
+    async with app.run_test(size=size, notifications=True) as pilot:
+        driver = Driver(app, pilot)
+        if connected:
+            await driver.until(lambda: driver.main.strip.status is not None, "the app is connected")
+        yield driver
+
+
+def hit(name: str, **fields: Any) -> Hit:
+    """A hit in the note `name`."""
+    path = fields.pop("path", f"Notes/{name}.md")
+    defaults: dict[str, Any] = {
+        "chunk_id": name,
+        "document_id": path,
+        "source_type": "vault",
+        "path": path,
+        "title": name,
+        "heading_path": (name, "Part"),
+        "start_line": 3,
+        "end_line": 5,
+        "content": f"the text of {name}",
+        "snippet": Snippet(f"the text of {name}", ((4, 8),)),
+        "score": 0.5,
+        "rank_score": 0.5,
+        "vector_rank": 1,
+        "keyword_rank": 2,
+        "uri": f"obsidian://{name}",
+        "sensitive": False,
+        "metadata": {},
+    }
+    return Hit(**{**defaults, **fields})
+
+
+def outcome(request: SearchRequest, *names: str, **fields: Any) -> SearchOutcome:
+    """An answer with a hit for each name."""
+    hits = tuple(hit(name) for name in names)
+    return SearchOutcome(request=request, mode=request.mode, hits=hits, searched_notes=9, latency_ms=4.0, **fields)
+
+
+def notices(app: DonnaApp) -> str:
+    """What the app told in passing."""
+    return "\n".join(notification.message for notification in app._notifications)
+
+
+ROOT = Path("/home/noor/notes")

@@ -1,0 +1,132 @@
+"""The registry of actions: complete, consistent, and every action reachable and explained."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from donna_tui.tui.actions import ACTIONS, ActionState, active_contexts
+from donna_tui.tui.keysheet import DEFAULT_KEYS, is_printable, key_name, keys_markdown, keys_table
+from donna_tui.tui.panes.activity import ActivityPane
+from donna_tui.tui.panes.search import SearchPane
+from donna_tui.tui.screens.commands import key_choices, palette_choices
+from donna_tui.tui.screens.main import MainScreen
+from donna_tui.tui.widgets.footer_bar import footer_actions
+from tests.tui import scenarios
+from tests.tui.driving import driving, notices
+
+
+@pytest.mark.parametrize("action", ACTIONS.values(), ids=lambda action: action.id)
+def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> None:
+    assert action.keys
+    assert action.help.endswith(".")
+    places = {"search": SearchPane, "search.input": SearchPane, "activity": ActivityPane}
+    if action.context != "list":
+        owner = places.get(action.context, MainScreen)
+        assert hasattr(owner, action.method), f"{owner.__name__} lacks {action.method}"
+
+
+def test_ids_and_texts_hold_no_markup() -> None:
+    for action in ACTIONS.values():
+        assert not set(action.title + action.help) & set("[]")
+
+
+def test_an_action_for_a_text_input_has_no_key_that_types() -> None:
+    for action in ACTIONS.values():
+        if action.context == "search.input":
+            assert not any(map(is_printable, action.keys))
+
+
+def test_nearest_context_comes_first() -> None:
+    assert active_contexts(ActionState(typing=True))[0] == "search.input"
+    assert "list" not in active_contexts(ActionState(typing=True))
+    assert active_contexts(ActionState(pane="activity"))[0] == "activity"
+
+
+def test_the_footer_shows_only_keys_that_work_while_typing() -> None:
+    shown = footer_actions(ActionState(typing=True, selected=True), DEFAULT_KEYS, room=200)
+    assert shown
+    assert all(len(key) > 1 or not key.isascii() for _, key in shown)
+
+
+@pytest.mark.parametrize("room", [10, 40, 80, 120, 300])
+def test_the_footer_fits_and_always_ends_with_the_way_to_all_keys(room: int) -> None:
+    shown = footer_actions(ActionState(selected=True), DEFAULT_KEYS, room=room)
+    assert len(shown) <= 8
+    assert shown[-1][0].id == "app.keys"
+    assert len(shown) == 1 or sum(len(key) + 1 + len(action.title) + 2 for action, key in shown) <= room
+
+
+def test_the_key_list_has_three_sections_and_gives_the_reason_for_what_is_not_possible() -> None:
+    choices = list(key_choices(ActionState(running=True), DEFAULT_KEYS))
+    assert [section for section in dict.fromkeys(choice.section for choice in choices)] == [
+        "Here",
+        "Everywhere",
+        "Moving",
+    ]
+    more = next(choice for choice in choices if choice.value == "search.more")
+    assert more.objection == "No result is selected."
+
+
+def test_the_palette_lists_each_action_of_the_screen_once_and_other_themes() -> None:
+    values = [choice.value for choice in palette_choices(ActionState(), DEFAULT_KEYS, "donna-dark")]
+    assert len(values) == len(set(values))
+    assert "search.filter" in values
+    assert "activity.retry" not in values
+    assert "theme:donna-light" in values
+    assert "theme:donna-dark" not in values
+
+
+def test_the_key_table_and_its_markdown_name_every_action() -> None:
+    assert {row.id for row in keys_table()} == set(ACTIONS)
+    markdown = keys_markdown()
+    assert all(f"`{name}`" in markdown for name in ACTIONS)
+    assert markdown.startswith("## Everywhere\n")
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"), [("enter", "↵"), ("ctrl+p", "ctrl+p"), ("+", "+"), ("pagedown", "pgdn"), ("shift+tab", "shift+tab")]
+)
+def test_key_names(key: str, shown: str) -> None:
+    assert key_name(key) == shown
+
+
+async def test_a_disabled_action_says_why() -> None:
+    async with driving(scenarios.empty()) as donna:
+        await donna.press("enter")
+        assert "No result is selected." in notices(donna.app)
+
+
+async def test_the_palette_runs_what_is_picked() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("ctrl+p")
+        await donna.type("activity")
+        await donna.press("enter")
+        await donna.until(lambda: donna.main.header.active == "activity", "the screen changed")
+
+
+async def test_the_palette_changes_the_theme() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("ctrl+p")
+        await donna.type("theme donna-light")
+        await donna.press("enter")
+        await donna.until(lambda: donna.app.theme == "donna-light", "the theme changed")
+
+
+async def test_a_footer_item_can_be_clicked() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("escape")
+        at = donna.screen_text().splitlines()[-1].index("? keys")
+        await donna.pilot.click("#footer", offset=(at, 0))
+        await donna.until(lambda: donna.app.screen is not donna.main, "the key list opens")
+
+
+def test_the_registry_needs_no_screen_library() -> None:
+    code = (
+        "import sys, donna_tui.tui.actions, donna_tui.tui.keysheet, donna_tui.tui.keymap\n"
+        "sys.exit(' '.join(name for name in ('textual', 'rich', 'pydantic') if name in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

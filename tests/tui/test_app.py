@@ -1,0 +1,345 @@
+"""The app as a whole: start and end, screens, sizes, hostile text, and what it must not import."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from textual.geometry import Offset
+
+from donna_tui.errors import DonnaError, Reason, SpaceError
+from donna_tui.tui.app import DonnaApp
+from donna_tui.tui.screens.help import HelpScreen
+from donna_tui.tui.screens.main import MainScreen
+from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
+from donna_tui.tui.widgets.jump import JumpOverlay
+from tests.tui import hostile, scenarios
+from tests.tui.driving import DESKTOP, SIZE, driving, hit, notices, outcome
+from tests.tui.fake_backend import FakeBackend
+
+HEAVY = ("apsw", "numpy", "onnxruntime", "pydantic", "watchfiles", "torch", "tokenizers", "sqlite3", "sqlite_vec")
+
+
+def test_the_app_is_imported_without_anything_heavy() -> None:
+    code = (
+        "import sys, donna_tui.tui.app, donna_tui.tui.screens.first_run\n"
+        f"sys.exit(' '.join(name for name in {HEAVY} if name in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+async def test_the_first_frame_comes_before_the_backend_is_made() -> None:
+    drawn: list[bool] = []
+
+    def make(choice: object) -> FakeBackend:
+        drawn.append("Search your notes" in "\n".join(str(strip.text) for strip in app.screen._compositor.render_strips()))
+        return scenarios.normal()
+
+    app = DonnaApp(make, external=DESKTOP)
+    async with app.run_test(size=SIZE) as pilot:
+        for _ in range(300):
+            if drawn:
+                break
+            await pilot.pause(0.01)
+    assert drawn == [True]
+
+
+async def test_the_backend_is_started_once_and_stopped_on_leaving() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.press("ctrl+q")
+    assert [call.name for call in backend.calls if call.name in ("start", "stop")] == ["start", "stop"]
+    assert backend.listeners == []
+
+
+@pytest.mark.parametrize("where", ["make", "start"])
+async def test_a_vault_that_cannot_be_opened_is_said_on_every_screen(where: str) -> None:
+    error = SpaceError(Reason.ROOT_MISSING, "The folder is gone.", hint="Is a drive missing?")
+    backend = scenarios.normal()
+    if where == "start":
+        backend.fail("start", error)
+
+    def make(choice: object) -> FakeBackend:
+        if where == "make":
+            raise error
+        return backend
+
+    app = DonnaApp(make, external=DESKTOP)
+    async with app.run_test(size=SIZE) as pilot:
+        for _ in range(300):
+            text = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+            if "The folder is gone." in text:
+                break
+            await pilot.pause(0.01)
+        assert "Is a drive missing?" in text
+        await pilot.press("escape", "6")
+        await pilot.pause()
+        text = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        assert "The folder is gone." in text
+        await pilot.press("ctrl+q")
+
+
+async def test_a_broken_installation_is_said() -> None:
+    def make(choice: object) -> FakeBackend:
+        raise ModuleNotFoundError("No module named 'apsw'", name="apsw")
+
+    app = DonnaApp(make, external=DESKTOP)
+    async with app.run_test(size=SIZE) as pilot:
+        for _ in range(300):
+            text = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+            if "apsw cannot be loaded" in text:
+                return
+            await pilot.pause(0.01)
+    raise AssertionError("it was not said")
+
+
+async def test_leaving_while_the_vault_is_being_opened() -> None:
+    backend = scenarios.normal()
+    backend.gates.hold("start")
+    async with driving(backend, connected=False) as donna:
+        await donna.until(lambda: backend.called("start"), "it is being opened")
+        await donna.press("ctrl+q")
+    assert backend.called("stop")
+
+
+async def test_numbers_switch_screens_and_only_where_nothing_is_typed() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("6")
+        assert donna.search.bar.input.value == "6"
+        await donna.press("escape", "6")
+        assert donna.main.header.active == "activity"
+        await donna.press("1")
+        assert donna.main.header.active == "search"
+        assert donna.search.bar.input.has_focus
+
+
+async def test_a_click_on_a_tab_switches_screens() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.pilot.click("#tab-activity")
+        assert donna.main.header.active == "activity"
+
+
+async def test_escape_never_leaves() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.ask("redis")
+        await donna.press(*["escape"] * 8)
+        assert donna.app.is_running
+        assert isinstance(donna.app.screen, MainScreen)
+
+
+async def test_control_c_says_how_to_leave() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("ctrl+c")
+        assert "ctrl+q leaves Donna." in notices(donna.app)
+        assert donna.app.is_running
+
+
+async def test_help_and_keys_open_and_close() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("f1")
+        assert isinstance(donna.app.screen, HelpScreen)
+        assert "A result" in donna.screen_text()
+        await donna.press("escape", "escape", "question_mark")
+        assert "Everywhere" in donna.screen_text()
+        await donna.press("escape")
+        assert donna.app.screen is donna.main
+
+
+async def test_an_action_can_be_run_from_the_key_list() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.ask("redis")
+        await donna.press("escape", "question_mark")
+        await donna.type("mode")
+        await donna.press("enter")
+        await donna.until(lambda: donna.search.question.mode == "semantic", "the mode changed")
+
+
+async def test_jump_goes_to_a_result_by_its_label() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.ask("redis failover")
+        await donna.press("ctrl+g")
+        overlay = donna.app.screen
+        assert isinstance(overlay, JumpOverlay)
+        results = donna.search.results
+        third = Offset(results.content_region.x, results.content_region.y + 2 * results.row_height)
+        label = next(letter for letter, target in overlay._targets.items() if (target.x, target.y) == third)
+        await donna.press(label)
+        assert results.index == 2
+        assert results.has_focus
+
+
+async def test_jump_labels_are_unique_and_any_other_key_leaves() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("escape", "apostrophe")
+        assert isinstance(donna.app.screen, JumpOverlay)
+        await donna.press("escape")
+        assert donna.app.screen is donna.main
+
+
+async def test_only_the_keyboard_from_question_to_link() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.ask("rate limits")
+        await donna.press("tab")
+        assert donna.search.results.has_focus
+        await donna.press("j", "tab")
+        assert donna.search.preview.view.has_focus
+        await donna.press("j", "k", "y")
+        selected = donna.search.selected
+        assert selected is not None
+        assert donna.app.clipboard.startswith(f"[[{selected.path.removesuffix('.md')}")
+        await donna.press("shift+tab", "shift+tab")
+        assert donna.search.bar.input.has_focus
+
+
+async def test_the_status_strip_follows_the_engine() -> None:
+    backend = scenarios.indexing()
+    async with driving(backend) as donna:
+        assert "423 of 501 notes" in donna.screen_text()
+        assert "meaning 78 %" in donna.screen_text()
+        done = scenarios.AT_REST.coverage
+        backend.change(coverage=done, seconds_left=None, problems=())
+        backend.post(*scenarios.morning())
+        await donna.until(lambda: "words and meaning ready" in donna.screen_text(), "the strip says so")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 3), (10, 4), (40, 10), (59, 14), (60, 15), (200, 60)])
+@pytest.mark.parametrize("scenario", ["empty", "normal", "hostile"])
+async def test_any_size_is_survived(scenario: str, size: tuple[int, int]) -> None:
+    async with driving(getattr(scenarios, scenario)()) as donna:
+        await donna.type("redis")
+        await donna.pilot.pause(0.1)
+        await donna.pilot.resize_terminal(*size)
+        await donna.press("down", "escape", "plus", "escape", "6", "1", "escape")
+        await donna.pilot.resize_terminal(*SIZE)
+        await donna.pilot.pause()
+        assert "Donna" in donna.screen_text()
+
+
+async def test_too_small_a_terminal_is_said() -> None:
+    async with driving(scenarios.normal(), size=(59, 20)) as donna:
+        assert "Donna needs 60 × 15 characters." in donna.screen_text()
+        await donna.pilot.resize_terminal(80, 24)
+        await donna.pilot.pause()
+        assert "Donna needs" not in donna.screen_text()
+        assert donna.search.bar.input.has_focus
+
+
+@pytest.mark.parametrize("theme", THEME_NAMES)
+async def test_every_theme_draws(theme: str) -> None:
+    async with driving(scenarios.normal(), theme=theme) as donna:
+        await donna.ask("redis")
+        await donna.press("escape", "question_mark", "escape", "f", "escape")
+        assert donna.app.theme == theme
+
+
+async def test_an_unknown_theme_becomes_the_default_and_is_mentioned() -> None:
+    async with driving(scenarios.normal(), theme="[/]solarised") as donna:
+        assert donna.app.theme == "donna-dark"
+        assert "solarised" in notices(donna.app)
+
+
+@pytest.mark.parametrize("theme", OWN_THEMES, ids=lambda theme: theme.name)
+def test_text_can_be_read(theme: object) -> None:
+    from textual.color import Color
+
+    def contrast(first: str, second: str) -> float:
+        lighter, darker = sorted(
+            (Color.parse(each).rich_color.get_truecolor() for each in (first, second)), key=_luminance, reverse=True
+        )
+        return (_luminance(lighter) + 0.05) / (_luminance(darker) + 0.05)
+
+    for ground in (theme.background, theme.surface, theme.variables["row-selected"]):
+        assert contrast(theme.foreground, ground) >= 7
+        for colour in (theme.variables["text-muted"], theme.accent, theme.warning, theme.error):
+            assert contrast(colour, ground) >= 4.5
+        assert contrast(theme.variables["text-disabled"], ground) >= 3
+
+
+def _luminance(colour: tuple[int, int, int]) -> float:
+    """WCAG 2.2, relative luminance."""
+    parts = [(part / 255 / 12.92) if part / 255 <= 0.04045 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+async def test_no_colour_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with driving(scenarios.normal()) as donna:
+        await donna.ask("redis")
+        assert donna.app.no_color
+        assert "▌ Gateway" in donna.screen_text()
+
+
+async def test_hostile_text_reaches_no_screen_as_it_is() -> None:
+    async with driving(scenarios.hostile()) as donna:
+        await donna.ask("anything")
+        await donna.pilot.pause(0.1)
+        for keys in (["escape"], ["j"], ["G"], ["plus"], ["escape"], ["n"], ["question_mark"], ["escape"], ["f"]):
+            await donna.press(*keys)
+            _assert_harmless(donna.screen_text())
+        await donna.press("escape", "m")
+        await donna.pilot.pause(0.1)
+        _assert_harmless(donna.screen_text())
+        assert donna.app.is_running
+        assert isinstance(donna.main, MainScreen)
+
+
+def _assert_harmless(text: str) -> None:
+    assert not [char for char in text if char != "\n" and (ord(char) < 32 or 0x7F <= ord(char) < 0xA0)]
+    assert not set("\u202e\u2066\u200b\ud800") & set(text)
+
+
+async def test_a_click_on_action_markup_in_a_note_does_nothing() -> None:
+    payload = hostile.MARKUP["action"]
+    backend = FakeBackend(
+        scenarios.AT_REST,
+        answers=lambda request: outcome(request),
+        folders=(payload,),
+    )
+    backend.answers = lambda request: outcome_of(request, payload)
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        assert payload in donna.screen_text()
+        await donna.pilot.click("#results", offset=(6, 0))
+        await donna.press("f")
+        await donna.pilot.pause()
+        assert donna.app.is_running
+        assert "[@click=app.quit]DONNA-CLICK[/]" in donna.screen_text()
+
+
+def outcome_of(request: object, title: str) -> object:
+    from dataclasses import replace
+
+    answer = outcome(request, "one")  # type: ignore[arg-type]
+    return replace(answer, hits=(hit("one", title=title),))
+
+
+async def test_errors_with_control_bytes_are_shown_harmless() -> None:
+    backend = scenarios.normal()
+    backend.fail("search", DonnaError(Reason.INTERNAL, hostile.EVERYTHING, hint=hostile.EVERYTHING))
+    backend.fail("passage", DonnaError(Reason.INTERNAL, hostile.EVERYTHING))
+    backend.fail("folders", DonnaError(Reason.INTERNAL, hostile.EVERYTHING))
+    async with driving(backend) as donna:
+        await donna.type("x")
+        await donna.pilot.pause(0.15)
+        await donna.press("ctrl+f")
+        await donna.pilot.pause(0.05)
+        _assert_harmless(donna.screen_text())
+
+
+def test_the_app_file_is_wiring_only() -> None:
+    import donna_tui.tui.app
+
+    assert len(Path(donna_tui.tui.app.__file__).read_text(encoding="utf-8").splitlines()) < 200
+
+
+async def test_nothing_runs_while_nothing_happens() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.ask("redis")
+        await donna.press("escape")
+        await donna.pilot.pause(0.2)
+        busy = [task for task in asyncio.all_tasks() if "worker" in (task.get_name() or "").lower()]
+        assert busy == []

@@ -1,0 +1,320 @@
+"""The Search screen, by its keys."""
+
+from __future__ import annotations
+
+import pytest
+from textual.events import Paste
+
+from donna_tui.errors import DatabaseError, Reason
+from donna_tui.events import ModelPhase, ModelStateChanged, NoteIndexed, StageTimes
+from donna_tui.results import SearchOutcome, SearchRequest
+from donna_tui.tui.screens.scope import ScopePicker
+from tests.tui import scenarios
+from tests.tui.driving import driving, hit, notices, outcome
+from tests.tui.fake_backend import FakeBackend
+
+
+def backend_with(*names: str, **fields: object) -> FakeBackend:
+    """A backend that answers everything with these hits."""
+    return FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *names, **fields))
+
+
+def indexed(path: str = "Notes/other.md") -> NoteIndexed:
+    return NoteIndexed(path=path, why="changed", chunks=1, embedded=0, stages=StageTimes())
+
+
+async def test_results_appear_while_typing_and_the_preview_follows() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.ask("redis failover")
+        assert donna.paths[0] == "Projects/gateway/decisions.md"
+        await donna.until(lambda: donna.search.preview.view.marked_rows, "the passage is marked")
+        assert "We moved off Redis" in "\n".join(donna.search.preview.view.marked_rows)
+        assert donna.search.bar.input.has_focus
+
+
+async def test_an_answer_to_an_older_question_is_never_drawn() -> None:
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
+    backend.gates.hold("search", "a")
+    async with driving(backend) as donna:
+        await donna.type("a")
+        await donna.until(lambda: backend.called("search"), "the first search waits")
+        await donna.type("b")
+        backend.gates.release("search", "a")
+        await donna.until(lambda: donna.paths, "an answer is drawn")
+        assert donna.paths == ["Notes/for-ab.md"]
+
+
+async def test_the_older_answer_is_dropped_even_if_it_comes_while_the_next_question_is_not_yet_asked() -> None:
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
+    backend.gates.hold("search", "a")
+    backend.gates.hold("search", "ab")
+    async with driving(backend) as donna:
+        await donna.type("a")
+        await donna.until(lambda: backend.called("search"), "the first search waits")
+        await donna.type("b")
+        backend.gates.release("search", "a")
+        await donna.until(lambda: len(backend.called("search")) == 2, "the second search waits")
+        assert donna.paths == []
+
+
+async def test_keys_move_the_list_while_the_input_keeps_the_focus() -> None:
+    async with driving(backend_with("one", "two", "three")) as donna:
+        await donna.ask("x")
+        await donna.press("down", "down", "down", "up")
+        assert donna.search.selected == hit("two")
+        assert donna.search.bar.input.has_focus
+        assert donna.search.bar.input.value == "x"
+
+
+async def test_escape_goes_to_the_list_where_letters_are_keys() -> None:
+    async with driving(backend_with("one", "two", "three")) as donna:
+        await donna.ask("x")
+        await donna.press("escape", "j")
+        assert donna.search.selected == hit("two")
+        await donna.press("G")
+        assert donna.search.selected == hit("three")
+        await donna.press("g")
+        assert donna.search.selected == hit("one")
+        await donna.press("slash")
+        assert donna.search.bar.input.has_focus
+        await donna.type("new")
+        assert donna.search.bar.input.value == "new"
+
+
+async def test_a_refresh_that_would_move_the_selected_row_waits_until_it_is_asked_for() -> None:
+    order = ["one", "two", "three"]
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        await donna.press("escape", "j")
+        order[:] = ["zero", "one", "two", "three"]
+        backend.post(indexed())
+        await donna.until(lambda: "r shows the newer order" in donna.screen_text(), "the newer order is announced")
+        assert donna.paths == ["Notes/one.md", "Notes/two.md", "Notes/three.md"]
+        assert donna.search.selected == hit("two")
+        await donna.press("r")
+        assert donna.paths[0] == "Notes/zero.md"
+        assert donna.search.selected == hit("two")
+
+
+async def test_a_refresh_that_leaves_the_selected_row_in_place_is_drawn() -> None:
+    order = ["one", "two"]
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        await donna.press("down")
+        order[:] = ["new", "two", "three"]
+        backend.post(ModelStateChanged(phase=ModelPhase.READY))
+        await donna.until(lambda: len(donna.paths) == 3, "the new answer is drawn")
+        assert donna.search.selected == hit("two")
+        assert donna.search.bar.input.has_focus
+
+
+async def test_a_failing_refresh_leaves_the_answer_alone() -> None:
+    backend = backend_with("one")
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        backend.fail("search", DatabaseError(Reason.DATABASE_LOCKED, "in use"))
+        backend.post(indexed())
+        await donna.until(lambda: len(backend.called("search")) == 2, "it looked again")
+        await donna.pilot.pause()
+        assert donna.paths == ["Notes/one.md"]
+
+
+async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() -> None:
+    def answer(request: SearchRequest) -> SearchOutcome:
+        near = (hit("close"),) if request.near_misses else ()
+        return outcome(request, near_misses=near)
+
+    async with driving(FakeBackend(scenarios.AT_REST, answers=answer)) as donna:
+        await donna.ask("zebra")
+        text = donna.screen_text()
+        assert "Nothing relevant for “zebra”." in text
+        assert "Searched 9 notes by meaning + words, all folders." in text
+        assert "alt+n" in text
+        await donna.press("alt+n")
+        await donna.until(lambda: donna.paths == ["Notes/close.md"], "the near miss is shown")
+        assert donna.search.results.rows[0].near
+        await donna.press("escape")
+        await donna.until(lambda: not donna.paths, "they are gone again")
+
+
+async def test_letters_work_where_there_are_no_results() -> None:
+    backend = backend_with()
+    async with driving(backend) as donna:
+        await donna.ask("zebra")
+        await donna.press("escape", "s")
+        await donna.until(lambda: backend.called("search")[-1][0].mode == "semantic", "the mode changed")
+        assert donna.search.bar.input.value == "zebra"
+
+
+async def test_an_error_is_said_with_what_helps_and_trying_again_works() -> None:
+    backend = backend_with("one")
+    backend.fail("search", DatabaseError(Reason.DATABASE_LOCKED, "The index is in use.", hint="Wait a moment."))
+    async with driving(backend) as donna:
+        await donna.type("x")
+        await donna.until(lambda: "The index is in use." in donna.screen_text(), "the error is shown")
+        assert "Wait a moment." in donna.screen_text()
+        backend.failures.clear()
+        await donna.press("f5")
+        await donna.until(lambda: donna.paths, "the second try is answered")
+
+
+async def test_without_a_model_the_mode_key_is_offered() -> None:
+    backend = backend_with()
+    backend.fail("search", DatabaseError(Reason.MODEL_MISSING, "There is no model."))
+    async with driving(backend) as donna:
+        await donna.type("x")
+        await donna.until(lambda: "search by words" in donna.screen_text(), "the way out is shown")
+
+
+async def test_the_note_of_the_engine_stands_below_the_results() -> None:
+    async with driving(backend_with("one", note="by words only: the model is loading")) as donna:
+        await donna.ask("x")
+        assert "by words only: the model is loading" in donna.screen_text()
+
+
+async def test_what_is_typed_before_the_vault_is_open_is_asked_then() -> None:
+    backend = backend_with("one")
+    backend.gates.hold("start")
+    async with driving(backend, connected=False) as donna:
+        await donna.type("early")
+        assert "Opening the vault" in donna.screen_text()
+        assert not backend.called("search")
+        backend.gates.release("start")
+        await donna.until(lambda: donna.paths == ["Notes/one.md"], "it is answered")
+
+
+async def test_more_like_this_and_back() -> None:
+    backend = backend_with("one", "two")
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        await donna.press("escape", "m")
+        await donna.until(lambda: donna.paths == ["Notes/two.md"], "others like it are shown")
+        assert backend.called("more_like")[0][0] == hit("one")
+        assert "like one" in donna.screen_text()
+        await donna.press("escape")
+        await donna.until(lambda: len(donna.paths) == 2, "the question is back")
+
+
+async def test_filter_by_folder() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.ask("redis")
+        await donna.press("ctrl+f")
+        await donna.until(lambda: isinstance(donna.app.screen, ScopePicker), "the dialogue opens")
+        await donna.type("gateway")
+        await donna.press("enter")
+        await donna.until(lambda: "Projects/gateway" in donna.screen_text(), "the scope is shown")
+        await donna.until(
+            lambda: backend.called("search")[-1][0].filters.path_prefix == "Projects/gateway", "the scope is searched"
+        )
+        assert all(path.startswith("Projects/gateway/") for path in donna.paths)
+
+
+async def test_a_filter_that_cannot_be_read_is_said() -> None:
+    backend = backend_with("one")
+    backend.fail("folders", DatabaseError(Reason.DATABASE_LOCKED, "The index is in use."))
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        await donna.press("ctrl+f")
+        await donna.until(lambda: "The index is in use." in notices(donna.app), "it is said")
+
+
+async def test_copy_link_and_text() -> None:
+    async with driving(backend_with("one")) as donna:
+        await donna.ask("x")
+        await donna.press("escape", "y")
+        assert donna.app.clipboard == "[[Notes/one#one#Part]]"
+        assert "terminal's clipboard" in notices(donna.app)
+        await donna.press("Y")
+        assert donna.app.clipboard == "the text of one\n\nNotes/one.md › one › Part : 3–5\n"
+
+
+async def test_enter_opens_the_editor_at_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[str, int]] = []
+
+    async def edit(path: object, line: int) -> None:
+        opened.append((str(path), line))
+
+    async with driving(backend_with("one", "two")) as donna:
+        monkeypatch.setattr(donna.search._outside, "edit", edit)
+        await donna.ask("x")
+        await donna.press("down", "enter")
+        assert opened == [("/home/noor/notes/Notes/two.md", 3)]
+        await donna.press("escape", "e")
+        assert len(opened) == 2
+
+
+async def test_a_click_selects_and_a_double_click_opens(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    async def edit(path: object, line: int) -> None:
+        opened.append(str(path))
+
+    async with driving(backend_with("one", "two", "three")) as donna:
+        monkeypatch.setattr(donna.search._outside, "edit", edit)
+        await donna.ask("x")
+        row = donna.search.results.row_height
+        await donna.pilot.click("#results", offset=(10, row + 1))
+        assert donna.search.selected == hit("two")
+        assert not opened
+        await donna.pilot.click("#results", offset=(10, 2 * row), times=2)
+        await donna.until(lambda: opened == ["/home/noor/notes/Notes/three.md"], "it is opened")
+
+
+async def test_zoom_gives_the_preview_all_the_room_and_takes_it_back() -> None:
+    async with driving(scenarios.normal(), size=(80, 24)) as donna:
+        await donna.ask("redis")
+        assert not donna.search.preview.display
+        await donna.press("escape", "plus")
+        assert donna.search.preview.display
+        assert donna.search.preview.view.has_focus
+        await donna.press("escape")
+        assert donna.search.results.has_focus
+        assert not donna.search.preview.display
+
+
+async def test_two_hundred_results_draw_only_the_rows_in_sight() -> None:
+    names = [f"note-{number}" for number in range(200)]
+    async with driving(backend_with(*names)) as donna:
+        await donna.ask("x")
+        await donna.press("escape", "G")
+        assert donna.search.selected == hit("note-199")
+        assert "note-199" in donna.screen_text()
+        assert len(donna.search.results._strips) < 200
+
+
+async def test_clearing_the_question_clears_the_results() -> None:
+    backend = backend_with("one")
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        await donna.press("backspace")
+        assert donna.paths == []
+        await donna.until(lambda: "Type to search 501 notes." in donna.screen_text(), "it says what to do")
+
+
+async def test_a_changed_note_is_read_again_for_the_preview() -> None:
+    backend = backend_with("one")
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        await donna.until(lambda: backend.called("passage"), "the passage is read")
+        before = len(backend.called("passage"))
+        backend.post(indexed("Notes/one.md"))
+        await donna.until(lambda: len(backend.called("passage")) > before, "it is read again")
+
+
+async def test_a_note_that_is_gone_is_said_in_the_preview() -> None:
+    async with driving(backend_with("one")) as donna:
+        await donna.ask("x")
+        await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the preview says so")
+
+
+async def test_pasting_takes_one_safe_line() -> None:
+    async with driving(backend_with()) as donna:
+        donna.app.post_message(Paste("red\x1b]52;c;eA==\x07is\nsecond line"))
+        await donna.until(lambda: donna.search.bar.input.value, "something is pasted")
+        value = donna.search.bar.input.value
+        assert value.startswith("red")
+        assert "second" not in value
+        assert value.isprintable()

@@ -1,0 +1,280 @@
+"""Events, reasons, numbers and states in the words that people read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from donna_tui.errors import Reason
+from donna_tui.events import (
+    EngineEvent,
+    IndexProgress,
+    IngestBatch,
+    ModelPhase,
+    NoteEmbedded,
+    NoteFailed,
+    NoteIndexed,
+    ReconcileDone,
+    SearchDone,
+    StageTimes,
+    WatchHint,
+)
+from donna_tui.status import Coverage, Latency
+from donna_tui.tui import humanize
+from donna_tui.tui.summary import (
+    coverage_figures,
+    doing,
+    engine_figures,
+    headline,
+    is_working,
+    latency_figures,
+    since_start,
+    speed_now,
+)
+from donna_tui.tui.wording import REASONS, Kind, Tone, describe, reason_title, reason_words, stage_times
+from tests.tui import hostile, scenarios
+from tests.tui.scenarios import AT_REST, NOW
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Times of day as in Greenwich."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_every_reason_has_words_of_its_own() -> None:
+    assert set(REASONS) == set(Reason)
+    assert len(set(REASONS.values())) == len(REASONS)
+    assert reason_title("too_large") == "Too large"
+
+
+def test_an_unknown_reason_is_made_readable_and_safe() -> None:
+    assert reason_words("strange_\x1bthing") == "strange ␛thing"
+
+
+def test_every_kind_of_event_is_in_words_or_left_to_the_machine() -> None:
+    told = {type(event): describe(event) for event in (*scenarios.morning(), *_events_for_machines())}
+    assert {kind for kind, sentence in told.items() if sentence is None} == {IndexProgress, IngestBatch, WatchHint}
+    with pytest.raises(KeyError):
+        describe(replace_class())
+    from donna_tui.tui.wording import _DESCRIBE
+
+    assert set(_DESCRIBE) == set(get_args(EngineEvent))
+
+
+def replace_class() -> EngineEvent:
+    """An event that nobody knows."""
+
+    class Unheard:
+        pass
+
+    return Unheard()  # type: ignore[return-value]
+
+
+def test_a_new_note_says_where_its_time_went() -> None:
+    stages = StageTimes(read=1.2, chunk=2.4, store=3.1, embed=40.6)
+    event = NoteIndexed(path="a.md", why="new", chunks=4, embedded=0, stages=stages, found_after_ms=214)
+    sentence = describe(event)
+    assert sentence is not None
+    assert (sentence.what, sentence.path, sentence.took) == ("New note", "a.md", "47 ms")
+    assert sentence.detail == "4 passages · 214 ms after saving"
+    assert sentence.stages == "read 1 · chunk 2 · store 3 · embed 41 ms"
+
+
+def test_stages_that_took_nothing_are_left_out() -> None:
+    assert stage_times(StageTimes(read=0.2, store=2.0)) == "read <1 · store 2 ms"
+    assert stage_times(StageTimes()) == ""
+
+
+@pytest.mark.parametrize(
+    ("computed", "reused", "detail", "stages"),
+    [
+        (1, 3, "1 of 4 passages new", "embed 41 ms"),
+        (1, 0, "1 new passage", "embed 41 ms"),
+        (0, 3, "0 of 3 passages new", ""),
+    ],
+)
+def test_embedding_says_what_was_reused(computed: int, reused: int, detail: str, stages: str) -> None:
+    sentence = describe(NoteEmbedded(path="a.md", computed=computed, reused=reused, latency_ms=41))
+    assert sentence is not None
+    assert (sentence.detail, sentence.stages) == (detail, stages)
+
+
+def test_a_failure_says_why_and_when_it_is_tried_again() -> None:
+    sentence = describe(NoteFailed(path="a.md", reason=Reason.UNREADABLE, message="Not allowed.", next_try=NOW + 60))
+    assert sentence is not None
+    assert (sentence.kind, sentence.tone) == (Kind.PROBLEMS, Tone.ERROR)
+    assert sentence.detail == "Not allowed. Next try 14:33:05."
+
+
+def test_a_comparison_names_only_what_changed() -> None:
+    counts = {"seen": 501, "new": 2, "changed": 0, "deleted": 1, "renamed": 0, "skipped": 0}
+    sentence = describe(ReconcileDone(why="start", latency_ms=3, **counts))
+    assert sentence is not None
+    assert sentence.detail == "501 notes: 2 new, 1 deleted · start"
+
+
+def test_a_search_that_found_nothing_says_so() -> None:
+    sentence = describe(SearchDone(mode="semantic", k=8, hits=0, latency_ms=9))
+    assert sentence is not None
+    assert sentence.detail == "nothing by meaning"
+
+
+def test_sentences_of_hostile_events_hold_nothing_that_a_terminal_obeys() -> None:
+    for event in scenarios.hostile().script:
+        sentence = describe(event)
+        assert sentence is not None
+        for text in (sentence.what, sentence.path, sentence.detail, sentence.took, sentence.stages):
+            assert "\n" not in text
+            assert not any(ord(char) < 0x20 or 0x7F <= ord(char) <= 0x9F for char in text)
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "shown"),
+    [(0, 501, "0 %"), (1, 501, "1 %"), (421, 501, "84 %"), (500, 501, "99 %"), (501, 501, "100 %"), (0, 0, "100 %")],
+)
+def test_percent_is_complete_only_when_everything_is(part: int, whole: int, shown: str) -> None:
+    assert humanize.percent(part, whole) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0, "a few seconds"),
+        (38, "about 40 s"),
+        (55, "about 1 min"),
+        (118, "about 2 min"),
+        (3599, "about 1 h"),
+        (4800, "about 1 h 20 min"),
+    ],
+)
+def test_estimates_are_not_more_exact_than_they_can_be(seconds: float, shown: str) -> None:
+    assert humanize.estimate(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "–"), (0.2, "<1 ms"), (41.4, "41 ms"), (999.6, "1.0 s"), (12_300, "12 s"), (180_000, "3 min")],
+)
+def test_milliseconds(value: float | None, shown: str) -> None:
+    assert humanize.milliseconds(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(1, "1 byte"), (999, "999 bytes"), (90_112, "90 kB"), (38_273_024, "38 MB"), (1_400_000_000, "1.4 GB")],
+)
+def test_sizes(number: int, shown: str) -> None:
+    assert humanize.size(number) == shown
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (40, "Projects/gateway/decisions.md"),
+        (23, "…/gateway/decisions.md"),
+        (20, "…/decisions.md"),
+        (8, "…ions.md"),
+        (1, ""),
+        (0, ""),
+    ],
+)
+def test_a_path_is_cut_at_its_front(cells: int, shown: str) -> None:
+    assert humanize.shorten_path("Projects/gateway/decisions.md", cells) == shown
+
+
+def test_a_path_of_wide_characters_fits_too() -> None:
+    assert humanize.shorten_path("日本語の見出し", 6) == "…出し"
+
+
+@pytest.mark.parametrize("at", [1e300, float("nan"), float("-inf")])
+def test_impossible_times_are_a_dash(at: float) -> None:
+    assert humanize.clock(at) == "–"
+
+
+def test_progress_in_one_sentence() -> None:
+    status = scenarios.indexing().current
+    assert is_working(status)
+    assert headline(status).text == "423 of 501 notes can be found by words, 78 % by meaning, about 2 min left"
+    assert doing(status) == "78 waiting · 170 passages a second"
+
+
+def test_at_rest_it_says_when_the_folder_was_compared() -> None:
+    whole = replace(AT_REST, coverage=Coverage(notes=501, text=501, vectors=501))
+    assert headline(whole).text == "All 501 notes can be found"
+    assert doing(whole) == "Nothing waiting · compared with the folder at 14:28:05"
+
+
+def test_without_a_model_it_says_what_still_works() -> None:
+    status = replace(
+        AT_REST, coverage=Coverage(notes=2, text=2), model_phase=ModelPhase.MISSING, model="", state="running"
+    )
+    assert not is_working(status)
+    assert headline(status).text == "All 2 notes can be found by words; search by meaning is not installed"
+
+
+@pytest.mark.parametrize("state", ["starting", "paused", "failed", "read_only", "stopping", "stopped"])
+def test_every_other_state_says_why(state: str) -> None:
+    line = headline(replace(AT_REST, state=state, state_detail="the reason"))
+    assert line.text.endswith(": the reason")
+
+
+def test_speed_ignores_the_second_that_is_not_over() -> None:
+    assert speed_now(replace(AT_REST, throughput=(0.0, 100.0, 200.0, 3.0))) == 150.0
+    assert speed_now(replace(AT_REST, throughput=())) == 0.0
+
+
+def test_an_unchanged_vault_costs_nothing_and_the_screen_says_so() -> None:
+    assert since_start(replace(AT_REST, embedded_this_run=0, reused_this_run=0)).startswith("The model had nothing")
+    assert since_start(AT_REST) == "37 passages read by the model since the start, 2,877 known already"
+
+
+def test_coverage_lists_what_was_left_out_by_reason_most_first() -> None:
+    rows = [(figure.label, figure.values[0]) for figure in coverage_figures(AT_REST)]
+    assert rows[-4:] == [("Left out", "6"), ("  copy made by sync", "3"), ("  not text", "2"), ("  too large", "1")]
+    assert ("Failed", "2") in rows
+
+
+def test_latency_without_samples_is_a_dash() -> None:
+    rows = latency_figures(replace(AT_REST, search_latency=Latency()))
+    assert rows[1].values == ("–", "–")
+    assert rows[2].values == ("180 ms", "410 ms")
+
+
+def test_the_parts_name_database_log_and_who_keeps_the_index() -> None:
+    labels = {
+        figure.label: figure.values[0] for figure in engine_figures(replace(AT_REST, state="read_only", owner="x"))
+    }
+    assert labels["Kept by"] == "x"
+    assert labels[""] == AT_REST.database
+    assert labels["Log file"] == AT_REST.log_file
+    assert labels["Changes seen"] == "at once"
+
+
+def test_figures_of_a_hostile_space_are_safe() -> None:
+    status = scenarios.hostile().current
+    for figure in (*coverage_figures(status), *engine_figures(status)):
+        for payload in hostile.ESCAPES.values():
+            assert payload not in "".join((figure.label, *figure.values))
+
+
+def _events_for_machines() -> tuple[EngineEvent, ...]:
+    progress = IndexProgress(
+        notes=1,
+        text_done=1,
+        vectors_done=1,
+        chunks=1,
+        chunks_embedded=1,
+        queued=0,
+        chunks_per_second=0,
+        seconds_left=None,
+    )
+    return (progress, WatchHint(paths=1, rescan=False))
