@@ -83,8 +83,17 @@ class VaultSource:
 
         Raises DatabaseError, and VaultReadError only if the whole vault is missing.
         """
-        started = time.perf_counter()
         known = file_state(self._store.database, job.path)
+        try:
+            return self._ingest(job, known)
+        except DonnaError:
+            raise
+        except Exception as error:
+            # Whatever one note does to the code that reads it, the others are indexed.
+            return self._failed(job, known, Reason.INTERNAL, f"reading it failed ({type(error).__name__})")
+
+    def _ingest(self, job: Job, known: FileState | None) -> Outcome:
+        started = time.perf_counter()
         try:
             note = self._client.read(job.path)
         except VaultReadError as error:
@@ -156,14 +165,16 @@ class VaultSource:
         if error.reason not in TRANSIENT:
             stat = self._stat(job.path)
             return self.skip(Entry(path=job.path, stat=stat, reason=error.reason, message=error.message))
+        return self._failed(job, known, error.reason, error.message)
+
+    def _failed(self, job: Job, known: FileState | None, reason: Reason, message: str) -> NoteFailed:
+        """What was indexed of the note stays searchable until a later try succeeds."""
         attempts = (known.attempts if known else 0) + 1
         next_try = time.time() + retry_delay(attempts)
-        kept = known or FileState(path=job.path, state="failed")
-        failed = replace(
-            kept, state="failed", reason=error.reason, message=error.message, attempts=attempts, next_try=next_try
-        )
-        save_state(self._store.database, replace(failed, checked_at=0.0))
-        return NoteFailed(path=job.path, reason=error.reason, message=error.message, next_try=next_try)
+        kept = replace(known, checked_at=0.0) if known else FileState(path=job.path, state="failed")
+        state = replace(kept, state="failed", reason=reason, message=message, attempts=attempts, next_try=next_try)
+        save_state(self._store.database, state)
+        return NoteFailed(path=job.path, reason=reason, message=message, next_try=next_try)
 
     @staticmethod
     def _state_of(note: VaultNote) -> FileState:

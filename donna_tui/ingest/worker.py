@@ -48,26 +48,28 @@ class IngestWorker:
 
     async def _work_off(self, jobs: list[Job]) -> None:
         while jobs:
-            try:
-                done = await self._write(lambda: self._flush(jobs))
-            except DonnaError as error:
+            done, error = await self._write(lambda: self._flush(jobs))
+            for job, outcome in zip(jobs, done, strict=False):
+                self._settle(job, outcome)
+            jobs = jobs[len(done) :]
+            if error:
                 self._queue.put(jobs)
                 await self._wait_out(error)
                 return
             self._recovered()
-            for job, outcome in zip(jobs, done, strict=False):
-                self._settle(job, outcome)
-            jobs = jobs[len(done) :]
 
-    def _flush(self, jobs: list[Job]) -> list[Outcome]:
-        """The outcomes of as many jobs as fit into one flush; at least one."""
+    def _flush(self, jobs: list[Job]) -> tuple[list[Outcome], DonnaError | None]:
+        """The outcomes of as many jobs as fit into one flush, at least one, and what ended it early if anything did."""
         deadline = time.monotonic() + FLUSH_SECONDS
         done: list[Outcome] = []
         for job in jobs:
-            done.append(self._source.ingest(job))
+            try:
+                done.append(self._source.ingest(job))
+            except DonnaError as error:
+                return done, error
             if time.monotonic() > deadline:
                 break
-        return done
+        return done, None
 
     async def _wait_out(self, error: DonnaError) -> None:
         if error.reason not in PASSING:

@@ -67,5 +67,7 @@ def shorten(text: str, chars: int) -> str:
     """`text` in at most `chars` characters, cut after a word where it has one, with an ellipsis."""
     if len(text) <= chars:
         return text
-    kept = text[: chars - 1]
-    return (kept.rsplit(None, 1)[0] if kept.strip() else "").rstrip() + "…"
+    kept, rest = text[: chars - 1], text[chars - 1 :]
+    if not (rest[0].isspace() or kept[-1:].isspace()):
+        kept = kept.rpartition(" ")[0] or kept
+    return kept.rstrip() + "…"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePath
 
 from textual.app import App
@@ -93,7 +94,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self.exit()
 
     def _start(self, choice: VaultChoice | None) -> None:
-        self.run_worker(self._open(choice), group="engine", exclusive=True)
+        self.run_worker(partial(self._open, choice), group="engine", exclusive=True)
 
     async def _open(self, choice: VaultChoice | None) -> None:
         try:

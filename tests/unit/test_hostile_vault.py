@@ -17,6 +17,7 @@ from donna_tui.vault.client import Entry, VaultClient, VaultNote
 from tests.hostile import make_hostile_vault
 
 IGNORED = (".obsidian/**", ".trash/**", ".git/**", "Templates/**", "node_modules/**")
+UNFIT = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0x200B, 0x202E, 0x2066, 0x2028)}
 
 
 class Hostile:
@@ -99,12 +100,12 @@ def test_skipped_files_say_why(hostile: Hostile) -> None:
 def test_paths_and_texts_can_be_stored_and_shown(hostile: Hostile) -> None:
     for path in hostile.entries:
         path.encode()
-        assert clean_line(path).isprintable() or "\u200d" in path
+        assert not UNFIT & set(clean_line(path))
     for note in hostile.notes.values():
         assert "\0" not in note.text
         note.text.encode()
         assert "\n" not in note.title
-        assert not {"\x1b", "\x9b", "\u202e", "\x07"} & set(clean(note.text))
+        assert not UNFIT - {"\n"} & set(clean(note.text))
 
 
 def test_heading_paths_are_complete(hostile: Hostile) -> None:
@@ -157,7 +158,4 @@ def test_twins_in_other_forms_are_two_notes(hostile: Hostile) -> None:
 
 
 def test_nothing_was_run(hostile: Hostile) -> None:
-    assert not list(hostile.root.parent.rglob("*pwned*")) or all(
-        "touch" in found.name for found in hostile.root.parent.rglob("*pwned*")
-    )
-    assert not list(Path.cwd().glob("donna_pwned*"))
+    assert not list(Path.cwd().glob("*pwned*"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from time import monotonic
 
 from textual.timer import Timer
 from textual.widget import Widget
@@ -13,8 +15,9 @@ from donna_tui.results import SearchOutcome
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.panes.search_state import Question
 
-TYPING_PAUSE = 0.045
-"""Seconds without a key before a search starts: shorter than the gap between two keys of a fast typist."""
+TYPING_GAP = 0.05
+"""Seconds between two searches while somebody types: shorter than the gap between two keys of most people, so that
+most keys are answered at once, and a burst of keys costs few searches."""
 
 REFRESH_PAUSE = 1.0
 """Seconds between two searches that only follow changes of the index."""
@@ -38,6 +41,7 @@ class Asking:
         self._failed = failed
         self._backend: Backend | None = None
         self._number = 0
+        self._last_asked = -TYPING_GAP
         self._typing: Timer | None = None
         self._refreshing: Timer | None = None
 
@@ -47,21 +51,28 @@ class Asking:
         self.ask(self.question)
 
     def typed(self, text: str) -> None:
-        """The text has changed: from now on older answers are not let through, and when typing pauses this is asked."""
+        """The text has changed: from now on older answers are not let through."""
         self._number += 1
         self.question = replace(self.question, text=text, like=None)
-        if self._typing is not None:
-            self._typing.stop()
-        self._typing = self._owner.set_timer(TYPING_PAUSE, lambda: self.ask(self.question))
+        wait = self._last_asked + TYPING_GAP - monotonic()
+        if wait <= 0:
+            self.ask(self.question)
+        elif self._typing is None:
+            self._typing = self._owner.set_timer(wait, self._ask_what_is_typed)
 
     def ask(self, question: Question) -> None:
         """Ask now. An empty question only takes back the one before."""
         self._number += 1
+        self._last_asked = monotonic()
         self.question = question
         if question.is_empty:
             self._owner.workers.cancel_group(self._owner, "search")
         elif self._backend is not None:
-            self._owner.run_worker(self._search(self._backend, self._number), group="search", exclusive=True)
+            self._owner.run_worker(partial(self._search, self._backend, self._number), group="search", exclusive=True)
+
+    def _ask_what_is_typed(self) -> None:
+        self._typing = None
+        self.ask(self.question)
 
     def look_again_soon(self) -> None:
         """Ask the same question once more before long, because the index has changed."""
@@ -71,7 +82,7 @@ class Asking:
     def _look_again(self) -> None:
         self._refreshing = None
         if self._backend is not None and not self.question.is_empty:
-            self._owner.run_worker(self._refresh(self._backend, self._number), group="refresh", exclusive=True)
+            self._owner.run_worker(partial(self._refresh, self._backend, self._number), group="refresh", exclusive=True)
 
     async def _search(self, backend: Backend, number: int) -> None:
         try:

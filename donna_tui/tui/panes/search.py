@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from textual.app import ComposeResult
@@ -199,7 +200,7 @@ class SearchPane(Vertical):
 
     def action_search_filter(self) -> None:
         if self._backend is not None:
-            self.run_worker(self._choose_scope(self._backend), group="filter", exclusive=True)
+            self.run_worker(partial(self._choose_scope, self._backend), group="filter", exclusive=True)
 
     def action_search_next(self) -> None:
         self.results.action_cursor_down()

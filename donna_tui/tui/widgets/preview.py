@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import PurePosixPath
 
 from textual.app import ComposeResult
@@ -70,7 +71,7 @@ class Preview(Vertical):
 
     def _load(self) -> None:
         if self._hit is not None and self._backend is not None:
-            self.run_worker(self._read(self._backend, self._hit), group="preview", exclusive=True)
+            self.run_worker(partial(self._read, self._backend, self._hit), group="preview", exclusive=True)
 
     async def _read(self, backend: Backend, hit: Hit) -> None:
         try:

@@ -68,3 +68,8 @@ class ProblemList(OptionList, inherit_bindings=False):
         if shown:
             kept = (index for index, each in enumerate(shown) if before is not None and each.id == before.id)
             self.highlighted = next(kept, min(self.highlighted or 0, len(shown) - 1))
+
+    def action_last(self) -> None:
+        """Select the last problem; what says that there are more comes into sight too."""
+        super().action_last()
+        self.scroll_end(animate=False)

@@ -1,0 +1,71 @@
+# Two commands on a fresh machine: `make run` and `make test`.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+VAULT  ?=
+
+# The exact release is asked for by name, so that pip does not look for a newer one. On Linux the default build of
+# PyPI brings CUDA along; TORCH_INDEX=https://download.pytorch.org/whl/cpu gives the small one.
+TORCH       ?= torch==2.13.0
+TORCH_INDEX ?=
+
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: run install test stress check format lint types contracts docs docs-check screenshots snapshots clean
+
+run: $(VENV)/.local
+	@$(BIN)/donna $(if $(VAULT),"$(VAULT)",demo)
+
+install: $(VENV)/.local
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Donna needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	@echo "Making $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.local: $(VENV)/bin/python pyproject.toml
+	@echo "Installing Donna with her model (once, a minute or two) …"
+	@$(PIP) install $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) '$(TORCH)'
+	@$(PIP) install --editable '.[local]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.local
+	@echo "Installing the tools for development …"
+	@$(PIP) install --editable '.[local,dev]'
+	@touch $@
+
+test: $(VENV)/.dev
+	@$(BIN)/pytest -n 2 -m "not stress"
+
+stress: $(VENV)/.dev
+	@$(BIN)/pytest -m stress
+
+check: format lint types contracts docs-check test
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff format --check .
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy
+
+contracts: $(VENV)/.dev
+	@$(BIN)/lint-imports
+
+docs: $(VENV)/.dev
+	@$(BIN)/python docs/generate.py
+
+docs-check: $(VENV)/.dev
+	@$(BIN)/python docs/generate.py --check
+
+screenshots: $(VENV)/.dev
+	@$(BIN)/python screenshots/take.py
+
+snapshots: $(VENV)/.dev
+	@$(BIN)/pytest tests/snapshots --snapshot-update
+
+clean:
+	@rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

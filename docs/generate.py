@@ -1,0 +1,84 @@
+"""Writes the reference pages, and the default settings file, from the code that they describe.
+
+python docs/generate.py           write them
+python docs/generate.py --check   fail if any of them is not what it would write
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ["COLUMNS"] = "100"
+
+import typer
+from typer.main import get_command
+
+from donna_tui.cli.main import app
+from donna_tui.cli.output import ExitCode, exit_code
+from donna_tui.config.schema import default_file, markdown_reference
+from donna_tui.errors import Reason
+from donna_tui.tui.keysheet import keys_markdown
+
+ROOT = Path(__file__).resolve().parent.parent
+
+EXIT_WORDS = {
+    ExitCode.FINE: "fine",
+    ExitCode.NOTHING_FOUND: "nothing relevant was found",
+    ExitCode.USAGE: "the command, a setting or a key is wrong",
+    ExitCode.REFUSED: "understood, and refused; the reason code says why",
+    ExitCode.DEGRADED: "done, but less than it could be: no model, or something needs attention",
+    ExitCode.FAILED: "failed",
+}
+
+
+def pages() -> dict[Path, str]:
+    """Every generated file with its content."""
+    return {
+        ROOT / "config/memory.yaml": default_file(),
+        ROOT / "docs/config.md": f"# Settings\n\n{markdown_reference().strip()}\n",
+        ROOT / "docs/keys.md": f"# Keys\n\nChange them with `ui.keys`; `donna keys --check` examines yours.\n\n{keys_markdown()}",
+        ROOT / "docs/cli.md": "\n".join(cli_reference()) + "\n",
+    }
+
+
+def cli_reference() -> Iterator[str]:
+    """The page of the command line: exit codes, reason codes, and the help of every verb."""
+    yield "# Command line\n"
+    yield "Results go to stdout, messages to stderr. With `--json` a verb prints one object; errors are"
+    yield '`{"ok": false, "reason", "message"}`.\n'
+    yield "## Exit codes\n\n| Code | Means |\n|---|---|"
+    for code, words in EXIT_WORDS.items():
+        yield f"| {int(code)} | {words} |"
+    yield "\n## Reason codes\n\n| Code | Exit |\n|---|---|"
+    for reason in Reason:
+        yield f"| `{reason}` | {int(exit_code(reason))} |"
+    yield from help_pages()
+
+
+def help_pages() -> Iterator[str]:
+    """The help text of `donna` and of each of its verbs."""
+    command = get_command(app)
+    context = typer.Context(command, info_name="donna", terminal_width=100, max_content_width=100)
+    yield f"\n## donna\n\n```text\n{command.get_help(context).strip()}\n```"
+    for name, verb in sorted(command.commands.items()):  # type: ignore[attr-defined]  # it is a group
+        inner = typer.Context(verb, info_name=name, parent=context, terminal_width=100, max_content_width=100)
+        yield f"\n## donna {name}\n\n```text\n{verb.get_help(inner).strip()}\n```"
+
+
+def main() -> None:
+    """Write or check all pages."""
+    stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    if "--check" in sys.argv:
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is not fresh: run make docs", file=sys.stderr)
+        sys.exit(bool(stale))
+    for path in stale:
+        path.write_text(pages()[path], encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

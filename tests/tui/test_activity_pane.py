@@ -1,0 +1,386 @@
+"""The Activity screen, by its keys."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from textual.events import Paste
+from textual.widgets import Input
+
+from donna_tui.errors import DonnaError, Reason, SpaceError
+from donna_tui.events import EngineEvent, NoteDeleted, NoteIndexed, ProblemCleared, StageTimes
+from donna_tui.tui.bridge import KEPT_EVENTS
+from donna_tui.tui.panes.activity import ActivityPane
+from donna_tui.tui.screens.detail import DetailScreen
+from donna_tui.tui.widgets.event_ring import KEPT_ROWS
+from donna_tui.tui.widgets.sparkline_row import SparklineRow
+from tests.tui import hostile, scenarios
+from tests.tui.driving import Driver, driving, notices
+from tests.tui.fake_backend import FakeBackend
+from tests.tui.scenarios import NOW
+
+SMALL = (80, 24)
+MORNING = 13
+"""Events of `scenarios.morning` that are for people."""
+
+
+def edited(number: int) -> NoteIndexed:
+    return NoteIndexed(
+        at=NOW + number, path=f"Notes/{number}.md", why="changed", chunks=1, embedded=0, stages=StageTimes(read=1.0)
+    )
+
+
+@asynccontextmanager
+async def activity(backend: FakeBackend, *, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Driver]:
+    """The app with the Activity screen in front and the backend's script shown."""
+    expected = bool(backend.script)
+    async with driving(backend, size=size) as donna:
+        donna.main.action_view_activity()
+        await donna.until(lambda: not expected or pane(donna).event_log.ring.shown, "the events are in the log")
+        await donna.pilot.pause()
+        yield donna
+
+
+def pane(donna: Driver) -> ActivityPane:
+    return donna.main.query_one(ActivityPane)
+
+
+async def happen(donna: Driver, backend: FakeBackend, *events: EngineEvent) -> None:
+    """Post events and wait until the last one has arrived."""
+    before = pane(donna).event_log.ring._next
+    backend.post(*events)
+    await donna.until(lambda: pane(donna).event_log.ring._next > before, "the events arrive")
+    await donna.pilot.pause()
+
+
+def log_rows(donna: Driver) -> list[str]:
+    return [row.sentence.path for row in pane(donna).event_log.ring.shown]
+
+
+async def test_everything_is_in_sight_where_there_is_room() -> None:
+    async with activity(scenarios.normal(), size=(160, 48)) as donna:
+        text = donna.screen_text()
+        for piece in (
+            "499 of 501 notes can be found, 2 could not",
+            "37 passages read by the model since the",
+            "copy made by sync",
+            "Search answered",
+            "minilm-l6-v2:int8:384",
+            "sqlite-vec 0.1.9",
+            "notes-3f9c2a71be/index.db",
+            "donna.log",
+            "read 1 · chunk 2 · store 3 · embed 41 ms",
+            "was Inbox/Untitled 3.md",
+            "Properties cannot be read",
+            "close the quotation mark",
+        ):
+            assert piece in text, piece
+
+
+async def test_progress_shows_a_graph_only_while_there_is_work() -> None:
+    backend = scenarios.indexing()
+    async with activity(backend) as donna:
+        assert "78 waiting · 170 passages a second" in donna.screen_text()
+        assert pane(donna).query_one(SparklineRow).display
+        backend.current = scenarios.normal().current
+        await happen(donna, backend, edited(1))
+        assert not pane(donna).query_one(SparklineRow).display
+        assert "a second" not in donna.screen_text()
+
+
+async def test_nothing_has_happened_yet() -> None:
+    async with activity(scenarios.empty()) as donna:
+        text = donna.screen_text()
+        assert "Nothing has happened yet" in text
+        assert "No notes yet" in text
+        assert "Needs attention" not in text
+
+
+async def test_before_the_vault_is_open() -> None:
+    async with driving(scenarios.loading(), connected=False) as donna:
+        donna.main.action_view_activity()
+        await donna.pilot.pause()
+        assert "Opening the vault" in donna.screen_text()
+
+
+async def test_a_vault_that_cannot_be_opened_says_why() -> None:
+    backend = scenarios.empty()
+    backend.fail("start", SpaceError(Reason.BUSY, "Another Donna is making the index.", hint="Try again in a moment."))
+    async with driving(backend, connected=False) as donna:
+        donna.main.action_view_activity()
+        await donna.until(lambda: "Another Donna is making" in donna.screen_text(), "the reason is shown")
+        assert "Try again in a moment." in donna.screen_text()
+
+
+async def test_small_screens_show_one_part_at_a_time() -> None:
+    async with activity(scenarios.normal(), size=SMALL) as donna:
+        assert "Moved" in donna.screen_text()
+        assert "Search answered" not in donna.screen_text()
+        await donna.press("shift+tab", "right")
+        assert "Give yourself read permission" in donna.screen_text()
+        assert "Moved" not in donna.screen_text()
+        await donna.press("right")
+        assert "Search answered" in donna.screen_text()
+        await donna.press("right")
+        assert "Moved" in donna.screen_text()
+        await donna.press("left")
+        assert "Search answered" in donna.screen_text()
+
+
+async def test_the_parts_of_a_small_screen_can_be_clicked() -> None:
+    async with activity(scenarios.normal(), size=SMALL) as donna:
+        at = donna.screen_text().splitlines()[1].index("Figures")
+        await donna.pilot.click("#sections", offset=(at, 0))
+        assert "Search answered" in donna.screen_text()
+
+
+async def test_the_log_follows_until_one_looks_back() -> None:
+    backend = scenarios.normal()
+    async with activity(backend) as donna:
+        log = pane(donna).event_log
+        await happen(donna, backend, *(edited(number) for number in range(60)))
+        assert log.following
+        assert "Notes/59.md" in donna.screen_text()
+        await donna.press("k", "k")
+        assert log.selected is not None
+        assert log.selected.sentence.path == "Notes/58.md"
+        await happen(donna, backend, *(edited(number) for number in range(60, 90)))
+        assert not log.following
+        assert "Notes/58.md" in donna.screen_text()
+        assert "Notes/89.md" not in donna.screen_text()
+        assert "looking back" in donna.screen_text()
+        await donna.press("G")
+        assert log.following
+        assert "Notes/89.md" in donna.screen_text()
+        assert "looking back" not in donna.screen_text()
+
+
+async def test_the_wheel_looks_back_too_and_the_place_stays_while_old_rows_are_dropped() -> None:
+    backend = scenarios.empty()
+    async with activity(backend) as donna:
+        log = pane(donna).event_log
+        await happen(donna, backend, *(edited(number) for number in range(KEPT_ROWS)))
+        await donna.press("k", *["pageup"] * 3)
+        top = log.ring.shown[log.scroll_offset.y].sentence.path
+        await happen(donna, backend, *(edited(number) for number in range(KEPT_ROWS, KEPT_ROWS + 50)))
+        assert len(log.ring.shown) == KEPT_ROWS
+        assert log.ring.shown[log.scroll_offset.y].sentence.path == top
+
+
+async def test_thousands_of_events_are_drawn_at_once_and_the_log_stays_bounded() -> None:
+    backend = scenarios.empty()
+    async with activity(backend) as donna:
+        log = pane(donna).event_log
+        drawn: list[int] = []
+        original = log._rows_changed
+        log._rows_changed = lambda: (drawn.append(1), original())[1]  # type: ignore[method-assign]
+        await happen(donna, backend, *(edited(number) for number in range(KEPT_EVENTS + 500)))
+        assert len(log.ring) == KEPT_ROWS
+        assert log_rows(donna)[-1] == f"Notes/{KEPT_EVENTS + 499}.md"
+        assert len(drawn) <= 2
+
+
+async def test_events_that_came_too_fast_are_counted() -> None:
+    backend = scenarios.empty()
+    async with activity(backend) as donna:
+        pane(donna).event_log.add((edited(1),), missed=1234)
+        await donna.pilot.pause()
+        assert "1,234 events before this one" in donna.screen_text()
+
+
+@pytest.mark.parametrize("key", ["slash", "f"])
+async def test_the_log_is_filtered_by_words(key: str) -> None:
+    async with activity(scenarios.normal()) as donna:
+        await donna.press(key)
+        await donna.type("gateway edited")
+        await donna.pilot.pause()
+        assert log_rows(donna) == ["Projects/gateway/decisions.md"]
+        assert f"1 of {MORNING}" in donna.screen_text()
+        await donna.press("enter", "escape")
+        assert len(log_rows(donna)) == MORNING
+        assert not pane(donna).has_class("-filtering")
+
+
+async def test_the_log_is_filtered_by_kind() -> None:
+    async with activity(scenarios.normal()) as donna:
+        await donna.press("slash", "down", "down")
+        assert [row.sentence.what for row in pane(donna).event_log.ring.shown] == ["Left out", "Failed"]
+        await donna.press("up", "up", "up")
+        assert {row.sentence.kind for row in pane(donna).event_log.ring.shown} == {"Donna"}
+
+
+async def test_a_filter_that_nothing_passes_says_so() -> None:
+    async with activity(scenarios.normal()) as donna:
+        await donna.press("slash")
+        await donna.type("zzz")
+        await donna.pilot.pause()
+        assert "Nothing that happened matches the filter." in donna.screen_text()
+
+
+async def test_what_is_pasted_into_the_filter_is_one_safe_line() -> None:
+    async with activity(scenarios.normal()) as donna:
+        await donna.press("slash")
+        donna.app.post_message(Paste("\x1b]52;c;x\x07one\ntwo"))
+        await donna.until(lambda: pane(donna).query_one(Input).value, "the text is in")
+        assert pane(donna).query_one(Input).value == "␛]52;c;x␇one"
+
+
+async def test_the_log_can_be_held() -> None:
+    backend = scenarios.normal()
+    async with activity(backend) as donna:
+        await donna.press("space")
+        await happen(donna, backend, edited(1), edited(2))
+        assert "held · 2 waiting" in donna.screen_text()
+        assert "Notes/1.md" not in donna.screen_text()
+        await donna.press("space")
+        assert "Notes/2.md" in donna.screen_text()
+        assert "held" not in donna.screen_text()
+
+
+async def test_enter_shows_an_event_in_full() -> None:
+    async with activity(scenarios.normal()) as donna:
+        await donna.press("g", "j", "j", "j", "j", "enter")
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the window opens")
+        assert "read 1 · chunk 2 · store 3 · embed 41 ms" in donna.screen_text()
+        await donna.press("escape")
+        assert donna.app.screen is donna.main
+
+
+async def test_a_second_click_shows_an_event_in_full() -> None:
+    async with activity(scenarios.normal()) as donna:
+        await donna.pilot.click("#log", offset=(20, 0), times=2)
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the window opens")
+
+
+async def test_enter_shows_a_problem_in_full() -> None:
+    async with activity(scenarios.normal()) as donna:
+        await donna.press("tab", "j", "enter")
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the window opens")
+        for piece in ("Cannot be read", "People/Tomas Lindqvist.md", "Give yourself read permission", "Next try"):
+            assert piece in donna.screen_text()
+
+
+async def test_retry_one_retry_all_resume() -> None:
+    backend = scenarios.error()
+    async with activity(backend) as donna:
+        await donna.press("tab", "j", "j", "j", "r")
+        await donna.until(lambda: backend.called("retry"), "it is tried again")
+        assert backend.called("retry") == [("Meetings/2025-11-04-review.md",)]
+        await donna.press("R")
+        await donna.until(lambda: len(backend.called("retry")) == 2, "all are tried again")
+        assert backend.called("retry")[1] == ("",)
+        await donna.press("c")
+        await donna.until(lambda: backend.called("resume"), "it goes on")
+
+
+async def test_a_problem_that_trying_again_does_not_solve_says_so() -> None:
+    backend = scenarios.error()
+    async with activity(backend) as donna:
+        await donna.press("tab", "r")
+        assert not backend.called("retry")
+        assert "Trying again does not help here" in notices(donna.app)
+
+
+async def test_resume_is_offered_only_where_notes_are_gone() -> None:
+    backend = scenarios.normal()
+    backend.change(state="paused", state_detail="The vault's folder is missing.")
+    async with activity(backend) as donna:
+        await donna.press("c")
+        assert not backend.called("resume")
+        assert "Indexing is not paused." in notices(donna.app)
+
+
+async def test_a_retry_that_fails_is_said_in_safe_words() -> None:
+    backend = scenarios.normal()
+    backend.fail("retry", DonnaError(Reason.INTERNAL, f"no {hostile.ESCAPES['clipboard']}", hint="[/]"))
+    async with activity(backend) as donna:
+        await donna.press("R")
+        await donna.until(lambda: notices(donna.app), "it is said")
+        assert "␛]52" in notices(donna.app)
+        assert "\x1b" not in notices(donna.app)
+
+
+async def test_the_selected_problem_stays_selected_while_others_come_and_go() -> None:
+    backend = scenarios.error()
+    async with activity(backend) as donna:
+        await donna.press("tab", "j", "j", "j")
+        selected = pane(donna).problems.selected
+        assert selected is not None
+        backend.change(problems=backend.current.problems[2:])
+        await happen(donna, backend, ProblemCleared(reason=Reason.DATABASE_LOCKED))
+        assert pane(donna).problems.selected == selected
+        assert "Needs attention 3" in donna.screen_text()
+
+
+async def test_problems_disappear_when_they_are_solved() -> None:
+    backend = scenarios.normal()
+    async with activity(backend) as donna:
+        assert "Needs attention 2" in donna.screen_text()
+        backend.change(problems=())
+        await happen(donna, backend, ProblemCleared(reason=Reason.UNREADABLE, path="People/Tomas Lindqvist.md"))
+        assert "Needs attention" not in donna.screen_text()
+        assert "Solved" in donna.screen_text()
+
+
+async def test_very_many_problems_are_cut_and_counted() -> None:
+    backend = scenarios.normal()
+    many = tuple(replace(scenarios.BROKEN_NOTE, id=str(number), path=f"{number}.md") for number in range(500))
+    backend.change(problems=many)
+    async with activity(backend, size=SMALL) as donna:
+        await donna.press("shift+tab", "right", "tab", "G")
+        assert "Needs attention 500" in donna.screen_text()
+        assert "and 300 more" in donna.screen_text()
+
+
+async def test_escape_leaves_one_thing_after_another_and_never_the_app() -> None:
+    async with activity(scenarios.normal()) as donna:
+        await donna.press("k", "slash")
+        await donna.press("escape")
+        assert not pane(donna).has_class("-filtering")
+        await donna.press("k", "escape")
+        assert pane(donna).event_log.following
+        await donna.press("escape", "escape")
+        assert donna.app.is_running
+
+
+async def test_the_log_goes_on_while_another_screen_is_in_front() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.until(lambda: len(log_rows(donna)) == MORNING, "the events arrive")
+        await happen(donna, backend, NoteDeleted(path="gone.md"))
+        donna.main.action_view_activity()
+        await donna.pilot.pause()
+        assert "gone.md" in donna.screen_text()
+
+
+async def test_no_timer_runs_when_nothing_happens() -> None:
+    async with activity(scenarios.normal()) as donna:
+        await donna.press("slash")
+        widgets = pane(donna).walk_children(with_self=True)
+        running = [timer for widget in widgets for timer in widget._timers if timer._active.is_set()]
+        assert running == []
+
+
+@pytest.mark.parametrize("name", ["empty", "indexing", "normal", "error", "hostile"])
+async def test_every_state_can_be_drawn_at_every_size(name: str) -> None:
+    async with activity(getattr(scenarios, name)()) as donna:
+        for size in ((60, 15), SMALL, (99, 30), (100, 29), (160, 48), (220, 70), (20, 5), (1, 1), (120, 36)):
+            await donna.pilot.resize_terminal(*size)
+            for keys in (("k",), ("tab", "j"), ("shift+tab", "shift+tab", "right")):
+                await donna.press(*keys)
+                text = donna.screen_text()
+                assert not any((ord(char) < 0x20 and char != "\n") or 0x7F <= ord(char) <= 0x9F for char in text)
+        assert "Failed" in text or name == "empty"
+
+
+async def test_a_hostile_problem_and_event_open_in_full() -> None:
+    async with activity(scenarios.hostile()) as donna:
+        await donna.press("k", "enter")
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the event opens")
+        assert "[@click=app.quit]DONNA-CLICK[/]" in donna.screen_text()
+        await donna.press("escape", "tab", "enter")
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the problem opens")
+        assert "␛]52;c;" in donna.screen_text()

