@@ -24,6 +24,8 @@ from donna_tui.tui.keysheet import keys_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 
+KEYS_HEAD = "# Keys\n\nChange them with `ui.keys`; `donna keys --check` examines yours.\n\n"
+
 EXIT_WORDS = {
     ExitCode.FINE: "fine",
     ExitCode.NOTHING_FOUND: "nothing relevant was found",
@@ -39,7 +41,7 @@ def pages() -> dict[Path, str]:
     return {
         ROOT / "config/memory.yaml": default_file(),
         ROOT / "docs/config.md": f"# Settings\n\n{markdown_reference().strip()}\n",
-        ROOT / "docs/keys.md": f"# Keys\n\nChange them with `ui.keys`; `donna keys --check` examines yours.\n\n{keys_markdown()}",
+        ROOT / "docs/keys.md": f"{KEYS_HEAD}{keys_markdown()}",
         ROOT / "docs/cli.md": "\n".join(cli_reference()) + "\n",
     }
 

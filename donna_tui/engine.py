@@ -1,4 +1,4 @@
-"""The composition root: builds, starts, supervises and stops everything. The TUI, the CLI and the tests use the same."""
+"""The composition root: builds, starts, supervises and stops everything, for the screens, the verbs and the tests."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.build import build_embedding_service, build_token_counter
+from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import DatabaseError, ModelError, Reason, SpaceError
 from donna_tui.events import (
@@ -156,7 +157,8 @@ class Engine:
     def _parts(self) -> Parts:
         embedding = self._config.embedding
         counter = build_token_counter(embedding.provider, self._paths.cache)
-        recipe = f"{CHUNKER_VERSION}:{counter.name}:{embedding.max_tokens}:{embedding.chunk_overlap}"
+        window = min(embedding.max_tokens, MAX_TOKENS) if embedding.provider == MODEL_NAME else embedding.max_tokens
+        recipe = f"{CHUNKER_VERSION}:{counter.name}:{window}:{embedding.chunk_overlap}"
 
         def chunk(document: Document) -> list[Chunk]:
             return chunk_markdown(
@@ -164,7 +166,7 @@ class Engine:
                 start=document.body_start,
                 title=document.title,
                 counter=counter,
-                max_tokens=embedding.max_tokens,
+                max_tokens=window,
                 overlap=embedding.chunk_overlap,
             )
 

@@ -21,7 +21,7 @@ def open_log(folder: Path) -> tuple[Listener, Path]:
     path = folder / "donna.log"
     path.touch(mode=0o600)
     handler = logging.handlers.RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, delay=True)
-    logger = logging.Logger(f"donna:{path}")  # noqa: LOG001  # not in the registry: each engine closes its own
+    logger = logging.Logger(f"donna:{path}")  # not in the registry: each engine closes its own
     logger.addHandler(handler)
     write = structlog.wrap_logger(
         logger,

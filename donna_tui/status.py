@@ -24,7 +24,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """Counts of files below the root: eligible notes, those searchable by keyword and by meaning, the rest by reason."""
+    """Counts of files below the root: notes, those searchable by keyword and by meaning, and the rest by reason."""
 
     notes: int = 0
     text: int = 0

@@ -25,7 +25,9 @@ def run_index(space: str | None, *, full: bool, as_json: bool) -> None:
     for problem in status.problems:
         if not problem.path:
             say(f"donna: {problem.message}", *([f"       {problem.hint}"] if problem.hint else []))
-    if status.model_phase is not ModelPhase.READY or any(p.reason is Reason.MASS_DISAPPEARANCE for p in status.problems):
+    if status.model_phase is not ModelPhase.READY or any(
+        p.reason is Reason.MASS_DISAPPEARANCE for p in status.problems
+    ):
         raise SystemExit(ExitCode.DEGRADED)
 
 

@@ -49,7 +49,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """The memory of your vault, in the terminal."""
 
@@ -77,7 +79,9 @@ def demo() -> None:
 
 @app.command()
 def index(
-    full: Annotated[bool, typer.Option("--full", help="Read every note again; missing notes count as deleted.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Read every note again; missing notes count as deleted.")
+    ] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -90,13 +94,15 @@ def index(
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(help="Words, \"phrases\", -words and filters such as path: or tag:.")] = "",
+    query: Annotated[str, typer.Argument(help='Words, "phrases", -words and filters such as path: or tag:.')] = "",
     k: Annotated[int, typer.Option("-k", help="How many hits; 0 means the configured number.", min=0)] = 0,
     mode: Annotated[str, typer.Option("--mode", help="hybrid, semantic or keyword.")] = "hybrid",
     source: Annotated[list[str] | None, typer.Option("--source", help="Only this kind of document.")] = None,
     path: Annotated[str, typer.Option("--path", help="Only below this folder.")] = "",
     near: Annotated[bool, typer.Option("--near", help="Show near misses as well.")] = False,
-    batch: Annotated[str, typer.Option("--batch", help="A file of questions, one JSON object a line; - is stdin.")] = "",
+    batch: Annotated[
+        str, typer.Option("--batch", help="A file of questions, one JSON object a line; - is stdin.")
+    ] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -158,4 +164,3 @@ def keys(
 
     with guarded(as_json):
         run_keys(check=check, as_json=as_json)
-

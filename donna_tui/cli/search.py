@@ -119,9 +119,7 @@ async def _answer_all(session: Session, queries: list[BatchQuery], request: Sear
     async with engine_for(session, "donna search") as engine:
         await _bring_up_to_date(engine)
         for query in queries:
-            filters = replace(
-                request.filters, exclude=query.exclude, within=(query.within,) if query.within else ()
-            )
+            filters = replace(request.filters, exclude=query.exclude, within=(query.within,) if query.within else ())
             outcome = await engine.search(replace(request, text=query.query, filters=filters))
             emit_lines([json_text({"id": query.id, "results": _rows(outcome.hits)})])
 

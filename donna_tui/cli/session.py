@@ -50,7 +50,9 @@ def open_session(named: str | None) -> Session:
     session = find_session(named)
     if session is None:
         raise SpaceError(
-            Reason.NO_VAULT, "no vault is chosen", hint="name one with --space ~/notes, or open one first: donna ~/notes"
+            Reason.NO_VAULT,
+            "no vault is chosen",
+            hint="name one with --space ~/notes, or open one first: donna ~/notes",
         )
     return session
 

@@ -9,7 +9,7 @@ from typing import Literal
 from donna_tui.index.database import Database
 
 RACY_NS = 2_000_000_000
-"""A file changed less than two seconds before it was read may change again within the same timestamp (as git assumes)."""
+"""A file read within two seconds of its change may change again within the same timestamp, as git assumes too."""
 
 FileStateName = Literal["indexed", "skipped", "failed"]
 

@@ -18,9 +18,7 @@ class Scope:
     @property
     def simple(self) -> bool:
         """Whether the columns of the vector table alone can express this scope."""
-        plain = Filters(
-            user_id=self.filters.user_id, sources=self.filters.sources, sensitive=self.filters.sensitive
-        )
+        plain = Filters(user_id=self.filters.user_id, sources=self.filters.sources, sensitive=self.filters.sensitive)
         return self.filters == plain and not self.required and not self.forbidden
 
 
@@ -69,7 +67,7 @@ def _content_conditions(filters: Filters) -> list[tuple[str, list[object]]]:
         folded = tag.lstrip("#").lower()
         parts.append(
             (
-                f"EXISTS (SELECT 1 FROM json_each(d.metadata_json, '$.tags') WHERE {nested})",
+                f"EXISTS (SELECT 1 FROM json_each(d.metadata_json, '$.tags') WHERE {nested})",  # noqa: S608
                 [folded, f"{folded}/", f"{folded}0"],
             )
         )

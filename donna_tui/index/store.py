@@ -250,5 +250,3 @@ class MemoryStore:
             "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(self.version, each) for each in ids]
         )
         self.vectors.add(self.database, ids)
-
-

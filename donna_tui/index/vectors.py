@@ -176,7 +176,5 @@ def rebuild(database: Database, table: VectorIndex) -> None:
 
 def reading_vectors(database: Database) -> VectorIndex:
     """The vector index for a connection that only reads."""
-    known = database.vec_available and database.value(
-        "SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'"
-    )
+    known = database.vec_available and database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'")
     return VecTable() if known and get_meta(database, "vec_stale") != "1" else ExactScan()

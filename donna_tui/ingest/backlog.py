@@ -112,7 +112,7 @@ class EmbeddingBacklog:
         record(self._store.database, rows)
 
     async def _vectors(self, chunks: Sequence[PendingChunk]) -> list[Vector | None]:
-        """Vectors in the order of the chunks. If a batch fails, its chunks are tried one by one, to find the culprit."""
+        """Vectors in the order of the chunks. If a batch fails, its chunks are tried one by one to find the culprit."""
         try:
             return list(await self._service.embed_documents([chunk.text for chunk in chunks]))
         except ModelError as error:

@@ -29,8 +29,8 @@ def suspicious(gone: int, known: int) -> bool:
 class Departures:
     """Holds each missing path for the rename window, then removes it, unless far too many are missing.
 
-    `remove` deletes one path from the index if its file is still missing; `busy` says whether notes wait to be read, which may
-    be where a missing one went; `known` counts the notes of the index.
+    `remove` deletes one path from the index if its file is still missing; `busy` says whether notes wait to be read,
+    which may be where a missing one went; `known` counts the notes of the index.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Departures:
             self._some.set()
 
     def complete(self, gone: Collection[str]) -> None:
-        """A comparison of the whole vault found exactly these missing: what was held back and is there again is free."""
+        """A comparison of the whole vault found exactly these missing; what was held back may be there again."""
         if self._held and not self._held & set(gone):
             self._release()
 
@@ -111,7 +111,7 @@ class Departures:
         self._hub.post(
             ProblemRaised(
                 reason=Reason.MASS_DISAPPEARANCE,
-                message=f"{len(self._held)} notes are missing at once; they stay searchable until you say they are gone",
-                hint="Is a disk not mounted, or a sync unfinished? If they are really gone: resume, or donna index --full",
+                message=f"{len(self._held)} notes are missing at once; they stay searchable until you say so",
+                hint="Is a disk not mounted, a sync unfinished? If they are really gone: resume, or donna index --full",
             )
         )

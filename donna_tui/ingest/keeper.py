@@ -43,7 +43,7 @@ class Keeper:
         self._tasks.start("replacing a damaged index", self._replace_damaged)
 
     def watch(self) -> None:
-        """From now on follow the vault; the watcher starts before the first comparison, so that nothing falls between."""
+        """Follow the vault from now on. The watcher starts before the first comparison: nothing falls between them."""
         self._tasks.start("watching the vault", self._watcher.run)
         self._tasks.start("comparing vault and index", self._compare_forever)
         self._tasks.start("upkeep", self._upkeep)

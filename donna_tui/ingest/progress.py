@@ -77,5 +77,7 @@ def file_problems(database: Database) -> tuple[Problem, ...]:
 
 def retry_due(database: Database, now: float | None) -> list[str]:
     """Failed files whose next try has come; all failed files if `now` is None."""
-    rows = database.rows("SELECT path FROM file_states WHERE state = 'failed' AND (?1 IS NULL OR next_try <= ?1)", (now,))
+    rows = database.rows(
+        "SELECT path FROM file_states WHERE state = 'failed' AND (?1 IS NULL OR next_try <= ?1)", (now,)
+    )
     return [path for (path,) in rows]

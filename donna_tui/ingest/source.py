@@ -144,9 +144,7 @@ class VaultSource:
 
     def _moved_from(self, note: VaultNote) -> str | None:
         """The one note that had these bytes and whose file is gone. Twins are told apart by their inode."""
-        missing = [
-            state for state in with_etag(self._store.database, note.etag) if self._stat(state.path) is None
-        ]
+        missing = [state for state in with_etag(self._store.database, note.etag) if self._stat(state.path) is None]
         same_inode = [state for state in missing if state.inode == note.stat.inode]
         candidates = same_inode or missing
         return candidates[0].path if len(candidates) == 1 else None
@@ -215,5 +213,3 @@ def saved_at(note: VaultNote, noticed_at: float) -> float:
 
 def _since(started: float) -> float:
     return (time.perf_counter() - started) * 1000
-
-

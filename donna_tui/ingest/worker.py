@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import EventHub, ProblemCleared, ProblemRaised
@@ -48,7 +49,7 @@ class IngestWorker:
 
     async def _work_off(self, jobs: list[Job]) -> None:
         while jobs:
-            done, error = await self._write(lambda: self._flush(jobs))
+            done, error = await self._write(partial(self._flush, jobs))
             for job, outcome in zip(jobs, done, strict=False):
                 self._settle(job, outcome)
             jobs = jobs[len(done) :]

@@ -78,7 +78,7 @@ def _unparsed_flag(head: str, key: str) -> Sensitivity:
         return Sensitivity.PUBLIC
     fence = next((fence for fence in _FENCES if lines[0].startswith(fence)), "")
     found = _search_block(lines, fence) if fence else _whole_lines(lines)
-    if any(_asserts(line, key, r"\w++", whole=not fence) for line in found):
+    if any(_asserts(line, key, r"[\w-]++", whole=not fence) for line in found):
         return Sensitivity.DONNA_SENSITIVE
     if any(_asserts(line, _LOCAL_ONLY_KEY, r"local[-_ ]?only", whole=not fence) for line in found):
         return Sensitivity.LOCAL_ONLY

@@ -48,7 +48,9 @@ class SearchDesk:
         """Answer a request. Raises DatabaseError; without a model the answer is by words, and says so."""
         started = time.perf_counter()
         question = await self._with_vector(ask(request))
-        return await self._answer(started, lambda database, vectors: search(database, vectors, question, self._settings))
+        return await self._answer(
+            started, lambda database, vectors: search(database, vectors, question, self._settings)
+        )
 
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
         """Passages of other notes that are like this one. Raises DatabaseError."""
@@ -56,9 +58,7 @@ class SearchDesk:
             time.perf_counter(), lambda database, vectors: more_like(database, vectors, hit, request)
         )
 
-    async def _answer(
-        self, started: float, work: Callable[[Database, VectorIndex], SearchOutcome]
-    ) -> SearchOutcome:
+    async def _answer(self, started: float, work: Callable[[Database, VectorIndex], SearchOutcome]) -> SearchOutcome:
         outcome = await self._readers().run(work)
         latency = (time.perf_counter() - started) * 1000
         sources = ",".join(outcome.request.filters.sources)
@@ -89,9 +89,7 @@ class SearchDesk:
         vector = await service.embed_query(text)
         latency = (time.perf_counter() - started) * 1000
         hashed = self._input_hash(text, sensitive=True)
-        self._invocations.append(
-            Invocation("embed_memory_query", service.provider.version_tag, latency, hashed)
-        )
+        self._invocations.append(Invocation("embed_memory_query", service.provider.version_tag, latency, hashed))
         self._vectors[text] = vector
         if len(self._vectors) > REMEMBERED_QUERIES:
             self._vectors.popitem(last=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from donna_tui.index.keyword import quoted
@@ -31,7 +31,7 @@ class Query:
     words: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    filters: Filters = Filters()
+    filters: Filters = field(default_factory=Filters)
     """The filters of the request, narrowed by those in the text."""
 
     @property
@@ -102,7 +102,7 @@ def _narrow(filters: Filters, key: str, value: str, now: datetime) -> Filters:
 
 
 def parse_day(value: str, now: datetime) -> float | None:
-    """Midnight (local time, Unix seconds) of `2026-03-12`, `2026-03`, `2026`, `today`, `yesterday` or `7d`; else None."""
+    """Midnight (local, Unix seconds) of `2026-03-12`, `2026-03`, `2026`, `today`, `yesterday` or `7d`; None for others."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     folded = value.lower()
     if folded in ("today", "yesterday"):

@@ -1,4 +1,4 @@
-"""Fuses the two legs: a convex sum of normalised scores, which stays close to the better leg where rank fusion does not."""
+"""Fuses the two legs by a convex sum of normalised scores: it stays close to the better leg, as rank fusion does not."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 MEANING_WEIGHT = 0.35
-"""Share of the scaled cosine; the rest is BM25 divided by its maximum. Measured on eight sets: see docs/retrieval.md."""
+"""Share of the scaled cosine; the rest is BM25 divided by its maximum. Measured: see docs/retrieval.md."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate: its chunk key, cosine (None without a vector), rank in each leg (1-based) and fused score, 0 to 1."""
+    """A candidate: chunk key, cosine (None without a vector), rank in each leg (1-based), fused score (0 to 1)."""
 
     id: int
     cosine: float | None
@@ -25,7 +25,7 @@ def fuse(
 ) -> list[Ranked]:
     """Rank the union of both legs, best first.
 
-    `words` and `meaning` are (chunk key, score) in order; `cosines` has the cosine of every candidate that has a vector.
+    `words` and `meaning` are (chunk key, score) in order; `cosines` has that of every candidate with a vector.
     """
     word_rank = {each: rank for rank, (each, _) in enumerate(words, 1)}
     vector_rank = {each: rank for rank, (each, _) in enumerate(meaning, 1)}

@@ -18,9 +18,7 @@ _SHORTEST_STEM = 3
 
 def stem(word: str) -> str:
     """A rough stem for marking: case, accents and common English endings do not count."""
-    folded = "".join(
-        char for char in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(char)
-    )
+    folded = "".join(char for char in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(char))
     for ending in _ENDINGS:
         if folded.endswith(ending) and len(folded) - len(ending) >= _SHORTEST_STEM:
             return folded[: -len(ending)]

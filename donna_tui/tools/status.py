@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.embedding import files
-from donna_tui.errors import DatabaseError, ModelError
+from donna_tui.errors import ModelError
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.generations import current_generation, index_path, recipe_of
 from donna_tui.index.vectors import reading_vectors
@@ -126,5 +126,3 @@ def model_at_hand(paths: AppPaths) -> str:
     except ModelError:
         return "damaged"
     return "installed" if files.find_weights() else "missing"
-
-

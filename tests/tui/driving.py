@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot
@@ -17,9 +16,7 @@ from donna_tui.tui.screens.main import MainScreen
 from tests.tui.fake_backend import FakeBackend
 
 SIZE = (120, 36)
-DESKTOP = External(
-    environ={"EDITOR": "vim", "DISPLAY": ":0"}, platform="linux", which=lambda name: f"/usr/bin/{name}"
-)
+DESKTOP = External(environ={"EDITOR": "vim", "DISPLAY": ":0"}, platform="linux", which=lambda name: f"/usr/bin/{name}")
 
 
 class Driver:
@@ -69,9 +66,7 @@ class Driver:
 
     def screen_text(self) -> str:
         """Everything in sight."""
-        width, height = self.app.size
-        lines = self.app.screen._compositor.render_strips()
-        return "\n".join(strip.text[:width] for strip in lines[:height])
+        return screen_text(self.app)
 
     def _answered(self, text: str) -> bool:
         outcome = self.search._outcome
@@ -122,9 +117,11 @@ def outcome(request: SearchRequest, *names: str, **fields: Any) -> SearchOutcome
     return SearchOutcome(request=request, mode=request.mode, hits=hits, searched_notes=9, latency_ms=4.0, **fields)
 
 
+def screen_text(app: DonnaApp) -> str:
+    """Everything in sight, row by row."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
 def notices(app: DonnaApp) -> str:
     """What the app told in passing."""
     return "\n".join(notification.message for notification in app._notifications)
-
-
-ROOT = Path("/home/noor/notes")

@@ -87,7 +87,8 @@ def test_the_key_table_and_its_markdown_name_every_action() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "shown"), [("enter", "↵"), ("ctrl+p", "ctrl+p"), ("+", "+"), ("pagedown", "pgdn"), ("shift+tab", "shift+tab")]
+    ("key", "shown"),
+    [("enter", "↵"), ("ctrl+p", "ctrl+p"), ("+", "+"), ("pagedown", "pgdn"), ("shift+tab", "shift+tab")],
 )
 def test_key_names(key: str, shown: str) -> None:
     assert key_name(key) == shown

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.color import Color
 from textual.geometry import Offset
+from textual.theme import Theme
 
+import donna_tui.tui.app as app_module
 from donna_tui.errors import DonnaError, Reason, SpaceError
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.screens.help import HelpScreen
@@ -17,7 +21,7 @@ from donna_tui.tui.screens.main import MainScreen
 from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
 from donna_tui.tui.widgets.jump import JumpOverlay
 from tests.tui import hostile, scenarios
-from tests.tui.driving import DESKTOP, SIZE, driving, hit, notices, outcome
+from tests.tui.driving import DESKTOP, SIZE, driving, hit, notices, outcome, screen_text
 from tests.tui.fake_backend import FakeBackend
 
 HEAVY = ("apsw", "numpy", "onnxruntime", "pydantic", "watchfiles", "torch", "tokenizers", "sqlite3", "sqlite_vec")
@@ -36,7 +40,7 @@ async def test_the_first_frame_comes_before_the_backend_is_made() -> None:
     drawn: list[bool] = []
 
     def make(choice: object) -> FakeBackend:
-        drawn.append("Search your notes" in "\n".join(str(strip.text) for strip in app.screen._compositor.render_strips()))
+        drawn.append("Search your notes" in screen_text(app))
         return scenarios.normal()
 
     app = DonnaApp(make, external=DESKTOP)
@@ -71,14 +75,14 @@ async def test_a_vault_that_cannot_be_opened_is_said_on_every_screen(where: str)
     app = DonnaApp(make, external=DESKTOP)
     async with app.run_test(size=SIZE) as pilot:
         for _ in range(300):
-            text = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+            text = screen_text(app)
             if "The folder is gone." in text:
                 break
             await pilot.pause(0.01)
         assert "Is a drive missing?" in text
         await pilot.press("escape", "6")
         await pilot.pause()
-        text = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        text = screen_text(app)
         assert "The folder is gone." in text
         await pilot.press("ctrl+q")
 
@@ -90,7 +94,7 @@ async def test_a_broken_installation_is_said() -> None:
     app = DonnaApp(make, external=DESKTOP)
     async with app.run_test(size=SIZE) as pilot:
         for _ in range(300):
-            text = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+            text = screen_text(app)
             if "apsw cannot be loaded" in text:
                 return
             await pilot.pause(0.01)
@@ -243,15 +247,7 @@ async def test_an_unknown_theme_becomes_the_default_and_is_mentioned() -> None:
 
 
 @pytest.mark.parametrize("theme", OWN_THEMES, ids=lambda theme: theme.name)
-def test_text_can_be_read(theme: object) -> None:
-    from textual.color import Color
-
-    def contrast(first: str, second: str) -> float:
-        lighter, darker = sorted(
-            (Color.parse(each).rich_color.get_truecolor() for each in (first, second)), key=_luminance, reverse=True
-        )
-        return (_luminance(lighter) + 0.05) / (_luminance(darker) + 0.05)
-
+def test_text_can_be_read(theme: Theme) -> None:
     for ground in (theme.background, theme.surface, theme.variables["row-selected"]):
         assert contrast(theme.foreground, ground) >= 7
         for colour in (theme.variables["text-muted"], theme.accent, theme.warning, theme.error):
@@ -259,9 +255,15 @@ def test_text_can_be_read(theme: object) -> None:
         assert contrast(theme.variables["text-disabled"], ground) >= 3
 
 
-def _luminance(colour: tuple[int, int, int]) -> float:
-    """WCAG 2.2, relative luminance."""
-    parts = [(part / 255 / 12.92) if part / 255 <= 0.04045 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour]
+def contrast(first: str | None, second: str | None) -> float:
+    """The contrast ratio of WCAG 2.2."""
+    darker, lighter = sorted(_luminance(Color.parse(each or "")) for each in (first, second))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    """The relative luminance of WCAG 2.2."""
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
@@ -296,10 +298,9 @@ async def test_a_click_on_action_markup_in_a_note_does_nothing() -> None:
     payload = hostile.MARKUP["action"]
     backend = FakeBackend(
         scenarios.AT_REST,
-        answers=lambda request: outcome(request),
+        answers=lambda request: replace(outcome(request), hits=(hit("one", title=payload),)),
         folders=(payload,),
     )
-    backend.answers = lambda request: outcome_of(request, payload)
     async with driving(backend) as donna:
         await donna.ask("x")
         assert payload in donna.screen_text()
@@ -308,13 +309,6 @@ async def test_a_click_on_action_markup_in_a_note_does_nothing() -> None:
         await donna.pilot.pause()
         assert donna.app.is_running
         assert "[@click=app.quit]DONNA-CLICK[/]" in donna.screen_text()
-
-
-def outcome_of(request: object, title: str) -> object:
-    from dataclasses import replace
-
-    answer = outcome(request, "one")  # type: ignore[arg-type]
-    return replace(answer, hits=(hit("one", title=title),))
 
 
 async def test_errors_with_control_bytes_are_shown_harmless() -> None:
@@ -331,9 +325,7 @@ async def test_errors_with_control_bytes_are_shown_harmless() -> None:
 
 
 def test_the_app_file_is_wiring_only() -> None:
-    import donna_tui.tui.app
-
-    assert len(Path(donna_tui.tui.app.__file__).read_text(encoding="utf-8").splitlines()) < 200
+    assert len(Path(app_module.__file__).read_text(encoding="utf-8").splitlines()) < 200
 
 
 async def test_nothing_runs_while_nothing_happens() -> None:

@@ -46,9 +46,18 @@ def test_the_defaults_do_not_clash() -> None:
         ({"search.more": ["n"]}, "stolen_key: n for search.more is taken from search.near, which works there too."),
         ({"view.jump": ["j"]}, "stolen_key: j for view.jump is taken from list.down, which works there too."),
         ({"search.next": ["x"]}, "key_while_typing: x for search.next: in the search box this types the character."),
-        ({"search.more": ["ctrl+i"]}, "unsendable_key: ctrl+i for search.more: terminals send the same bytes as for tab."),
-        ({"search.more": ["ctrl+m"]}, "unsendable_key: ctrl+m for search.more: terminals send the same bytes as for enter."),
-        ({"search.more": ["shift+enter"]}, "unsendable_key: shift+enter for search.more: most terminals cannot send this."),
+        (
+            {"search.more": ["ctrl+i"]},
+            "unsendable_key: ctrl+i for search.more: terminals send the same bytes as for tab.",
+        ),
+        (
+            {"search.more": ["ctrl+m"]},
+            "unsendable_key: ctrl+m for search.more: terminals send the same bytes as for enter.",
+        ),
+        (
+            {"search.more": ["shift+enter"]},
+            "unsendable_key: shift+enter for search.more: most terminals cannot send this.",
+        ),
         ({"search.more": ["ctrl+1"]}, "unsendable_key: ctrl+1 for search.more: most terminals cannot send this."),
         (
             {"search.more": ["shift+m"]},

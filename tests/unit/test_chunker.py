@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,7 @@ def test_text_without_spaces_is_cut_after_its_own_marks() -> None:
 def test_neighbours_share_text_that_begins_at_a_sentence() -> None:
     text = " ".join(f"Sentence number {number} is here." for number in range(60))
     chunks = chunks_of(text, overlap=16)
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in pairwise(chunks):
         assert before.start < after.start < before.end < after.end
         assert after.text.startswith("Sentence")
         assert len(ESTIMATE.spans(text[after.start : before.end])) <= 16
@@ -104,9 +105,7 @@ def test_neighbours_share_text_that_begins_at_a_sentence() -> None:
 
 def test_sections_share_nothing() -> None:
     chunks = chunks_of(f"# A\n\n{PARAGRAPH}# B\n\n{PARAGRAPH}", overlap=30)
-    assert all(
-        before.end <= after.start for before, after in zip(chunks, chunks[1:], strict=False) if after.text[0] == "#"
-    )
+    assert all(before.end <= after.start for before, after in pairwise(chunks) if after.text[0] == "#")
 
 
 BOMBS = {

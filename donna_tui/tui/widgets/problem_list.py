@@ -15,6 +15,7 @@ from donna_tui.tui.widgets.event_row import MARKS
 from donna_tui.tui.wording import Tone, reason_title
 
 SHOWN_PROBLEMS = 200
+_LONGEST_TEXT = 400
 _BEARABLE = (Reason.MODEL_MISSING, Reason.WATCHER_DEGRADED, Reason.BUSY)
 
 
@@ -32,11 +33,11 @@ def problem_content(problem: Problem) -> Content:
     title = Content.assemble(
         (f"{MARKS[tone]} ", f".tone--{tone}"),
         (reason_title(problem.reason), ".tone--title"),
-        f"  {clean_line(problem.path)}" if problem.path else "",
+        f"  {clean_line(problem.path[:_LONGEST_TEXT])}" if problem.path else "",
         (again, f".tone--{Tone.QUIET}"),
     )
-    message = Content.styled(f"  {clean_line(problem.message)}", f".tone--{Tone.QUIET}")
-    hint = clean_line(problem.hint)
+    message = Content.styled(f"  {clean_line(problem.message[:_LONGEST_TEXT])}", f".tone--{Tone.QUIET}")
+    hint = clean_line(problem.hint[:_LONGEST_TEXT])
     return Content("\n").join([title, message, *([Content(f"  {hint}")] if hint else [])])
 
 

@@ -1,0 +1,24 @@
+"""What a picture must not depend on: the clock, the time zone, the terminal, the machine's own settings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from textual.widgets import Input
+
+
+@pytest.fixture(autouse=True)
+def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Times as in Greenwich, colours whatever the environment says, cursors that stand still."""
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("NO_COLOR", "TEXTUAL_THEME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Input, "_restart_blink", lambda self: None)
+    monkeypatch.setattr(Input, "_toggle_cursor", lambda self: None)
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()

@@ -1,0 +1,102 @@
+"""From the engine to the screens: nothing is lost, nothing floods, threads do not matter."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+
+from textual.message import Message
+
+from donna_tui.events import IndexProgress, NoteDeleted
+from donna_tui.tui.bridge import FLUSH_SECONDS, KEPT_EVENTS, EngineBridge
+from donna_tui.tui.messages import EngineEvents, StatusChanged
+from tests.tui import scenarios
+
+
+class Pane:
+    """Keeps the messages that it gets."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+
+    def post_message(self, message: Message) -> bool:
+        self.messages.append(message)
+        return True
+
+    @property
+    def paths(self) -> list[str]:
+        batches = [message for message in self.messages if isinstance(message, EngineEvents)]
+        return [event.path for batch in batches for event in batch.events if isinstance(event, NoteDeleted)]
+
+
+def progress(done: int) -> IndexProgress:
+    return IndexProgress(
+        notes=9, text_done=done, vectors_done=0, chunks=0, chunks_embedded=0, queued=0, chunks_per_second=0.0,
+        seconds_left=None,
+    )  # fmt: skip
+
+
+async def flushed() -> None:
+    await asyncio.sleep(FLUSH_SECONDS * 2)
+
+
+async def test_a_thousand_events_from_a_thread_are_one_batch_and_one_status_per_pane() -> None:
+    backend, first, second = scenarios.normal(), Pane(), Pane()
+    bridge = EngineBridge(backend, (first, second))  # type: ignore[arg-type]
+    bridge.open()
+
+    def flood() -> None:
+        for number in range(1_000):
+            backend.post(NoteDeleted(path=f"{number}.md"))
+
+    thread = threading.Thread(target=flood)
+    thread.start()
+    await asyncio.to_thread(thread.join)
+    await flushed()
+    for pane in (first, second):
+        assert pane.paths == [f"{number}.md" for number in range(1_000)]
+        assert len(pane.messages) <= 6
+
+
+async def test_more_than_can_be_kept_is_counted() -> None:
+    backend, pane = scenarios.normal(), Pane()
+    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
+    bridge.open()
+    backend.post(*(NoteDeleted(path=f"{number}.md") for number in range(KEPT_EVENTS + 7)))
+    await flushed()
+    (batch,) = [message for message in pane.messages if isinstance(message, EngineEvents)]
+    assert batch.dropped == 7
+    assert len(batch.events) == KEPT_EVENTS
+    assert pane.paths[-1] == f"{KEPT_EVENTS + 6}.md"
+
+
+async def test_progress_is_the_status_that_holds_when_it_is_passed_on() -> None:
+    backend, pane = scenarios.normal(), Pane()
+    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
+    bridge.open()
+    backend.post(progress(1), progress(2))
+    backend.change(queued=42)
+    await flushed()
+    (message,) = pane.messages
+    assert isinstance(message, StatusChanged)
+    assert message.status.queued == 42
+
+
+async def test_without_events_nothing_is_sent_and_after_closing_neither() -> None:
+    backend, pane = scenarios.normal(), Pane()
+    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
+    bridge.open()
+    await flushed()
+    assert pane.messages == []
+    backend.post(NoteDeleted(path="a.md"))
+    bridge.close()
+    await flushed()
+    assert pane.messages == []
+    assert backend.listeners == []
+
+
+def test_only_a_newer_status_replaces_a_status() -> None:
+    status = StatusChanged(scenarios.AT_REST)
+    assert status.can_replace(StatusChanged(replace(scenarios.AT_REST, queued=1)))
+    assert not status.can_replace(EngineEvents(()))

@@ -1,0 +1,171 @@
+"""The preview: Markdown as readable lines, the passage marked, safe and quick on any text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.tui.widgets.markdown_lines import Block, markdown_blocks
+from donna_tui.tui.widgets.passage_view import wrapped
+from tests.tui import hostile, scenarios
+from tests.tui.driving import driving, hit, outcome
+from tests.tui.fake_backend import FakeBackend, FakePassage
+
+
+def lines(text: str) -> list[str]:
+    return [block.content.plain for block in markdown_blocks(text)]
+
+
+def styles(text: str) -> dict[str, str]:
+    """Styled parts of the first block, by their text."""
+    (block, *_) = markdown_blocks(text)
+    return {block.content.plain[span.start : span.end]: str(span.style) for span in block.content.spans}
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("### Cache ###", "Cache"),
+        ("- point", "• point"),
+        ("  * [ ] open", "  ☐ open"),
+        ("- [x] done", "☑ done"),
+        ("12. step", "12. step"),
+        ("> said", "▎ said"),
+        ("> - said", "▎ • said"),
+        ("see [[Notes/Gateway#Cache|the cache]] and [this](https://x.example)", "see the cache and this"),
+        ("**bold** *soft* _soft_ ~~gone~~ ==mark== `co_d_e`", "bold soft soft gone mark co_d_e"),
+        ("snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
+        ("***", "────────────"),
+        ("a\tb", "a   b"),
+    ],
+)
+def test_marks_are_taken_away(source: str, shown: str) -> None:
+    assert lines(source) == [shown]
+
+
+def test_styles() -> None:
+    found = styles("a **b** `c` [[d]] #e")
+    assert found == {"b": "strong", "c": "code", "d": "link", "#e": "link"}
+
+
+def test_fences_are_shown_as_they_are() -> None:
+    assert lines("```py\n# no heading\n- no list\n```\n# heading") == [
+        "```py",
+        "# no heading",
+        "- no list",
+        "```",
+        "heading",
+    ]
+
+
+def test_prose_that_an_editor_broke_is_put_together_and_short_lines_are_not() -> None:
+    long = "This line of prose was broken by an editor because it was too long"
+    assert lines(f"{long}\nand goes on here.\n\nshort\nlines") == [f"{long} and goes on here.", "", "short", "lines"]
+    assert lines(f"- {long}\n  and goes on.\n- next") == [f"• {long} and goes on.", "• next"]
+    assert lines(f"{long}  \nhard break") == [f"{long}  ", "hard break"]
+    assert lines(f"{long}\n# heading") == [long, "heading"]
+    assert lines(f"| {long} |\n| x |") == [f"| {long} |", "| x |"]
+
+
+def test_a_block_knows_which_lines_its_rows_come_from() -> None:
+    first, second = "word " * 14, "other " * 12
+    (block,) = markdown_blocks(f"{first.strip()}\n{second.strip()}")
+    rows = list(wrapped(block, 30))
+    for row, numbers in rows:
+        words = set(row.plain.split())
+        assert {("word", "other")[number] for number in numbers} == words
+    assert any(len(numbers) == 2 for _, numbers in rows)
+
+
+@given(st.text(alphabet=st.sampled_from("ab -*_`#>[]()|=~\n\r\t1.x"), max_size=300), st.integers(2, 60))
+def test_every_line_is_shown_once_and_in_order_at_any_width(text: str, width: int) -> None:
+    blocks = list(markdown_blocks(text))
+    numbers = [number for block in blocks for number in range(block.line, block.line + len(block.starts))]
+    assert numbers == list(range(len(numbers)))
+    for block in blocks:
+        assert_rows(block, width)
+
+
+def assert_rows(block: Block, width: int) -> None:
+    rows = list(wrapped(block, width))
+    assert all(row.cell_length <= width for row, _ in rows)
+    assert all(before.start <= after.start for (_, before), (_, after) in pairwise(rows))
+    assert letters("".join(row.plain for row, _ in rows)) == letters(block.content.plain)
+
+
+def letters(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**a" * 20_000,
+        "`" * 60_000,
+        "[[" * 30_000,
+        "[a](" * 15_000,
+        ">" * 60_000,
+        "_a " * 20_000,
+        "==a" * 20_000,
+        "- " * 30_000,
+    ],
+)
+def test_hostile_repetition_is_read_in_linear_time(text: str) -> None:
+    """With a quadratic pattern each of these would take minutes."""
+    assert sum(len(block.starts) for block in markdown_blocks(text)) == 1
+
+
+@pytest.mark.parametrize("payload", hostile.ALL.values(), ids=hostile.ALL)
+def test_nothing_that_a_terminal_obeys_is_left(payload: str) -> None:
+    for line in lines(
+        f"# {payload}\n\n- {payload}\n> {payload}\n\n`{payload}` **{payload}** [[{payload}]]\n\n```{payload}"
+    ):
+        assert not [char for char in line if ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000]
+
+
+def passage(text: str, mark: tuple[int, int], **fields: object) -> FakePassage:
+    last = 10 + text.count("\n")
+    return FakePassage(
+        path="Notes/one.md", title="One", heading_path=("One",), text=text, start_line=10, end_line=last,
+        mark_start=mark[0], mark_end=mark[1], **fields,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+async def shown(text: str, mark: tuple[int, int], **fields: object) -> tuple[str, list[str], int]:
+    """What is in sight, the marked rows, and how far the preview is scrolled."""
+    backend = FakeBackend(scenarios.AT_REST, passages=[passage(text, mark, **fields)])
+    backend.answers = lambda request: outcome(request, "one")
+    async with driving(backend) as donna:
+        found = hit("one", start_line=mark[0], end_line=mark[1])
+        donna.search.preview.follow(found)
+        donna.search.remove_class("-empty")
+        await donna.until(lambda: donna.search.preview.view.marked_rows, "the passage is shown")
+        await donna.pilot.pause()
+        view = donna.search.preview.view
+        return donna.screen_text(), view.marked_rows, view.scroll_offset.y
+
+
+async def test_exactly_the_lines_of_the_passage_are_marked() -> None:
+    text = "# One\n\nfirst\nsecond\nthird\nfourth"
+    _, marked, _ = await shown(text, (13, 14))
+    assert marked == ["second", "third"]
+
+
+async def test_the_passage_is_scrolled_into_view() -> None:
+    text = "\n".join(f"line {number}" for number in range(200))
+    screen, marked, scrolled = await shown(text, (160, 161))
+    assert marked == ["line 150", "line 151"]
+    assert scrolled == 148
+    assert "line 151" in screen
+
+
+async def test_a_cut_section_and_links_to_it_are_said() -> None:
+    screen, _, _ = await shown(
+        "text", (10, 10), truncated=True, linked_from=("a/Stand-up.md", "b/[x].md"), sensitive=True
+    )
+    assert "The section goes on" in screen
+    assert "Stand-up · [x]" in screen
+    assert "local only" in screen

@@ -1,0 +1,46 @@
+"""Citations: links that Obsidian resolves, and that no title can break out of."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.results import Hit, Snippet
+from donna_tui.search.citations import citation, citation_link, location
+
+
+def hit(path: str, *headings: str, lines: tuple[int, int] = (41, 58)) -> Hit:
+    return Hit(
+        chunk_id="c", document_id="d", source_type="vault", path=path, title="t", heading_path=headings,
+        start_line=lines[0], end_line=lines[1], content="", snippet=Snippet(""), score=None, rank_score=0.0,
+        vector_rank=None, keyword_rank=None, uri="", sensitive=False, metadata={},
+    )  # fmt: skip
+
+
+def test_for_people() -> None:
+    assert citation(hit("Projects/a.md", "A", "B")) == "Projects/a.md › A › B : 41–58"
+    assert citation(hit("a.md", lines=(7, 7))) == "a.md : 7"
+    assert location(hit("a.md")) == "a.md:41–58"
+
+
+def test_a_link_names_the_note_and_its_headings() -> None:
+    assert citation_link(hit("Projects/gateway/decisions.md", "Decisions", "Cache")) == (
+        "[[Projects/gateway/decisions#Decisions#Cache]]"
+    )
+    assert citation_link(hit("a.MD")) == "[[a]]"
+    assert citation_link(hit("v1.2.md")) == "[[v1.2]]"
+
+
+def test_what_breaks_a_link_is_left_out_as_obsidian_does_it() -> None:
+    assert citation_link(hit("a.md", "Plan: Q3 | [[x]] #1")) == "[[a#Plan Q3 x 1]]"
+    assert citation_link(hit("a.md", "##", "B")) == "[[a#B]]"
+    assert citation_link(hit("a.md", "100 %% hidden")) == "[[a#100 hidden]]"
+
+
+@given(st.text(), st.lists(st.text(), max_size=3))
+def test_no_text_breaks_out_of_the_link(path: str, headings: list[str]) -> None:
+    link = citation_link(hit(path, *headings))
+    inner = link.removeprefix("[[").removesuffix("]]")
+    assert link == f"[[{inner}]]"
+    assert not set(inner) & set("[]|\n\r^")
+    assert inner.count("#") <= len(headings)
