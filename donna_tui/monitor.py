@@ -97,7 +97,7 @@ class Monitor:
         )
 
     def _seconds_left(self) -> float | None:
-        """From the chunks that wait and the present rate; a note that waits counts as many chunks as notes had so far."""
+        """From the chunks that wait and the present rate; a waiting note counts as many chunks as notes had so far."""
         coverage, rate = self._latest.coverage, self.ledger.throughput()[1]
         per_note = coverage.chunks / coverage.text if coverage.text else 1.0
         waiting = coverage.chunks - coverage.chunks_embedded + self._latest.queued * per_note

@@ -40,7 +40,7 @@ def record(database: Database, invocations: Sequence[Invocation]) -> None:
 
 
 class InputHash:
-    """Hashes texts for the log; with a key if they are sensitive, since a plain hash of a short secret can be guessed."""
+    """Hashes texts for the log; sensitive ones with a key, since a plain hash of a short secret can be guessed."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from pathlib import Path
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import Reason, VaultReadError
-from donna_tui.events import EngineEvent, EngineStateChanged, EventHub, ProblemRaised
+from donna_tui.events import EngineEvent, EngineStateChanged, EventHub, ProblemCleared, ProblemRaised
 from donna_tui.index.invocations import InputHash, record
 from donna_tui.ingest.indexes import Indexes
 from donna_tui.ingest.pipeline import Parts
@@ -33,6 +34,7 @@ class Keeper:
         self._watcher = Watcher(parts.root, hub, self.indexes.follow)
         self._tasks = Supervisor(hub)
         self._damage = asyncio.Event()
+        self._root_lost = asyncio.Event()
         self._model_known = asyncio.Event()
         self._unsubscribe = hub.subscribe(self._listen)
         self._loop = asyncio.get_running_loop()
@@ -93,8 +95,10 @@ class Keeper:
                 await self._wait_for_root(error)
                 why = "the vault is back"
                 continue
-            await asyncio.sleep(FULL_COMPARISON_SECONDS)
             why = "every ten minutes"
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._root_lost.wait(), FULL_COMPARISON_SECONDS)
+            self._root_lost.clear()
 
     async def _wait_for_root(self, error: VaultReadError) -> None:
         """Nothing is deleted while the root is missing: the index stays searchable."""
@@ -103,6 +107,7 @@ class Keeper:
         self._hub.post(EngineStateChanged(state="paused", detail=error.message))
         while not self._root.is_dir():
             await asyncio.sleep(ROOT_POLL_SECONDS)
+        self._hub.post(ProblemCleared(reason=error.reason))
         self._hub.post(EngineStateChanged(state="running"))
 
     async def _upkeep(self) -> None:
@@ -113,7 +118,7 @@ class Keeper:
             due = await pipeline.write(lambda each=pipeline: retry_due(each.store.database, time.time()))  # type: ignore[misc]
             pipeline.queue.put(Job(path, "retry") for path in due)
             if not self._root.is_dir():
-                pipeline.rescan([""])
+                self._root_lost.set()
 
     async def _log_invocations(self) -> None:
         rows = self._desk.take_invocations()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import Reason, VaultReadError
-from donna_tui.events import EventHub, NoteIndexed, ProblemCleared, ReconcileDone
+from donna_tui.events import EventHub, NoteIndexed, ReconcileDone
 from donna_tui.index.documents import Document
 from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
 from donna_tui.index.invocations import InputHash
@@ -151,8 +152,10 @@ class Pipeline:
             self._rescan_asked.clear()
             prefixes, self._rescans = self._rescans, set()
             for prefix in [""] if "" in prefixes else sorted(prefixes):
-                if await self.reconcile("something changed", prefix):
-                    asyncio.get_running_loop().call_later(FOLLOW_UP_SECONDS, self.rescan, [prefix])
+                # A missing root is the keeper's business; until it is back there is nothing to compare.
+                with contextlib.suppress(VaultReadError):
+                    if await self.reconcile("something changed", prefix):
+                        asyncio.get_running_loop().call_later(FOLLOW_UP_SECONDS, self.rescan, [prefix])
 
     async def reconcile(self, why: str, prefix: str = "", *, accept: bool = False, reread: bool = False) -> bool:
         """Compare vault and index below a folder and queue what differs. Returns whether anything did.
@@ -171,7 +174,6 @@ class Pipeline:
         if not prefix:
             self.departures.complete(found.gone)
             self.last_reconcile = time.time()
-            self._hub.post(ProblemCleared(reason=Reason.ROOT_MISSING))
         self._hub.post(_reconciled(why, found, started))
         return bool(found.new or found.changed or found.gone)
 

@@ -102,7 +102,7 @@ def _narrow(filters: Filters, key: str, value: str, now: datetime) -> Filters:
 
 
 def parse_day(value: str, now: datetime) -> float | None:
-    """Midnight (local, Unix seconds) of `2026-03-12`, `2026-03`, `2026`, `today`, `yesterday` or `7d`; None for others."""
+    """Local midnight (Unix seconds) of `2026-03-12`, `2026-03`, `2026`, `today`, `yesterday`, `7d`; None for others."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     folded = value.lower()
     if folded in ("today", "yesterday"):

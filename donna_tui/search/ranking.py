@@ -1,4 +1,4 @@
-"""Fuses the two legs by a convex sum of normalised scores: it stays close to the better leg, as rank fusion does not."""
+"""Fuses the two legs by a convex sum of normalised scores, which stays closer to the better leg than rank fusion."""
 
 from __future__ import annotations
 

@@ -215,9 +215,10 @@ class _Scanner:
         column = self._indent + marker.end()
         padding = _columns(space[: len(space) - len(words)], column)
         self._interrupt()
-        self._item = column + (padding if words and padding <= CODE_INDENT else 1)
+        is_code = padding > CODE_INDENT
+        self._item = column + (padding if words and not is_code else 1)
         self._item_is_empty = not words
-        self._contained(words)
+        self._contained("" if is_code else words)
         return True
 
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.widgets import Input, OptionList
 
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.backend import KnownVault
+from donna_tui.tui.bridge import FLUSH_SECONDS
 from donna_tui.tui.first_run import FirstRun
 from donna_tui.tui.panes.activity import ActivityPane
 from tests.tui import hostile, scenarios
@@ -48,9 +50,21 @@ class Camera:
 
         async def go(pilot: Pilot[None]) -> None:
             await steps(Driver(app, pilot))
-            await pilot.pause()
+            await still(pilot)
 
         return self.compare(app, terminal_size=size, run_before=go)
+
+
+async def still(pilot: Pilot[None]) -> None:
+    """Wait until nothing moves any more, for longer than the bridge gathers events."""
+    before: list[Strip] = []
+    for _ in range(200):
+        await pilot.pause(2 * FLUSH_SECONDS)
+        now = pilot.app.screen._compositor.render_strips()
+        if now == before:
+            return
+        before = now
+    raise AssertionError("the screen never came to rest")
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_the_footer_fits_and_always_ends_with_the_way_to_all_keys(room: int) -> 
 
 def test_the_key_list_has_three_sections_and_gives_the_reason_for_what_is_not_possible() -> None:
     choices = list(key_choices(ActionState(running=True), DEFAULT_KEYS))
-    assert [section for section in dict.fromkeys(choice.section for choice in choices)] == [
+    assert list(dict.fromkeys(choice.section for choice in choices)) == [
         "Here",
         "Everywhere",
         "Moving",

@@ -169,7 +169,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.focus_previous()
 
     def action_view_back(self) -> None:
-        self.pane.go_back()
+        if self.maximized is not None:
+            self.minimize()
+        else:
+            self.pane.go_back()
 
     def action_view_zoom(self) -> None:
         """Panes without a zoom of their own give all the room to the part that has the focus."""

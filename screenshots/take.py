@@ -1,0 +1,92 @@
+"""Drives the real app, with the real model, over the demo vault, and saves what it shows as SVG.
+
+python screenshots/take.py
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+PATIENCE_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture: its name, the size of the terminal, the theme, what is typed first, and the keys after that."""
+
+    name: str
+    size: tuple[int, int]
+    theme: str = "donna-dark"
+    query: str = ""
+    keys: tuple[str, ...] = ()
+
+
+SHOTS = (
+    Shot("search-120x36", (120, 36), query="why did we move off redis"),
+    Shot("search-80x24", (80, 24), query="why did we move off redis"),
+    Shot("search-160x48", (160, 48), query="what does the driver see without a network"),
+    Shot("search-light-120x36", (120, 36), theme="donna-light", query="when does the printer jam"),
+    Shot("empty-120x36", (120, 36)),
+    Shot("nothing-120x36", (120, 36), query="zebra zeppelin"),
+    Shot("keys-120x36", (120, 36), query="ferry", keys=("escape", "question_mark")),
+    Shot("activity-120x36", (120, 36), keys=("escape", "6")),
+    Shot("activity-80x24", (80, 24), keys=("escape", "6")),
+)
+
+
+async def take(shot: Shot, home: Path) -> None:
+    """Open the app on the demo vault, wait until it is at rest, and save one picture."""
+    from donna_tui.cli.session import session_for
+    from donna_tui.demo import demo_folder, make_demo
+    from donna_tui.engine import Engine
+    from donna_tui.paths import app_paths
+    from donna_tui.space import space_at
+    from donna_tui.tui.app import DonnaApp
+
+    paths = app_paths({"DONNA_HOME": str(home)}).make()
+    session = session_for(space_at(make_demo(demo_folder(paths)), paths), paths)
+    engine = Engine(session.space, session.config, paths, what="the screenshots")
+    app = DonnaApp(lambda _: engine, theme=shot.theme, space_name=session.space.name)
+    async with app.run_test(size=shot.size) as pilot:
+        await until(lambda: indexed(engine))
+        await pilot.press(*[key_of(char) for char in shot.query], *shot.keys)
+        await pilot.pause(1.0)
+        app.save_screenshot(f"{shot.name}.svg", path=str(FOLDER))
+
+
+def indexed(engine: object) -> bool:
+    """Whether every note is searchable by meaning."""
+    coverage = engine.status().coverage  # type: ignore[attr-defined]
+    return bool(coverage.notes) and coverage.vectors == coverage.notes
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait, patiently but not for ever."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not condition():
+            await asyncio.sleep(0.2)
+
+
+def key_of(char: str) -> str:
+    """The name of the key that types a character."""
+    return {" ": "space", "'": "apostrophe", '"': "quotation_mark", ":": "colon"}.get(char, char)
+
+
+async def main() -> None:
+    """Take all pictures, with files of Donna's own in a folder that goes away."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "donna"
+        os.environ["DONNA_HOME"] = str(home)
+        for shot in SHOTS:
+            await take(shot, home)
+            print(f"screenshots/{shot.name}.svg")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
