@@ -30,7 +30,7 @@ from donna_tui.index.vectors import VectorIndex
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.pipeline import Parts
 from donna_tui.ingest.progress import count, file_problems, with_waiting
-from donna_tui.log import open_log
+from donna_tui.log import LOG_NAME, open_log
 from donna_tui.monitor import Measurement, Monitor
 from donna_tui.paths import AppPaths, private_folder
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
@@ -69,6 +69,10 @@ class Engine:
         self._service: EmbeddingService | None = None
         self._cancel_model = threading.Event()
         self._started = False
+        self._lock = SpaceLock(space.state)
+        self._log_file = paths.log / LOG_NAME
+        self._tasks = Supervisor(self.hub)
+        self._monitor = Monitor(self.hub, self._measure)
 
     # Life
 
@@ -77,19 +81,15 @@ class Engine:
 
         Raises SpaceError or DatabaseError if there is nothing to work with.
         """
+        self._started = True
         private_folder(self.space.state)
         self._paths.make()
-        self._lock = SpaceLock(self.space.state)
-        log, self._log_file = open_log(self._paths.log)
-        self._close_log = self.hub.subscribe(log)
+        self._close_log = self.hub.subscribe(open_log(self._log_file))
         self._input_hash = InputHash(load_key(self.space.state))
         self._desk = SearchDesk(self._index_readers, self._settings(), self.hub, self._input_hash)
-        self._monitor = Monitor(self.hub, self._measure)
-        self._tasks = Supervisor(self.hub)
         self.hub.post(EngineStateChanged(state="starting"))
         self._client = self._build_client()
         await self._open()
-        self._started = True
         self._tasks.start("loading the model", self._load_model)
         self._tasks.start("counting", self._monitor.run)
 
@@ -266,16 +266,11 @@ class Engine:
 
     def status(self) -> Status:
         """How things are now."""
-        if not self._started:
-            return Monitor(EventHub(), self._measure).status(
-                space=self.space.name, root=self.space.root, database=self.database, owner="", log_file=Path()
-            )
-        owner = self._lock.owner()
         return self._monitor.status(
             space=self.space.name,
             root=self.space.root,
             database=self.database,
-            owner=owner,
+            owner=self._lock.owner(),
             log_file=self._log_file,
         )
 

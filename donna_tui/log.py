@@ -12,13 +12,13 @@ import structlog
 
 from donna_tui.events import EngineEvent, IndexProgress, Listener
 
+LOG_NAME = "donna.log"
 MAX_BYTES = 2_000_000
 KEPT_FILES = 3
 
 
-def open_log(folder: Path) -> tuple[Listener, Path]:
-    """A listener that writes events to `donna.log` in `folder`, and the path of that file."""
-    path = folder / "donna.log"
+def open_log(path: Path) -> Listener:
+    """A listener that writes events to the file at `path`."""
     path.touch(mode=0o600)
     handler = logging.handlers.RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, delay=True)
     logger = logging.Logger(f"donna:{path}")  # not in the registry: each engine closes its own
@@ -36,7 +36,7 @@ def open_log(folder: Path) -> tuple[Listener, Path]:
         if not isinstance(event, IndexProgress):
             write.info(event.name, **_fields(event))
 
-    return listen, path
+    return listen
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from pathlib import PurePath
 
+from textual import work
 from textual.app import App
 
 from donna_tui.errors import DonnaError, Reason
@@ -73,11 +73,11 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._main = MainScreen(self._chosen_keymap, self._outside, self._space_name)
         await self.push_screen(self._main)
         if self._first_run is None:
-            self.call_after_refresh(self._start, None)
+            self.call_after_refresh(self._open, None)
         else:
             from donna_tui.tui.screens.first_run import FirstRunScreen
 
-            self.push_screen(FirstRunScreen(self._first_run), self._start)
+            self.push_screen(FirstRunScreen(self._first_run), self._chosen)
         if self.theme != self._wanted_theme:
             self.notify(f"There is no theme {self._wanted_theme!r}.", severity="warning", markup=False)
 
@@ -93,9 +93,10 @@ class DonnaApp(App[None], inherit_bindings=False):
         """Leave. The engine stops in `on_unmount`."""
         self.exit()
 
-    def _start(self, choice: VaultChoice | None) -> None:
-        self.run_worker(partial(self._open, choice), group="engine", exclusive=True)
+    def _chosen(self, choice: VaultChoice | None) -> None:
+        self._open(choice)
 
+    @work(group="engine", exclusive=True)
     async def _open(self, choice: VaultChoice | None) -> None:
         try:
             self._backend = await asyncio.to_thread(self._make_backend, choice)

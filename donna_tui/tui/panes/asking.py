@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -68,7 +68,7 @@ class Asking:
         if question.is_empty:
             self._owner.workers.cancel_group(self._owner, "search")
         elif self._backend is not None:
-            self._owner.run_worker(partial(self._search, self._backend, self._number), group="search", exclusive=True)
+            self._run(partial(self._search, self._backend, self._number), "search")
 
     def _ask_what_is_typed(self) -> None:
         self._typing = None
@@ -82,7 +82,10 @@ class Asking:
     def _look_again(self) -> None:
         self._refreshing = None
         if self._backend is not None and not self.question.is_empty:
-            self._owner.run_worker(partial(self._refresh, self._backend, self._number), group="refresh", exclusive=True)
+            self._run(partial(self._refresh, self._backend, self._number), "refresh")
+
+    def _run(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> None:
+        self._owner.run_worker(work, group=group, exclusive=True)
 
     async def _search(self, backend: Backend, number: int) -> None:
         try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
+from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -146,28 +146,34 @@ class SearchPane(Vertical):
             yield from self.results.jump_targets()
 
     def on_resize(self) -> None:
+        """Show more of each result where there is room."""
         self.results.snippet_lines = 2 if self.size.height >= ROOMY else 1
 
     def on_input_changed(self, event: Input.Changed) -> None:
+        """Ask what is typed; an empty input shows what can be typed."""
         event.stop()
         self._asking.typed(event.value)
         if self.question.is_empty:
             self._clear(before_asking(self._status))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter in the input opens the selected result."""
         event.stop()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_opened(self, event: ResultList.Opened) -> None:
+        """So does a double click."""
         event.stop()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_selected(self, event: ResultList.Selected) -> None:
+        """Let the preview follow."""
         event.stop()
         self.preview.follow(event.hit)
         self.post_message(ActionsChanged())
 
     def on_status_changed(self, event: StatusChanged) -> None:
+        """Keep the newest status for what is said without results."""
         self._take_status(event.status)
 
     def on_engine_events(self, event: EngineEvents) -> None:
@@ -177,6 +183,7 @@ class SearchPane(Vertical):
             self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
+        """Open the selected note in the editor."""
         if self.selected is None or self._backend is None:
             return
         try:
@@ -187,43 +194,54 @@ class SearchPane(Vertical):
             await self._outside.edit(path, self.selected.start_line)
 
     async def action_search_obsidian(self) -> None:
+        """Open the selected note in Obsidian."""
         if self.selected is not None and self._status is not None:
             await self._outside.open_in_obsidian(Path(self._status.root), self.selected.path)
 
     def action_search_copy_link(self) -> None:
+        """Copy a wikilink to the selected section."""
         if self.selected is not None:
             self._outside.copy(citation_link(self.selected), "The link to this section")
 
     def action_search_copy_text(self) -> None:
+        """Copy the selected passage with its citation."""
         if self.selected is not None:
             self._outside.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
 
     def action_search_filter(self) -> None:
+        """Choose where to search."""
         if self._backend is not None:
-            self.run_worker(partial(self._choose_scope, self._backend), group="filter", exclusive=True)
+            self._choose_scope(self._backend)
 
     def action_search_next(self) -> None:
+        """Select the next result."""
         self.results.action_cursor_down()
 
     def action_search_previous(self) -> None:
+        """Select the previous result."""
         self.results.action_cursor_up()
 
     def action_search_more(self) -> None:
+        """Ask for passages like the selected one."""
         self._ask(replace(self.question, like=self.selected, near_misses=False))
 
     def action_search_near(self) -> None:
+        """Show or hide near misses."""
         self._ask(replace(self.question, near_misses=not self.question.near_misses))
 
     def action_search_mode(self) -> None:
+        """Ask in the next mode."""
         self._ask(self.question.next_mode())
 
     def action_search_refresh(self) -> None:
+        """Show the answer that waits, or ask again."""
         if self._waiting is not None:
             self._draw(self._waiting, keep=True)
         else:
             self._ask(self.question)
 
     def action_view_zoom(self) -> None:
+        """Give the preview all the room, or take it back."""
         self._zoom(on=not self.has_class("-zoomed"))
 
     @property
@@ -240,6 +258,7 @@ class SearchPane(Vertical):
         self.set_class(on, "-zoomed")
         (self.preview.view if on else self._list).focus()
 
+    @work(group="filter", exclusive=True)
     async def _choose_scope(self, backend: Backend) -> None:
         try:
             folders, sources = await backend.folders(), await backend.sources()

@@ -133,42 +133,54 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.footer.show(self.state())
 
     def on_status_changed(self, event: StatusChanged) -> None:
+        """Show the newest status in strip, header and footer."""
         self.strip.status = event.status
         self.header.name_space(event.status.space)
         self.refresh_footer()
 
     def on_actions_changed(self, event: ActionsChanged) -> None:
+        """A pane says that other actions are possible now."""
         event.stop()
         self.refresh_footer()
 
     def on_descendant_focus(self) -> None:
+        """Other keys work where the focus is now."""
         self.refresh_footer()
 
     def on_screen_resume(self) -> None:
+        """A dialogue has closed."""
         self.refresh_footer()
 
     def on_header_bar_chosen(self, event: HeaderBar.Chosen) -> None:
+        """A tab was clicked."""
         self._show_pane(event.pane)
 
     async def on_footer_bar_clicked(self, event: FooterBar.Clicked) -> None:
+        """A footer item was clicked."""
         await self.action_run(event.action_id)
 
     def action_view_search(self) -> None:
+        """Show the Search screen."""
         self._show_pane("search")
 
     def action_view_activity(self) -> None:
+        """Show the Activity screen."""
         self._show_pane("activity")
 
     def action_search_focus(self) -> None:
+        """Go to the search box, wherever one is."""
         self._show_pane("search")
 
     def action_view_next(self) -> None:
+        """Focus the next part."""
         self.focus_next()
 
     def action_view_previous(self) -> None:
+        """Focus the previous part."""
         self.focus_previous()
 
     def action_view_back(self) -> None:
+        """One level out."""
         if self.maximized is not None:
             self.minimize()
         else:
@@ -182,18 +194,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.maximize(self.focused)
 
     def action_view_jump(self) -> None:
+        """Label everything in sight."""
         self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)
 
     def action_app_palette(self) -> None:
+        """Pick an action by its name."""
         self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
 
     def action_app_keys(self) -> None:
+        """Pick an action by its key."""
         self.app.push_screen(KeyList(self.state(), self._keymap.keys), self._picked)
 
     def action_app_help(self) -> None:
+        """Explain the pane in sight."""
         self.app.push_screen(HelpScreen(self.header.active))
 
     async def action_app_quit(self) -> None:
+        """Leave."""
         await self.app.run_action("leave")
 
     def action_copy_or_hint(self) -> None:

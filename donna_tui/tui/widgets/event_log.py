@@ -142,6 +142,11 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
             self._following = following
             self.post_message(self.Changed())
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """A scroll bar that appears after the log was scrolled does not know yet where it stands."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def on_resize(self) -> None:
         """Keep the newest row in sight when the room changes."""
         self._rows_changed()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import PurePosixPath
 
+from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -71,8 +71,9 @@ class Preview(Vertical):
 
     def _load(self) -> None:
         if self._hit is not None and self._backend is not None:
-            self.run_worker(partial(self._read, self._backend, self._hit), group="preview", exclusive=True)
+            self._read(self._backend, self._hit)
 
+    @work(group="preview", exclusive=True)
     async def _read(self, backend: Backend, hit: Hit) -> None:
         try:
             passage = await backend.passage(hit.path, hit.start_line, hit.end_line)
