@@ -128,7 +128,7 @@ class _Scanner:
 
     def _contained(self, content: str) -> None:
         """Text in a list item or quote. Whether it ends in a paragraph is judged by its last line alone."""
-        self._lazy = bool(content) and content[0] not in "#`~"
+        self._lazy = bool(content.strip("=")) and content[0] not in "#`~" and not _is_rule(content)
 
     def _interrupt(self) -> None:
         """A block of another kind begins at the top level, and ends whatever was open."""

@@ -58,6 +58,11 @@ class Driver:
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
+    async def rest(self) -> None:
+        """Let everything that can go on go on."""
+        for _ in range(10):
+            await self.pilot.pause(0.01)
+
     async def ask(self, text: str) -> None:
         """Type a question and wait for its answer."""
         await self.type(text)

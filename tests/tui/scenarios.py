@@ -183,7 +183,8 @@ def error() -> FakeBackend:
     )
     for method in ("search", "more_like", "passage"):
         backend.fail(method, DatabaseError(Reason.DATABASE_LOCKED, locked.message, hint=locked.hint))
-    backend.script = (*backend.script, *(_raised(problem) for problem in backend.current.problems[:3]))
+    raised = (_raised(problem) for problem in backend.current.problems[:3])
+    backend.script = tuple(sorted((*backend.script, *raised), key=lambda event: event.at))
     return backend
 
 

@@ -32,19 +32,20 @@ async def test_results_appear_while_typing_and_the_preview_follows() -> None:
         assert donna.search.bar.input.has_focus
 
 
-async def test_an_answer_to_an_older_question_is_never_drawn() -> None:
+async def test_an_answer_to_an_older_question_is_not_drawn_over_a_newer_one() -> None:
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
     backend.gates.hold("search", "a")
     async with driving(backend) as donna:
         await donna.type("a")
         await donna.until(lambda: backend.called("search"), "the first search waits")
         await donna.type("b")
+        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer one is answered")
         backend.gates.release("search", "a")
-        await donna.until(lambda: donna.paths, "an answer is drawn")
+        await donna.rest()
         assert donna.paths == ["Notes/for-ab.md"]
 
 
-async def test_the_older_answer_is_dropped_even_if_it_comes_while_the_next_question_is_not_yet_asked() -> None:
+async def test_an_answer_to_an_older_question_is_not_drawn_while_the_newer_one_waits() -> None:
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
     backend.gates.hold("search", "a")
     backend.gates.hold("search", "ab")
@@ -52,9 +53,28 @@ async def test_the_older_answer_is_dropped_even_if_it_comes_while_the_next_quest
         await donna.type("a")
         await donna.until(lambda: backend.called("search"), "the first search waits")
         await donna.type("b")
-        backend.gates.release("search", "a")
         await donna.until(lambda: len(backend.called("search")) == 2, "the second search waits")
+        backend.gates.release("search", "a")
+        await donna.rest()
         assert donna.paths == []
+        backend.gates.release("search", "ab")
+        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer one is answered")
+
+
+async def test_an_older_answer_is_dropped_as_soon_as_one_types_on() -> None:
+    """Also in the moment before the newer question is asked, when no newer search has cancelled the older one."""
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
+    backend.gates.hold("search", "a")
+    async with driving(backend) as donna:
+        await donna.type("a")
+        await donna.until(lambda: backend.called("search"), "the search waits")
+        donna.search._asking.typed("ab")
+        assert len(backend.called("search")) == 1
+        backend.gates.release("search", "a")
+        drawn: list[str] = []
+        donna.search.results.watch(donna.search.results, "virtual_size", lambda: drawn.extend(donna.paths), init=False)
+        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer one is answered")
+        assert "Notes/for-a.md" not in drawn
 
 
 async def test_keys_move_the_list_while_the_input_keeps_the_focus() -> None:

@@ -49,7 +49,7 @@ class ActivityPane(Vertical):
     sections = query_one(SectionTabs)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes="-log -calm")
+        super().__init__(id=id, classes="-log -calm -unknown")
         self._backend: Backend | None = None
         self._status: Status | None = None
 
@@ -203,6 +203,7 @@ class ActivityPane(Vertical):
 
     def _show(self, status: Status) -> None:
         self._status = status
+        self.remove_class("-unknown")
         self.overview.show(status)
         self.query_one("#coverage-figures", FigureTable).figures = tuple(coverage_figures(status))
         self.query_one("#latency-figures", FigureTable).figures = tuple(latency_figures(status))

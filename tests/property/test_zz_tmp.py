@@ -1,0 +1,101 @@
+"""Sections tile any text, and headings are those that a full CommonMark parser finds."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from donna_tui.text.lines import line_of, line_starts
+from donna_tui.text.markdown import split_sections
+from donna_tui.text.outline import headings, opening_heading
+
+LINES = st.sampled_from(
+    [
+        "", " ", "\t", "words", "  words", "    code", "\tcode", "more words #", "\\# escaped",
+        "# A", "## B ##", "   ### C #", "#", "# #", "####### seven", "#tag", "#\ttab", "    # code",
+        "===", "---", " --- ", "    ---", "=", "-", "- - -", "***", "___", "* * *", "--- x",
+        "```", "````", "~~~", "``` info", "``` a`b", "   ```", "    ```", "~~~ x ~~~", "``` ", "`code`",
+        "<!-- a", "b -->", "<!-- one -->", "<script>", "a </script>", "<pre>x</pre>", "<div>", "</div>", "<details open>",
+        "<?a", "?>", "<!DOCTYPE", ">", "<![CDATA[", "]]>", "<style", "text <div>",
+    ]
+)  # fmt: skip
+CONTAINERS = st.sampled_from(
+    [
+        "- item", "* item", "+ item", "1. one", "2) two", "- # in item", "  # in item", "   text", "> quote", "-", "1.",
+        "> # in quote", "10. ten", "-     code", ">> > deep",
+    ]
+)  # fmt: skip
+ODD = st.sampled_from(
+    [
+        "%%",
+        "%% a",
+        "%%a%%",
+        "$$",
+        "$$x$$",
+        "<<<<<<< HEAD",
+        "=======",
+        ">>>>>>> b",
+        "> ```",
+        "- ```",
+        "  ```",
+        "\u2028# no",
+    ]
+)
+BREAKS = st.sampled_from(["\n", "\r\n"])
+
+
+def document(lines: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.lists(st.tuples(lines, BREAKS), max_size=14).map(lambda pairs: "".join(line + end for line, end in pairs))
+
+
+def found(text: str) -> list[tuple[int, int, str]]:
+    """Line, level and text of each heading."""
+    starts = line_starts(text)
+    return [(line_of(starts, each.start), each.level, each.text) for each in headings(text)]
+
+
+def expected(text: str) -> list[tuple[int, int, str]]:
+    tokens = MarkdownIt("commonmark").parse(text)
+    return [
+        (token.map[0] + 1, int(token.tag[1]), " ".join(line.strip() for line in inline.content.split("\n")))
+        for token, inline in zip(tokens, tokens[1:] + tokens[:1], strict=True)
+        if token.type == "heading_open" and token.level == 0 and token.map
+    ]
+
+
+@settings(deadline=None, max_examples=30000)
+@given(document(LINES))
+def test_headings_are_those_of_commonmark(text: str) -> None:
+    assert found(text) == expected(text)
+
+
+@settings(deadline=None, max_examples=30000)
+@given(document(LINES.filter(lambda line: "`" not in line and "~" not in line) | CONTAINERS))
+def test_quotes_and_lists_end_where_commonmark_ends_them(text: str) -> None:
+    assert found(text) == expected(text)
+
+
+@settings(deadline=None, max_examples=30000)
+@given(document(LINES | CONTAINERS | ODD) | st.text(), st.integers(0, 3))
+def test_sections_tile_any_text(text: str, skipped: int) -> None:
+    starts = line_starts(text)
+    start = starts[min(skipped, len(starts) - 1)]
+    sections = split_sections(text, start)
+    assert "".join(text[each.start : each.end] for each in sections) == text[start:]
+    for section in sections:
+        assert section.start <= section.body_start <= section.end
+        assert section.start in starts
+        assert (section.start_line, section.end_line) == (
+            line_of(starts, section.start),
+            line_of(starts, section.end - 1),
+        )
+        assert len(section.heading_path) <= max(section.level, 0)
+        assert (section.level == 0) == (section.start == start and section.body_start == start)
+
+
+@settings(deadline=None, max_examples=30000)
+@given(document(LINES | CONTAINERS | ODD) | st.text())
+def test_the_opening_heading_is_the_first_of_all_headings(text: str) -> None:
+    first = next(iter(headings(text)), None)
+    assert opening_heading(text) == (first if first and first.start == 0 else None)

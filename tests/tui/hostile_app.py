@@ -1,0 +1,34 @@
+"""Runs Donna on the hostile scenario in the terminal it is started in: `python -m tests.tui.hostile_app [first_run]`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.tui.app import DonnaApp
+from donna_tui.tui.backend import KnownVault
+from donna_tui.tui.external import External
+from donna_tui.tui.first_run import FirstRun
+from tests.tui import hostile, scenarios
+from tests.tui.fake_backend import FakeBackend
+
+
+def backend() -> FakeBackend:
+    """The hostile vault; every retry fails with a hostile message."""
+    made = scenarios.hostile()
+    made.fail("retry", DonnaError(Reason.INTERNAL, hostile.EVERYTHING, hint=hostile.EVERYTHING))
+    return made
+
+
+def offer() -> FirstRun:
+    """Vaults with hostile names at hostile places."""
+    named = (text.replace("\0", "") for text in hostile.ALL.values())
+    return FirstRun(tuple(KnownVault(text, Path("/home") / text, text) for text in named))
+
+
+if __name__ == "__main__":
+    first_run = offer() if "first_run" in sys.argv else None
+    DonnaApp(
+        lambda choice: backend(), space_name=hostile.EVERYTHING, first_run=first_run, external=External(environ={})
+    ).run()
