@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 MEANING_WEIGHT = 0.35
-"""Share of the scaled cosine; the rest is BM25 divided by its maximum. Measured: see docs/retrieval.md."""
+"""Share of the scaled cosine; the rest is BM25 divided by its maximum. Measured; see docs/retrieval.md."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Runs Donna on the hostile scenario in the terminal it is started in: `python -m tests.tui.hostile_app [first_run]`."""
+"""Runs Donna on the hostile scenario in this terminal: `python -m tests.tui.hostile_app [first_run]`."""
 
 from __future__ import annotations
 

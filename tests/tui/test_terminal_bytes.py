@@ -21,8 +21,8 @@ import pytest
 from tests.tui import hostile
 
 ROWS, COLUMNS = 40, 140
-PATIENCE_SECONDS = 60.0
-QUIET_SECONDS = 0.4
+PATIENCE_SECONDS = 30.0
+QUIET_SECONDS = 0.3
 
 CSI = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 OF_TEXTUAL = re.compile(
@@ -34,6 +34,9 @@ OF_TEXTUAL = re.compile(
     rb"|6n|\?996n"  # cursor position at the start, colour scheme
     rb")"
 )
+
+POINTER = re.compile(rb"\x1b\]22;[a-z-]+\x07")
+"""The shape of the mouse pointer: the only other kind of sequence that Textual sends."""
 
 
 @dataclass
@@ -119,7 +122,7 @@ def test_nothing_in_a_hostile_vault_reaches_the_terminal_as_anything_but_text() 
         terminal.press(b"\x1b", until="passages")
         terminal.press(b"\x1b", until="keys")
         terminal.press(b"G", until="ohne")
-        terminal.press(b"+", until="zoom")
+        terminal.press(b"+", until="DONNA-LEFT-SCREEN")
         terminal.press(b"6", until="What happened")
         terminal.press(b"k\r", until="What happened")
         terminal.press(b"\x1b", until="Needs attention")
@@ -147,9 +150,10 @@ def assert_only_text(output: bytes) -> None:
     assert "␛]52;c;RE9OTkEtU1RPTEUtVEhJUw==␇" in plain(output)
     for payload in hostile.STOLEN:
         assert payload not in output
+    output = POINTER.sub(b"", output)
     text = output.decode("utf-8")
     assert not re.search("[\x80-\x9f\u202a-\u202e\u2066-\u2069\u200b\u2028\u2029\ud800-\udfff]", text)
-    assert not re.search("[\x00-\x06\x07\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]", text)
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]", text)
     unknown = {match.group() for match in CSI.finditer(output) if not OF_TEXTUAL.fullmatch(match.group())}
     assert unknown == set()
     assert re.findall(rb"\x1b[^\[].{0,20}", output) == []

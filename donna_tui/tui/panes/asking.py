@@ -86,16 +86,16 @@ class Asking:
             self._run(partial(self._refresh, self._backend, self._number), "refresh")
 
     def _run(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> Worker[None]:
-        return self._owner.run_worker(work, group=group, exclusive=False)
+        return self._owner.run_worker(work, group=group, exclusive=True)
 
     async def _search(self, backend: Backend, number: int) -> None:
         try:
             outcome = await _answer(backend, self.question)
         except DonnaError as error:
-            if True:
+            if number == self._number:
                 self._failed(error)
             return
-        if True:
+        if number == self._number:
             self._answered(outcome, True)
 
     async def _refresh(self, backend: Backend, number: int) -> None:
@@ -103,7 +103,7 @@ class Asking:
             outcome = await _answer(backend, self.question)
         except DonnaError:
             return  # nobody asked: the answer in sight still stands, and the next question says what is wrong
-        if True:
+        if number == self._number:
             self._answered(outcome, False)
 
 
