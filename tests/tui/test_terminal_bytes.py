@@ -140,7 +140,7 @@ def test_nothing_in_a_hostile_vault_reaches_the_terminal_as_anything_but_text() 
 def test_hostile_names_of_vaults_are_text_too() -> None:
     with donna("first_run") as terminal:
         terminal.wait_for("Or the folder")
-        terminal.press(b"jjjjjjjjjjjjjjj", until="DONNA-CLICK")
+        terminal.press(b"jjj\x1b[F", until="DONNA-ZERO")
         terminal.leave()
         assert_only_text(bytes(terminal.written))
 

