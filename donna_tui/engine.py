@@ -30,7 +30,7 @@ from donna_tui.index.vectors import VectorIndex
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.pipeline import Parts
 from donna_tui.ingest.progress import count, file_problems, with_waiting
-from donna_tui.log import LOG_NAME, open_log
+from donna_tui.log import LOG_NAME, LogFile
 from donna_tui.monitor import Measurement, Monitor
 from donna_tui.paths import AppPaths, private_folder
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
@@ -84,7 +84,8 @@ class Engine:
         self._started = True
         private_folder(self.space.state)
         self._paths.make()
-        self._close_log = self.hub.subscribe(open_log(self._log_file))
+        self._log = LogFile(self._log_file)
+        self.hub.subscribe(self._log)
         self._input_hash = InputHash(load_key(self.space.state))
         self._desk = SearchDesk(self._index_readers, self._settings(), self.hub, self._input_hash)
         self.hub.post(EngineStateChanged(state="starting"))
@@ -130,7 +131,7 @@ class Engine:
         self._lock.release()
         self.hub.post(EngineStateChanged(state="stopped"))
         self._monitor.close()
-        self._close_log()
+        self._log.close()
 
     async def sync(self, *, full: bool = False) -> None:
         """Bring the index up to date and return when it is; nothing to do where another process keeps it.

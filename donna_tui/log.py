@@ -10,33 +10,43 @@ from typing import Any
 
 import structlog
 
-from donna_tui.events import EngineEvent, IndexProgress, Listener
+from donna_tui.events import EngineEvent, IndexProgress
 
 LOG_NAME = "donna.log"
 MAX_BYTES = 2_000_000
 KEPT_FILES = 3
 
 
-def open_log(path: Path) -> Listener:
-    """A listener that writes events to the file at `path`."""
-    path.touch(mode=0o600)
-    handler = logging.handlers.RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, delay=True)
-    logger = logging.Logger(f"donna:{path}")  # not in the registry: each engine closes its own
-    logger.addHandler(handler)
-    write = structlog.wrap_logger(
-        logger,
-        processors=[
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(ensure_ascii=True),
-        ],
-        wrapper_class=structlog.BoundLogger,
-    )
+class LogFile:
+    """A listener that writes events to the file at `path`, until `close`."""
 
-    def listen(event: EngineEvent) -> None:
+    def __init__(self, path: Path) -> None:
+        path.touch(mode=0o600)
+        self._handler = _Handler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, delay=True)
+        logger = logging.Logger(f"donna:{path}")  # not in the registry: each engine closes its own
+        logger.addHandler(self._handler)
+        self._write = structlog.wrap_logger(
+            logger,
+            processors=[
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.JSONRenderer(ensure_ascii=True),
+            ],
+            wrapper_class=structlog.BoundLogger,
+        )
+
+    def __call__(self, event: EngineEvent) -> None:
+        """Write one event."""
         if not isinstance(event, IndexProgress):
-            write.info(event.name, **_fields(event))
+            self._write.info(event.name, **_fields(event))
 
-    return listen
+    def close(self) -> None:
+        """Close the file."""
+        self._handler.close()
+
+
+class _Handler(logging.handlers.RotatingFileHandler):
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # the name is logging's
+        """A log that cannot be written, as on a full disk, must not write over the screen instead."""
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -7,6 +7,8 @@ in its `meta` table; `Recipe` is what it should be built with now.
 from __future__ import annotations
 
 import contextlib
+import itertools
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +41,7 @@ def current_generation(folder: Path) -> int | None:
     try:
         return int((folder / "current").read_text(encoding="ascii"))
     except (OSError, ValueError):
-        found = sorted(int(path.stem.split("-")[1]) for path in folder.glob("index-[0-9]*.db"))
-        return found[0] if found else None
+        return min(_generations(folder), default=None)
 
 
 def make_current(folder: Path, generation: int) -> None:
@@ -48,9 +49,15 @@ def make_current(folder: Path, generation: int) -> None:
     pending = folder / "current.new"
     pending.write_text(str(generation), encoding="ascii")
     pending.replace(folder / "current")
-    for path in folder.glob("index-[0-9]*.db"):
-        if int(path.stem.split("-")[1]) < generation:
-            delete_index(path)
+    for older in _generations(folder):
+        if older < generation:
+            delete_index(index_path(folder, older))
+
+
+def _generations(folder: Path) -> list[int]:
+    """The numbers of the index files in a folder; files that were set aside are none."""
+    names = (re.fullmatch(r"index-(\d+)\.db", path.name) for path in folder.iterdir())
+    return [int(name[1]) for name in names if name]
 
 
 def open_generation(folder: Path, generation: int, recipe: Recipe) -> Database:
@@ -74,12 +81,14 @@ def recipe_of(database: Database) -> Recipe:
 def set_aside(path: Path) -> Path:
     """Move a damaged index out of the way, with its journal, and return where it is now."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    aside = path.with_name(f"{path.stem}.damaged-{stamp}")
+    names = itertools.chain([stamp], (f"{stamp}-{number}" for number in itertools.count(2)))
+    places = (path.with_name(f"{path.stem}.damaged-{name}.db") for name in names)
+    aside = next(place for place in places if not place.exists())
     for suffix in ("", "-wal", "-shm"):
         source = path.with_name(path.name + suffix)
         with contextlib.suppress(FileNotFoundError):
-            source.replace(aside.with_name(f"{aside.name}{suffix or '.db'}"))
-    return aside.with_name(f"{aside.name}.db")
+            source.replace(aside.with_name(aside.name + suffix))
+    return aside
 
 
 def delete_index(path: Path) -> None:

@@ -106,17 +106,18 @@ class MemoryStore:
         return True
 
     def rename(self, old: str, document: Document) -> Upserted:
-        """Move a vault document from path `old` to `document.source_id`, keeping its id and its vectors.
+        """Move a document from `old` to `document.source_id`, keeping its id and, if its text is the same, its vectors.
 
-        A document that stands at the target already is replaced by it.
+        A vector goes on standing for the title that the passage had when it was embedded. A document that stands at
+        the target already is replaced.
         """
         existing = find_document(self.database, document.user_id, document.source_type, old)
-        if existing:
-            self.delete(document.source_type, document.source_id, document.user_id)
-            self.database.run(
-                "UPDATE memory_documents SET source_id = ? WHERE id = ?", (document.source_id, existing.id)
-            )
-        return self.upsert(document)
+        if not existing:
+            return self.upsert(document)
+        self.delete(document.source_type, document.source_id, document.user_id)
+        self.database.run("UPDATE memory_documents SET source_id = ? WHERE id = ?", (document.source_id, existing.id))
+        same = existing.content_hash == document.content_hash
+        return self._touch(existing, document) if same else self.upsert(document)
 
     def reindex(self, user_id: str = "me", source_type: str | None = None) -> int:
         """Forget all vectors, so that every chunk is embedded again. Returns the number of chunks."""

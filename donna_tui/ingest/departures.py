@@ -45,7 +45,7 @@ class Departures:
         self._leaving: dict[str, float] = {}
         self._held: frozenset[str] = frozenset()
         self._some = asyncio.Event()
-        self._accept = False
+        self._accepted: set[str] = set()
 
     @property
     def waiting(self) -> bool:
@@ -60,9 +60,11 @@ class Departures:
     def expect(self, paths: Iterable[str], *, accept: bool = False) -> None:
         """These paths are missing. `accept` says that the user knows."""
         deadline = time.monotonic() + self._window
-        for path in paths:
+        fresh = set(paths) - (set() if accept else self._held)
+        for path in fresh:
             self._leaving.setdefault(path, deadline)
-        self._accept = self._accept or accept
+        if accept:
+            self._accepted |= fresh
         if self._leaving:
             self._some.set()
 
@@ -96,13 +98,14 @@ class Departures:
         due = [path for path, deadline in self._leaving.items() if deadline <= now]
         if self._busy() or not due:
             return
-        if not self._accept and suspicious(len(due), await self._known()):
-            self._hold(due)
-            return
+        doubtful = [path for path in due if path not in self._accepted]
+        if doubtful and suspicious(len(doubtful), await self._known()):
+            self._hold(doubtful)
         for path in due:
-            await self._remove(path)
-            self._leaving.pop(path, None)
-        self._accept = False
+            if path in self._leaving:
+                await self._remove(path)
+                self._leaving.pop(path, None)
+                self._accepted.discard(path)
 
     def _hold(self, paths: Collection[str]) -> None:
         for path in paths:

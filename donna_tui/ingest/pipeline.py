@@ -158,7 +158,7 @@ class Pipeline:
                         asyncio.get_running_loop().call_later(FOLLOW_UP_SECONDS, self.rescan, [prefix])
 
     async def reconcile(self, why: str, prefix: str = "", *, accept: bool = False, reread: bool = False) -> bool:
-        """Compare vault and index below a folder and queue what differs. Returns whether anything did.
+        """Compare vault and index below a folder and queue what differs. Returns whether there is anything to read.
 
         `accept` takes missing notes as deleted however many they are; `reread` reads every note again. Raises
         VaultReadError if the root is missing.
@@ -175,7 +175,7 @@ class Pipeline:
             self.departures.complete(found.gone)
             self.last_reconcile = time.time()
         self._hub.post(_reconciled(why, found, started))
-        return bool(found.new or found.changed or found.gone)
+        return bool(found.new or found.changed)
 
     # Doing the work
 
@@ -192,7 +192,7 @@ class Pipeline:
         self._hub.post(outcome)
 
     async def _depart(self, path: str) -> None:
-        """Delete a note whose file is still missing; read it again if it is back."""
+        """Delete a note whose file is still missing; read it again if it is back, or nothing can be said."""
         if await asyncio.to_thread(self._is_there, path):
             self.queue.put([Job(path, "changed", time.time())])
             return
@@ -204,9 +204,7 @@ class Pipeline:
         try:
             self._parts.client.stat(path)
         except VaultReadError as error:
-            if error.reason is Reason.ROOT_MISSING:
-                raise
-            return False
+            return error.reason is Reason.ROOT_MISSING
         return True
 
     async def _count_notes(self) -> int:

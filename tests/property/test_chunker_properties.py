@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 
 from donna_tui.text.chunker import CHARS_PER_TOKEN, Chunk, chunk_markdown, embedding_text
 from donna_tui.text.lines import line_of, line_starts
+from donna_tui.text.markdown import split_sections
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 
 ESTIMATE = EstimatedTokens()
 PIECES = st.sampled_from(
     [
-        "word ", "two words. ", "A sentence ends here. Another one begins! ", "\n", "\r\n", "\r", "\n\n", " \t ", "# Head\n",
-        "## A longer heading of several words ##\n", "Under\n---\n", "- item of a list\n", "```\n# code\n```\n", "| a | b |\n",
-        "x" * 130, "qzxj" * 40, "0123456789" * 9, "https://example.org/a-b_c?d=e%20f&g ", "明日の会議は十時から。", "預算、審批，",
-        "한국어 회의 ", "اجتماع ", "👩‍👩‍👧‍👦", "e\u0301\u0323", "\u2028", "\u200b", "\x00", "[SEP]", "…", "ﬃ", "naïve ",
+        "word ", "two words. ", "A sentence ends here. Another one begins! ", "\n", "\r\n", "\r", "\n\n", " \t ",
+        "# Head\n", "## A longer heading of several words ##\n", "Under\n---\n", "- item of a list\n",
+        "```\n# code\n```\n", "| a | b |\n", "x" * 130, "qzxj" * 40, "0123456789" * 9,
+        "https://example.org/a-b_c?d=e%20f&g ", "明日の会議は十時から。", "預算、審批，", "한국어 회의 ", "اجتماع ",
+        "👩‍👩‍👧‍👦", "e\u0301\u0323", "\u2028", "\u200b", "\x00", "[SEP]", "…", "ﬃ", "naïve ",
     ]
 )  # fmt: skip
 TEXTS = st.lists(st.tuples(PIECES, st.integers(1, 30)), max_size=12).map(
@@ -57,7 +59,7 @@ def check(text: str, title: str, counter: TokenCounter, max_tokens: int, overlap
     return chunks
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=600)
 @given(TEXTS | st.text(max_size=400), st.text(max_size=80), WINDOWS, st.integers(0, 40))
 def test_promises_by_the_estimate(text: str, title: str, window: tuple[int, int], skipped: int) -> None:
     starts = line_starts(text)
@@ -65,7 +67,7 @@ def test_promises_by_the_estimate(text: str, title: str, window: tuple[int, int]
 
 
 @pytest.mark.model
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=400)
 @given(text=TEXTS | st.text(max_size=400), title=TEXTS.map(lambda text: text[:300]), window=WINDOWS)
 def test_promises_by_the_real_tokenizer(
     real_tokens: TokenCounter, text: str, title: str, window: tuple[int, int]
@@ -82,9 +84,12 @@ def test_words_that_fit_are_never_cut(words: list[str], overlap: int) -> None:
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(PIECES, max_size=40).map("".join))
-def test_sections_are_never_mixed(text: str) -> None:
+def test_a_passage_lies_in_the_section_whose_path_it_has(text: str) -> None:
+    sections = split_sections(text)
     for chunk in check(text, "", ESTIMATE, 64, 16):
-        assert "# Head" not in chunk.text[1:] or "```" in text
+        (home,) = [each for each in sections if each.start <= chunk.start < each.end]
+        assert chunk.end <= home.end
+        assert chunk.heading_path == home.heading_path
 
 
 @pytest.mark.model

@@ -16,7 +16,8 @@ LINES = st.sampled_from(
         "# A", "## B ##", "   ### C #", "#", "# #", "####### seven", "#tag", "#\ttab", "    # code",
         "===", "---", " --- ", "    ---", "=", "-", "- - -", "***", "___", "* * *", "--- x",
         "```", "````", "~~~", "``` info", "``` a`b", "   ```", "    ```", "~~~ x ~~~", "``` ", "`code`",
-        "<!-- a", "b -->", "<!-- one -->", "<script>", "a </script>", "<pre>x</pre>", "<div>", "</div>", "<details open>",
+        "<!-- a", "b -->", "<!-- one -->", "<script>", "a </script>", "<pre>x</pre>", "<div>", "</div>",
+        "<details open>",
         "<?a", "?>", "<!DOCTYPE", ">", "<![CDATA[", "]]>", "<style", "text <div>",
     ]
 )  # fmt: skip

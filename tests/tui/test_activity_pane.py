@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 from textual.events import Paste
@@ -20,7 +21,7 @@ from donna_tui.tui.widgets.sparkline_row import SparklineRow
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend
-from tests.tui.scenarios import NOW
+from tests.tui.sample_vault import NOW
 
 SMALL = (80, 24)
 MORNING = 13
@@ -54,6 +55,10 @@ async def happen(donna: Driver, backend: FakeBackend, *events: EngineEvent) -> N
     backend.post(*events)
     await donna.until(lambda: pane(donna).event_log.ring._next > before, "the events arrive")
     await donna.pilot.pause()
+
+
+def follows(donna: Driver) -> bool:
+    return pane(donna).event_log.following
 
 
 def log_rows(donna: Driver) -> list[str]:
@@ -142,18 +147,18 @@ async def test_the_log_follows_until_one_looks_back() -> None:
     async with activity(backend) as donna:
         log = pane(donna).event_log
         await happen(donna, backend, *(edited(number) for number in range(60)))
-        assert log.following
+        assert follows(donna)
         assert "Notes/59.md" in donna.screen_text()
         await donna.press("k", "k")
         assert log.selected is not None
         assert log.selected.sentence.path == "Notes/58.md"
         await happen(donna, backend, *(edited(number) for number in range(60, 90)))
-        assert not log.following
+        assert not follows(donna)
         assert "Notes/58.md" in donna.screen_text()
         assert "Notes/89.md" not in donna.screen_text()
         assert "looking back" in donna.screen_text()
         await donna.press("G")
-        assert log.following
+        assert follows(donna)
         assert "Notes/89.md" in donna.screen_text()
         assert "looking back" not in donna.screen_text()
 
@@ -165,11 +170,11 @@ async def test_scrolling_back_stops_following_and_scrolling_to_the_end_starts_it
         await happen(donna, backend, *(edited(number) for number in range(60)))
         log.scroll_relative(y=-5, animate=False)
         await happen(donna, backend, edited(60))
-        assert not log.following
+        assert not follows(donna)
         assert "Notes/60.md" not in donna.screen_text()
         log.scroll_end(animate=False)
         await happen(donna, backend, edited(61))
-        assert log.following
+        assert follows(donna)
         assert "Notes/61.md" in donna.screen_text()
 
 
@@ -189,13 +194,11 @@ async def test_thousands_of_events_are_drawn_at_once_and_the_log_stays_bounded()
     backend = scenarios.empty()
     async with activity(backend) as donna:
         log = pane(donna).event_log
-        drawn: list[int] = []
-        original = log._rows_changed
-        log._rows_changed = lambda: (drawn.append(1), original())[1]  # type: ignore[method-assign]
-        await happen(donna, backend, *(edited(number) for number in range(KEPT_EVENTS + 500)))
+        with patch.object(log, "_rows_changed", wraps=log._rows_changed) as drawn:
+            await happen(donna, backend, *(edited(number) for number in range(KEPT_EVENTS + 500)))
         assert len(log.ring) == KEPT_ROWS
         assert log_rows(donna)[-1] == f"Notes/{KEPT_EVENTS + 499}.md"
-        assert len(drawn) <= 2
+        assert drawn.call_count <= 2
 
 
 async def test_events_that_came_too_fast_are_counted() -> None:
@@ -356,7 +359,7 @@ async def test_escape_leaves_one_thing_after_another_and_never_the_app() -> None
         await donna.press("escape")
         assert not pane(donna).has_class("-filtering")
         await donna.press("k", "escape")
-        assert pane(donna).event_log.following
+        assert follows(donna)
         await donna.press("escape", "escape")
         assert donna.app.is_running
 

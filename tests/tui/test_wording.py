@@ -37,7 +37,8 @@ from donna_tui.tui.summary import (
 )
 from donna_tui.tui.wording import _DESCRIBE, REASONS, Kind, Tone, describe, reason_title, reason_words, stage_times
 from tests.tui import hostile, scenarios
-from tests.tui.scenarios import AT_REST, NOW
+from tests.tui.sample_vault import NOW
+from tests.tui.scenarios import AT_REST
 
 
 @pytest.fixture(autouse=True)

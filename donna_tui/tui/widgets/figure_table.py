@@ -44,7 +44,7 @@ def _line(figure: Figure, width: int, widths: list[int], labels: int) -> Content
         room = max(0, width - labels)
         value = shorten_path(figure.values[0], room) if figure.is_path else figure.values[0]
         cut = Content.styled(value, f".tone--{figure.tone}").truncate(room, ellipsis=True)
-        return Content.assemble(label.truncate(labels, pad=True), cut)
+        return Content.assemble(label.truncate(labels, pad=True), cut).truncate(width)
     values = [
         Content.styled(value.rjust(cells), f".tone--{figure.tone}")
         for value, cells in zip(figure.values, widths, strict=False)

@@ -1,0 +1,195 @@
+"""A real engine on real files below a test's own folder, and ways to wait for what it does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+import pytest
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.embedding import files
+from donna_tui.engine import Engine
+from donna_tui.events import EngineEvent, NoteRenamed, ReconcileDone
+from donna_tui.index.generations import current_generation, index_path
+from donna_tui.paths import AppPaths
+from donna_tui.results import Mode, SearchOutcome, SearchRequest
+from donna_tui.space import Space, space_at
+
+GENEROUS_SECONDS = 90.0
+EVAL_VAULT = Path(__file__).resolve().parents[3] / "shared" / "eval" / "vault_tasks" / "vault"
+
+E = TypeVar("E")
+
+
+async def eventually(predicate: Callable[[], object], what: str = "") -> None:
+    """Return once `predicate` holds; fail the test if it never does."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + GENEROUS_SECONDS
+    while not predicate():
+        if loop.time() > deadline:
+            pytest.fail(f"never happened: {what or predicate}")
+        await asyncio.sleep(0.02)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A test's vault and Donna's own folders, all below one folder."""
+
+    root: Path
+    paths: AppPaths
+
+    @property
+    def space(self) -> Space:
+        return space_at(self.root, self.paths)
+
+    @property
+    def database(self) -> Path:
+        return index_path(self.paths.space_state(self.root), current_generation(self.paths.space_state(self.root)) or 1)
+
+    def write(self, path: str, text: str | bytes) -> Path:
+        """Write a note as another program would."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return file
+
+    def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """Ask the index file in use, over a connection of the test's own."""
+        connection = apsw.Connection(str(self.database), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return list(connection.execute(sql, parameters))
+        finally:
+            connection.close()
+
+    def texts(self) -> set[tuple[str, str]]:
+        """Every passage that is stored, with its path."""
+        sql = "SELECT d.source_id, c.content FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+        return {(path, content) for path, content in self.rows(sql)}
+
+
+def new_desk(folder: Path, model_cache: Path | None = None) -> Desk:
+    """An empty vault below `folder`; with `model_cache`, the exported model is at hand."""
+    root, home = folder / "vault", folder / "home"
+    root.mkdir(parents=True, exist_ok=True)
+    paths = AppPaths(home / "config", home / "state", home / "cache", home / "logs").make()
+    if model_cache:
+        (paths.cache / "models").symlink_to(model_cache / "models", target_is_directory=True)
+    return Desk(root, paths)
+
+
+def hide_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The original weights are not installed as far as Donna can see."""
+    monkeypatch.setattr(files, "find_weights", lambda: None)
+
+
+@dataclass(slots=True)
+class Running:
+    """An engine at work, and everything it said since before its start."""
+
+    engine: Engine
+    events: list[EngineEvent] = field(default_factory=list)
+
+    def said(self, kind: type[E]) -> list[E]:
+        """All events of a kind so far."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    async def search(self, text: str, mode: Mode = "keyword", k: int = 32) -> SearchOutcome:
+        return await self.engine.search(SearchRequest(text=text, mode=mode, k=k))
+
+    async def found(self, text: str, mode: Mode = "keyword", k: int = 32) -> list[str]:
+        """The paths of the hits, best first."""
+        return [hit.path for hit in (await self.search(text, mode, k)).hits]
+
+    async def until_found(self, text: str, path: str, mode: Mode = "keyword", k: int = 32) -> None:
+        await self._until(text, mode, k, lambda paths: path in paths, f"“{text}” found in {path} ({mode})")
+
+    async def until_lost(self, text: str, path: str, mode: Mode = "keyword", k: int = 32) -> None:
+        await self._until(text, mode, k, lambda paths: path not in paths, f"“{text}” gone from {path} ({mode})")
+
+    async def _until(self, text: str, mode: Mode, k: int, holds: Callable[[list[str]], bool], what: str) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + GENEROUS_SECONDS
+        while not holds(await self.found(text, mode, k)):
+            if loop.time() > deadline:
+                pytest.fail(f"never happened: {what}")
+            await asyncio.sleep(0.05)
+
+    async def until_renamed(self, old: str, new: str) -> None:
+        await eventually(
+            lambda: any((e.old_path, e.path) == (old, new) for e in self.said(NoteRenamed)), f"{old} became {new}"
+        )
+
+    async def settled(self, *, vectors: bool = True) -> None:
+        """The first comparison is over and everything that it found is in."""
+
+        def complete() -> bool:
+            status = self.engine.status()
+            coverage = status.coverage
+            return (
+                status.last_reconcile is not None
+                and status.queued == 0
+                and coverage.text == coverage.notes
+                and (not vectors or (self.engine.model_known.is_set() and coverage.vectors == coverage.notes))
+            )
+
+        await eventually(lambda: self.said(ReconcileDone), "a comparison")
+        await eventually(complete, "a complete index")
+
+    def problems(self) -> set[str]:
+        """The reason codes of what is wrong now."""
+        return {str(problem.reason) for problem in self.engine.status().problems}
+
+
+@contextlib.asynccontextmanager
+async def open_engine(
+    desk: Desk, *, watch: bool = True, config: MemoryConfig | None = None, what: str = "donna"
+) -> AsyncIterator[Running]:
+    """An engine on the vault of a desk; it is stopped however the test ends."""
+    engine = Engine(desk.space, config or quick_config(), desk.paths, watch=watch, what=what)
+    running = Running(engine)
+    engine.subscribe(running.events.append)
+    try:
+        await engine.start()
+        yield running
+    finally:
+        await engine.stop()
+
+
+async def index_once(desk: Desk, config: MemoryConfig | None = None) -> Running:
+    """Start, bring up to date, stop: what `donna index` does."""
+    async with open_engine(desk, watch=False, config=config) as running:
+        await running.engine.sync()
+    return running
+
+
+def quick_config(**blocks: dict[str, Any]) -> MemoryConfig:
+    """The packaged settings with a short rename window, and what a test changes."""
+    return MemoryConfig.model_validate({"sources": {"vault": {"rename_window_seconds": 0.5}}, **blocks})
+
+
+def integrity(database: Path) -> str:
+    """What SQLite's full check says of an index file."""
+    connection = apsw.Connection(str(database))
+    try:
+        return str(connection.execute("PRAGMA integrity_check").get)
+    finally:
+        connection.close()
+
+
+def everything_below(folder: Path) -> Iterator[bytes]:
+    """The bytes of every file below a folder."""
+    for file in folder.rglob("*"):
+        if file.is_file() and not file.is_symlink():
+            yield file.read_bytes()
+
+
+def donna(*arguments: str) -> list[str]:
+    """The command line that runs the program."""
+    return [sys.executable, "-m", "donna_tui", *arguments]

@@ -1,0 +1,124 @@
+"""A damaged, foreign or locked index file: the notes are the truth, so nothing but time is lost."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import apsw
+import pytest
+
+from donna_tui.errors import DatabaseError, Reason
+from donna_tui.events import EngineStateChanged, NoteIndexed, ProblemCleared, ProblemRaised
+from donna_tui.index import database as index_database
+from tests.engine.helpers import Desk, eventually, hide_model, index_once, integrity, new_desk, open_engine
+
+WORDS = ("aardvark", "baobab", "cassowary")
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    hide_model(monkeypatch)
+    desk = new_desk(tmp_path)
+    for word in WORDS:
+        desk.write(f"Animals/{word}.md", f"# {word.title()}\n\nAll about the {word}.\n" + "filler text " * 400)
+    return desk
+
+
+def scribble(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[:100] = os.urandom(100)
+    file.write_bytes(data)
+
+
+def truncate(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 3)
+
+
+def empty(file: Path) -> None:
+    os.truncate(file, 0)
+
+
+def ruin_the_middle(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[4096:] = os.urandom(len(data) - 4096)
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("watch", [False, True])
+@pytest.mark.parametrize("damage", [scribble, truncate, ruin_the_middle])
+async def test_a_damaged_index_is_set_aside_and_built_anew(desk: Desk, damage: object, watch: bool) -> None:
+    await index_once(desk)
+    assert callable(damage)
+    damage(desk.database)
+    ruined = desk.database.read_bytes()
+    async with open_engine(desk, watch=watch) as running:
+        if not watch:
+            await running.engine.sync()
+        for word in WORDS:
+            await running.until_found(word, f"Animals/{word}.md")
+        raised = [each for each in running.said(ProblemRaised) if each.reason is Reason.DATABASE_CORRUPT]
+        assert raised
+    aside = [file for file in desk.database.parent.iterdir() if "damaged" in file.name and file.suffix == ".db"]
+    assert [file.read_bytes() for file in aside] == [ruined]
+    assert integrity(desk.database) == "ok"
+
+
+async def test_an_empty_index_file_is_filled_again(desk: Desk) -> None:
+    await index_once(desk)
+    empty(desk.database)
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        assert await running.found("baobab") == ["Animals/baobab.md"]
+    assert integrity(desk.database) == "ok"
+
+
+async def test_after_damage_the_next_start_is_an_ordinary_one(desk: Desk) -> None:
+    await index_once(desk)
+    scribble(desk.database)
+    await index_once(desk)
+    again = await index_once(desk)
+    assert not again.said(ProblemRaised) or {e.reason for e in again.said(ProblemRaised)} == {Reason.MODEL_MISSING}
+    assert not again.said(NoteIndexed)
+
+
+async def test_two_damages_leave_two_files_aside(desk: Desk) -> None:
+    await index_once(desk)
+    scribble(desk.database)
+    await index_once(desk)
+    scribble(desk.database)
+    await index_once(desk)
+    aside = [file for file in desk.database.parent.iterdir() if "damaged" in file.name and file.suffix == ".db"]
+    assert len(aside) == 2
+
+
+async def test_an_index_of_a_newer_donna_is_left_alone(desk: Desk) -> None:
+    await index_once(desk)
+    connection = apsw.Connection(str(desk.database))
+    connection.execute("INSERT INTO migrations VALUES ('9999_future')")
+    connection.close()
+    before = desk.database.read_bytes()
+    with pytest.raises(DatabaseError) as refused:
+        await index_once(desk)
+    assert refused.value.reason is Reason.DATABASE_NEWER
+    assert "newer" in refused.value.message
+    assert refused.value.hint
+    assert desk.database.read_bytes() == before
+
+
+async def test_a_locked_index_is_waited_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_database, "BUSY_TIMEOUT_MS", 100)
+    monkeypatch.setattr("donna_tui.ingest.worker.PAUSE_SECONDS", 0.2)
+    async with open_engine(desk) as running:
+        await running.settled(vectors=False)
+        blocker = apsw.Connection(str(desk.database))
+        blocker.execute("BEGIN IMMEDIATE")
+        desk.write("late.md", "# Late\n\nzirconium\n")
+        await eventually(lambda: Reason.DATABASE_LOCKED in running.problems(), "the lock is a problem")
+        assert await running.found("baobab") == ["Animals/baobab.md"]
+        blocker.execute("ROLLBACK")
+        blocker.close()
+        await running.until_found("zirconium", "late.md")
+        await eventually(lambda: Reason.DATABASE_LOCKED not in running.problems(), "the lock is over")
+        assert ProblemCleared in {type(event) for event in running.events}
+        assert running.said(EngineStateChanged)[-1].state == "running"

@@ -1,0 +1,71 @@
+"""Whatever the path, a read gives the file of exactly that path below the root, or a reason."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from donna_tui.errors import VaultReadError
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.paths import VaultRoot
+
+PARTS = st.sampled_from(
+    ["", ".", "..", "~", "a", "b", "link", "up", "note.md", "link.md", "outside.md", "C:", "\\", "..\\secret.md", "\0"]
+) | st.text(max_size=6)
+NOTES = ("note.md", "a/note.md", "a/b/note.md", "b/a/note.md")
+PATHS = st.sampled_from(NOTES) | st.lists(PARTS, max_size=6).map("/".join) | st.text(max_size=300)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A vault with links in it that lead everywhere; each real note holds its own path."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "outside").mkdir()
+    for path in ("secret.md", "outside/note.md", "note.md"):
+        (home / path).write_text("outside")
+    vault = home / "vault"
+    for path in NOTES:
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text(path)
+    for link, target in {"link": "../outside", "up": "..", "a/up": "..", "link.md": "note.md", "b/link": "a"}.items():
+        (vault / link).symlink_to(target)
+    return vault
+
+
+@settings(deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(path=PATHS)
+def test_a_path_opens_its_own_file_or_nothing(root: Path, path: str) -> None:
+    try:
+        with VaultRoot(root).open(path) as descriptor:
+            assert os.read(descriptor, 100).decode() == path
+    except VaultReadError:
+        assert path not in NOTES
+
+
+@settings(deadline=None, max_examples=500)
+@given(path=PATHS)
+def test_listing_a_folder_stays_below_it(root: Path, path: str) -> None:
+    client = VaultClient(root)
+    try:
+        listed = client.list(path)
+    except VaultReadError:
+        return
+    notes = client.list()
+    prefix = path.strip("/")
+    assert all(note in notes and (not prefix or note == prefix or note.startswith(f"{prefix}/")) for note in listed)
+
+
+@settings(deadline=None, max_examples=500)
+@given(path=PATHS)
+def test_what_counts_as_a_note_by_name_is_what_can_be_read(root: Path, path: str) -> None:
+    client = VaultClient(root)
+    try:
+        client.read(path)
+    except VaultReadError:
+        return
+    assert client.is_note(path)
+    assert path in client.list()

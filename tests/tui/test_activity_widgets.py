@@ -1,0 +1,104 @@
+"""The small drawings of the Activity screen: bars, graph, tables and rows of exactly the right width."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.content import Content
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.summary import Figure, coverage_figures, engine_figures, latency_figures
+from donna_tui.tui.widgets.event_ring import LogRow
+from donna_tui.tui.widgets.event_row import columns, row_content
+from donna_tui.tui.widgets.figure_table import table_lines
+from donna_tui.tui.widgets.problem_list import problem_content, tone_of
+from donna_tui.tui.widgets.progress_bar import bar
+from donna_tui.tui.widgets.sparkline_row import spark_lines
+from donna_tui.tui.wording import Kind, Sentence, Tone
+from tests.tui import scenarios
+from tests.tui.sample_vault import NOW
+
+words = st.text(max_size=60).map(clean_line)
+
+
+def cells_of(drawn: Content, style: str) -> str:
+    """The characters of a bar in one style."""
+    return "".join(drawn.plain[span.start : span.end] for span in drawn.spans if span.style == style)
+
+
+def test_a_bar_shows_meaning_strong_words_weak_and_the_rest_empty() -> None:
+    drawn = bar(meaning=5, words=8, total=10, width=10)
+    assert cells_of(drawn, ".bar--meaning") == "━" * 5
+    assert cells_of(drawn, ".bar--words") == "━" * 3
+    assert cells_of(drawn, ".bar--rest") == "━" * 2
+
+
+def test_a_half_cell_is_half() -> None:
+    assert cells_of(bar(meaning=1, words=1, total=20, width=10), ".bar--meaning") == "╸"
+
+
+@pytest.mark.parametrize("meaning", [0, 1, 9_999])
+def test_a_bar_is_never_empty_or_full_too_early(meaning: int) -> None:
+    drawn = cells_of(bar(meaning=meaning, words=meaning, total=10_000, width=10), ".bar--meaning")
+    assert bool(drawn) == (meaning > 0)
+    assert drawn != "━" * 10
+
+
+@pytest.mark.parametrize(("total", "width"), [(0, 10), (10, 0), (0, 0)])
+def test_a_bar_of_nothing(total: int, width: int) -> None:
+    assert len(bar(meaning=0, words=0, total=total, width=width).plain) == width
+
+
+def test_the_graph_rises_to_its_peak_and_shows_whatever_is_not_nothing() -> None:
+    assert spark_lines((0, 1, 50, 100), width=4, height=1) == [" ▁▄█"]
+    assert spark_lines((0, 1, 50, 100), width=4, height=2) == ["   █", " ▁██"]
+
+
+def test_the_graph_keeps_the_newest_values_at_the_right() -> None:
+    assert spark_lines((9, 9, 0, 1), width=2, height=1) == [" █"]
+    assert spark_lines((1,), width=3, height=1) == ["  █"]
+    assert spark_lines((), width=3, height=2) == ["   ", "   "]
+    assert spark_lines((1, 2), width=0, height=1) == [""]
+
+
+@given(path=words, detail=words, stages=words, width=st.integers(0, 240))
+def test_a_row_of_the_log_is_exactly_as_wide_as_it_must_be(path: str, detail: str, stages: str, width: int) -> None:
+    sentence = Sentence(Kind.NOTES, Tone.ERROR, "Found by meaning", path, detail, "41 ms", stages)
+    content = row_content(LogRow(1, NOW, sentence, times=3), width)
+    assert content.cell_length == width
+    assert "\n" not in content.plain
+
+
+@pytest.mark.parametrize("width", range(40, 240, 10))
+def test_columns_never_ask_for_more_than_there_is(width: int) -> None:
+    widths = columns(width)
+    assert min(widths.path, widths.rest, widths.times) >= 0
+    assert widths.path + widths.rest <= width
+
+
+@pytest.mark.parametrize("width", [0, 5, 20, 38, 80])
+@pytest.mark.parametrize("name", ["normal", "empty", "hostile"])
+def test_tables_keep_to_their_width(name: str, width: int) -> None:
+    status = getattr(scenarios, name)().current
+    for figures in (coverage_figures(status), latency_figures(status), engine_figures(status)):
+        for line in table_lines(figures, width):
+            assert line.cell_length <= max(width, 0)
+
+
+def test_numbers_stand_below_each_other() -> None:
+    first, second = table_lines([Figure("Notes", ("501", "")), Figure("Passages", ("2,914", "84 %"))], 30)
+    assert first.plain == "Notes                501      "
+    assert second.plain == "Passages           2,914  84 %"
+
+
+def test_problems_weigh_by_what_they_concern() -> None:
+    assert tone_of(scenarios.VANISHED) is Tone.ERROR
+    assert tone_of(scenarios.BROKEN_NOTE) is Tone.WARNING
+
+
+def test_a_problem_says_what_where_when_and_what_helps() -> None:
+    lines = problem_content(scenarios.BROKEN_NOTE).plain.split("\n")
+    assert "Properties cannot be read  Meetings/2025-11-04-review.md" in lines[0]
+    assert "next try" in lines[0]
+    assert lines[2].strip() == scenarios.BROKEN_NOTE.hint
