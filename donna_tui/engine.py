@@ -85,7 +85,7 @@ class Engine:
         private_folder(self.space.state)
         self._paths.make()
         self._log = LogFile(self._log_file)
-        self.hub.subscribe(self._log)
+        self._end_log = self.hub.subscribe(self._log)
         self._input_hash = InputHash(load_key(self.space.state))
         self._desk = SearchDesk(self._index_readers, self._settings(), self.hub, self._input_hash)
         self.hub.post(EngineStateChanged(state="starting"))
@@ -131,6 +131,7 @@ class Engine:
         self._lock.release()
         self.hub.post(EngineStateChanged(state="stopped"))
         self._monitor.close()
+        self._end_log()
         self._log.close()
 
     async def sync(self, *, full: bool = False) -> None:
@@ -177,6 +178,7 @@ class Engine:
             recipe=Recipe(recipe),
             client=self._client,
             chunk=chunk,
+            window=window,
             hub=self.hub,
             rename_window=self._config.sources.vault.rename_window_seconds if self._watch else 0.0,
         )

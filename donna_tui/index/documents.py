@@ -105,17 +105,20 @@ class ChunkRow:
     embed_hash: bytes
 
 
-def embed_hash(title: str, chunk: Chunk) -> bytes:
-    """sha256 of the text that is embedded for this chunk."""
-    return hashlib.sha256(embedding_text(title, chunk.heading_path, chunk.text).encode()).digest()
+def embed_hash(title: str, chunk: Chunk, window: int) -> bytes:
+    """sha256 of the text that is embedded for this chunk, by a model that reads `window` tokens."""
+    text = embedding_text(title, chunk.heading_path, chunk.text, max_tokens=window)
+    return hashlib.sha256(text.encode()).digest()
 
 
-def insert_chunks(database: Database, document_id: str, document: Document, chunks: Sequence[Chunk]) -> list[ChunkRow]:
+def insert_chunks(
+    database: Database, document_id: str, document: Document, chunks: Sequence[Chunk], window: int
+) -> list[ChunkRow]:
     """Insert the chunks of a document, and their words into the keyword index."""
     now = time.time()
     rows: list[ChunkRow] = []
     for chunk in chunks:
-        chunk_id, hashed = uuid.uuid4().hex, embed_hash(document.title, chunk)
+        chunk_id, hashed = uuid.uuid4().hex, embed_hash(document.title, chunk, window)
         database.run(
             "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, content_hash, embed_hash,"
             " heading_path, token_count, start_line, end_line, start_offset, end_offset, created_at)"

@@ -23,6 +23,9 @@ from donna_tui.index.migrations import set_meta
 from donna_tui.index.vectors import ExactScan, Vector, VectorIndex, open_vectors
 from donna_tui.text.chunker import Chunk, embedding_text
 
+DEFAULT_WINDOW = 256
+"""Tokens that the default model reads."""
+
 FAILED = "failed"
 """The `embedding_version` of a chunk whose embedding failed; `reindex` and a retry clear it."""
 
@@ -51,13 +54,19 @@ class PendingChunk:
 
 
 class MemoryStore:
-    """The write side of the index. Use it from the one thread that owns the writable connection."""
+    """The write side of the index. Use it from the one thread that owns the writable connection.
 
-    def __init__(self, database: Database, chunk: Callable[[Document], list[Chunk]]) -> None:
+    `window` is what the model reads at once, in tokens.
+    """
+
+    def __init__(
+        self, database: Database, chunk: Callable[[Document], list[Chunk]], window: int = DEFAULT_WINDOW
+    ) -> None:
         self.database = database
         self.version = ""
         self.vectors: VectorIndex = ExactScan()
         self._chunk = chunk
+        self._window = window
 
     def use_embeddings(self, version: str, dim: int) -> None:
         """From now on vectors of `dim` numbers, stamped `version`, are stored and searched."""
@@ -82,7 +91,7 @@ class MemoryStore:
             if existing:
                 self._remove_chunks(existing.id)
             document_id = write_document(self.database, document, existing)
-            rows = insert_chunks(self.database, document_id, document, fresh)
+            rows = insert_chunks(self.database, document_id, document, fresh, self._window)
             reused = self._attach_known_vectors(rows)
         return Upserted(document_id, len(rows), reused, unchanged=False)
 
@@ -149,7 +158,7 @@ class MemoryStore:
         return [
             PendingChunk(
                 each, hashed, path, kind, bool(sensitive), modified,
-                embedding_text(title, tuple(json.loads(heading)), content),
+                embedding_text(title, tuple(json.loads(heading)), content, max_tokens=self._window),
             )
             for each, hashed, path, kind, sensitive, modified, title, heading, content in rows
         ]  # fmt: skip

@@ -11,6 +11,9 @@ from donna_tui.events import EventHub, ProblemCleared, ProblemRaised
 
 LOOK_SECONDS = 0.25
 
+PATIENCE_SECONDS = 10.0
+"""How long a missing note waits at the most for others that go after it."""
+
 MANY = 20
 """Fewer missing notes than this are never suspicious, unless they are all there were."""
 
@@ -70,8 +73,10 @@ class Departures:
 
     def complete(self, gone: Collection[str]) -> None:
         """A comparison of the whole vault found exactly these missing; what was held back may be there again."""
-        if self._held and not self._held & set(gone):
+        still_gone = self._held & set(gone)
+        if self._held and not still_gone:
             self._release()
+        self._held = still_gone
 
     def accept(self) -> None:
         """What was held back is really gone."""
@@ -94,18 +99,24 @@ class Departures:
             self._some.clear()
 
     async def _remove_due(self) -> None:
-        now = time.monotonic()
-        due = [path for path, deadline in self._leaving.items() if deadline <= now]
+        due = self._due(time.monotonic())
         if self._busy() or not due:
             return
-        doubtful = [path for path in due if path not in self._accepted]
-        if doubtful and suspicious(len(doubtful), await self._known()):
+        doubtful = self._leaving.keys() - self._accepted
+        if doubtful and suspicious(len(doubtful | self._held), await self._known()):
             self._hold(doubtful)
         for path in due:
             if path in self._leaving:
                 await self._remove(path)
                 self._leaving.pop(path, None)
                 self._accepted.discard(path)
+
+    def _due(self, now: float) -> list[str]:
+        """What to remove now. Nothing while more notes go: only then it shows how many went at once."""
+        first, last = min(self._leaving.values()), max(self._leaving.values())
+        if now < last and now < first + PATIENCE_SECONDS:
+            return []
+        return [path for path, deadline in self._leaving.items() if deadline <= now]
 
     def _hold(self, paths: Collection[str]) -> None:
         for path in paths:

@@ -38,13 +38,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a pipeline is made of. `folder` holds the space's index files; `rename_window` is in seconds."""
+    """What a pipeline is made of. `folder` holds the space's index files; `window` is in tokens, `rename_window` in seconds."""
 
     root: Path
     folder: Path
     recipe: Recipe
     client: VaultClient
     chunk: Callable[[Document], list[Chunk]]
+    window: int
     hub: EventHub
     rename_window: float
 
@@ -73,7 +74,7 @@ class Pipeline:
         """Open the index file and start the tasks. Returns what the index was built with. Raises DatabaseError."""
         parts = self._parts
         database = await self.write(lambda: open_generation(parts.folder, self.generation, parts.recipe))
-        self._store = MemoryStore(database, parts.chunk)
+        self._store = MemoryStore(database, parts.chunk, parts.window)
         self._source = VaultSource(parts.client, self._store, parts.chunk)
         self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._settle)
         self.departures = Departures(self._hub, parts.rename_window, self._depart, self._reading, self._count_notes)

@@ -10,8 +10,10 @@ from donna_tui.text.tokens import EstimatedTokens
 
 SEPARATOR = " › "
 GAP = "…"
+USUAL_WINDOW = 256
 WINDOW_SHARE = 5
-"""The context gets a fifth of the window by the estimate, so at most four fifths of it by any tokenizer."""
+"""The context gets a fifth of the window by the estimate, so at most four fifths of it by any tokenizer; larger windows
+than usual make it no longer."""
 
 _ESTIMATE = EstimatedTokens()
 
@@ -40,17 +42,18 @@ def context_of(title: str, heading_path: tuple[str, ...], max_tokens: int) -> Co
     if heading_path and names[0].casefold() == names[1].casefold():
         del names[0]
     parts = [name for name in names if name]
-    limit = max_tokens // WINDOW_SHARE
+    limit = min(max_tokens, USUAL_WINDOW) // WINDOW_SHARE
     line = SEPARATOR.join(parts)
     if _cost(line) <= limit:
         return Context(line, heading_path[-1] if heading_path else "")
     return Context(_fit(parts, limit), "")
 
 
-def embedding_text(title: str, heading_path: tuple[str, ...], text: str, *, max_tokens: int = 256) -> str:
+def embedding_text(title: str, heading_path: tuple[str, ...], text: str, *, max_tokens: int = USUAL_WINDOW) -> str:
     """The text that is embedded for a chunk: `title › heading path`, a line break, and the chunk's own text.
 
-    `max_tokens` is the window that the chunk was made for. Only the context is ever shortened to fit.
+    `max_tokens` is the window that the chunk was made for; all from 256 on give the same. Only the context is ever
+    shortened to fit.
     """
     return context_of(title, heading_path, max_tokens).embed(text)
 

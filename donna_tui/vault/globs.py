@@ -56,5 +56,5 @@ def _steps(pattern: tuple[_Component, ...], at: int, part: str) -> set[int]:
         return set()
     component = pattern[at]
     if component is _ANY_DEPTH:
-        return {at} | _steps(pattern, at + 1, part)
+        return {at, at + 1} | _steps(pattern, at + 1, part)
     return {at + 1} if component.match(part) else set()

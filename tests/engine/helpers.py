@@ -22,7 +22,7 @@ from donna_tui.paths import AppPaths
 from donna_tui.results import Mode, SearchOutcome, SearchRequest
 from donna_tui.space import Space, space_at
 
-GENEROUS_SECONDS = 90.0
+GENEROUS_SECONDS = 40.0
 EVAL_VAULT = Path(__file__).resolve().parents[3] / "shared" / "eval" / "vault_tasks" / "vault"
 
 E = TypeVar("E")
@@ -104,8 +104,8 @@ class Running:
         return await self.engine.search(SearchRequest(text=text, mode=mode, k=k))
 
     async def found(self, text: str, mode: Mode = "keyword", k: int = 32) -> list[str]:
-        """The paths of the hits, best first."""
-        return [hit.path for hit in (await self.search(text, mode, k)).hits]
+        """The paths of the hits, best first, each once."""
+        return list(dict.fromkeys(hit.path for hit in (await self.search(text, mode, k)).hits))
 
     async def until_found(self, text: str, path: str, mode: Mode = "keyword", k: int = 32) -> None:
         await self._until(text, mode, k, lambda paths: path in paths, f"“{text}” found in {path} ({mode})")

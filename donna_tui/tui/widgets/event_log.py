@@ -20,6 +20,9 @@ from donna_tui.tui.widgets.event_row import row_content
 from donna_tui.tui.widgets.strips import content_strip
 from donna_tui.tui.wording import Kind, Tone, describe, not_listed
 
+_MARGIN = 1
+"""Cells between a row and the scroll bar."""
+
 
 class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
     """Rows of an `EventRing`. A row can be selected; with none selected the log follows what happens."""
@@ -133,7 +136,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         row = self.ring.shown[index]
         is_selected = row.number == self._selected
         base = self.get_visual_style("log--selected") if is_selected else self.visual_style
-        return content_strip(row_content(row, width), base, self._style_of, width)
+        return content_strip(row_content(row, max(0, width - _MARGIN)), base, self._style_of, width)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)

@@ -1,0 +1,34 @@
+"""Vaults for the tests of the engine; what is costly to embed is embedded once and copied."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.engine.helpers import EVAL_VAULT, Desk, index_once, new_desk
+
+FOLDERS = ("Queries", "Editing", "Getting Started", "Scripting")
+
+
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Desk:
+    """A vault of real documentation with a complete index. Do not change it: `vault` gives a copy."""
+    if not EVAL_VAULT.is_dir():
+        pytest.skip(f"the vault of real notes is not at {EVAL_VAULT}")
+    desk = new_desk(tmp_path_factory.mktemp("indexed"), model_cache)
+    for folder in FOLDERS:
+        shutil.copytree(EVAL_VAULT / folder, desk.root / folder)
+    asyncio.run(index_once(desk))
+    return desk
+
+
+@pytest.fixture
+def vault(indexed: Desk, tmp_path: Path, model_cache: Path) -> Desk:
+    """A copy of the vault of real notes, with its index."""
+    desk = new_desk(tmp_path, model_cache)
+    shutil.copytree(indexed.root, desk.root, dirs_exist_ok=True)
+    shutil.copytree(indexed.paths.space_state(indexed.root), desk.paths.space_state(desk.root))
+    return desk

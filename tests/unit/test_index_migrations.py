@@ -1,0 +1,68 @@
+"""Migrations: all or nothing, once, and never on a file that a newer Donna wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import DatabaseError, Reason
+from donna_tui.index import migrations
+from donna_tui.index.database import Database, open_database
+from donna_tui.index.migrations import MIGRATIONS, get_meta, migrate, set_meta
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = open_database(tmp_path / "index.db")
+    yield opened
+    opened.close()
+
+
+def tables(database: Database) -> set[str]:
+    return {name for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def test_a_new_file_gets_every_table_and_remembers_its_migrations(database: Database) -> None:
+    migrate(database)
+    assert {"memory_documents", "memory_chunks", "embeddings", "memory_fts", "file_states"} <= tables(database)
+    assert database.rows("SELECT name FROM migrations") == [(name,) for name, _ in MIGRATIONS]
+
+
+def test_migrating_again_changes_nothing(database: Database) -> None:
+    migrate(database)
+    set_meta(database, "kept", "yes")
+    migrate(database)
+    assert get_meta(database, "kept") == "yes"
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    migrate(database)
+    before = database.rows("SELECT name, sql FROM sqlite_master ORDER BY name")
+    broken = (*MIGRATIONS, ("0002_good", "CREATE TABLE good (x)"), ("0003_bad", "CREATE TABLE half (x); NOT SQL"))
+    monkeypatch.setattr(migrations, "MIGRATIONS", broken)
+    with pytest.raises(Exception, match="syntax error"):
+        migrate(database)
+    assert database.rows("SELECT name, sql FROM sqlite_master ORDER BY name") == before
+    assert database.rows("SELECT name FROM migrations") == [(name,) for name, _ in MIGRATIONS]
+
+
+def test_a_file_of_a_newer_donna_is_refused_and_untouched(database: Database) -> None:
+    migrate(database)
+    database.run("INSERT INTO migrations VALUES ('9999_future')")
+    with pytest.raises(DatabaseError) as caught:
+        migrate(database)
+    assert caught.value.reason is Reason.DATABASE_NEWER
+    assert "9999_future" in caught.value.message
+    assert ("9999_future",) in database.rows("SELECT name FROM migrations")
+
+
+def test_meta_values_are_replaced(database: Database) -> None:
+    migrate(database)
+    assert get_meta(database, "chunking") is None
+    set_meta(database, "chunking", "a")
+    set_meta(database, "chunking", "b")
+    assert get_meta(database, "chunking") == "b"

@@ -1,0 +1,110 @@
+"""The vector table is rebuilt after a time without sqlite-vec, and both engines agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from donna_tui.index.filters import Scope
+from donna_tui.index.migrations import get_meta
+from donna_tui.index.vectors import ExactScan, VecTable, reading_vectors, rebuild, vectors_of
+from donna_tui.results import Filters
+from tests.unit.index_parts import embed_all, note, open_store, vector_of
+
+EVERYTHING = Scope(Filters())
+
+
+def test_the_score_is_the_cosine(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.db")
+    store.upsert(note("a.md", "text"))
+    (chunk,) = store.pending(1)
+    embed_all(store)
+    query = vector_of("another text")
+    (match,) = store.vectors.search(store.database, query, EVERYTHING, 1)
+    assert match.score == pytest.approx(float(vector_of(chunk.text) @ query), abs=1e-5)
+    (itself,) = store.vectors.search(store.database, vector_of(chunk.text), EVERYTHING, 1)
+    assert itself.score == pytest.approx(1.0, abs=1e-5)
+    store.database.close()
+
+
+def test_a_table_that_missed_changes_is_rebuilt_when_sqlite_vec_loads_again(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.db")
+    store.upsert(note("a.md", "stays"))
+    store.upsert(note("b.md", "goes"))
+    embed_all(store)
+    store.database.close()
+
+    without = open_store(tmp_path / "i.db", vec=False)
+    assert isinstance(without.vectors, ExactScan)
+    without.delete("vault", "b.md")
+    without.upsert(note("c.md", "comes"))
+    embed_all(without)
+    assert get_meta(without.database, "vec_stale") == "1"
+    assert isinstance(reading_vectors(without.database), ExactScan)
+    without.database.close()
+
+    again = open_store(tmp_path / "i.db")
+    assert isinstance(again.vectors, VecTable)
+    assert get_meta(again.database, "vec_stale") == "0"
+    stored = again.database.rows("SELECT chunk_id FROM vec_memory_chunks")
+    assert sorted(stored) == sorted(again.database.rows("SELECT chunk_id FROM memory_chunks"))
+    assert len(again.vectors.search(again.database, vector_of("q"), EVERYTHING, 10)) == 2
+    again.database.close()
+
+
+def test_a_reader_of_a_stale_table_scans_instead(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.db")
+    assert isinstance(reading_vectors(store.database), VecTable)
+    store.database.run("UPDATE meta SET value = '1' WHERE key = 'vec_stale'")
+    store.database.run("INSERT OR IGNORE INTO meta VALUES ('vec_stale', '1')")
+    assert isinstance(reading_vectors(store.database), ExactScan)
+    store.database.close()
+
+
+def test_before_the_first_vector_a_reader_scans(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.db", version="")
+    vectors = reading_vectors(store.database)
+    assert isinstance(vectors, ExactScan)
+    assert vectors.search(store.database, vector_of("q"), EVERYTHING, 5) == []
+    store.database.close()
+
+
+def test_rebuilding_leaves_out_what_has_no_vector(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.db")
+    store.upsert(note("a.md", "embedded"))
+    embed_all(store)
+    store.upsert(note("b.md", "failed"))
+    store.mark_failed([store.pending(1)[0].id])
+    store.upsert(note("c.md", "waits"))
+    rebuild(store.database, store.vectors)
+    assert store.database.value("SELECT count(*) FROM vec_memory_chunks") == 1
+    store.database.close()
+
+
+def test_the_scan_sees_what_another_connection_wrote(tmp_path: Path) -> None:
+    writer, reader = open_store(tmp_path / "i.db"), open_store(tmp_path / "i.db", version="")
+    scan = ExactScan()
+    assert scan.search(reader.database, vector_of("q"), EVERYTHING, 5) == []
+    for number in range(3):
+        writer.upsert(note(f"{number}.md", f"text {number}"))
+        embed_all(writer)
+        assert len(scan.search(reader.database, vector_of("q"), EVERYTHING, 5)) == number + 1
+    writer.delete("vault", "0.md")
+    assert len(scan.search(reader.database, vector_of("q"), EVERYTHING, 5)) == 2
+    writer.database.close()
+    reader.database.close()
+
+
+def test_vectors_of_gives_those_that_are_there(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.db")
+    store.upsert(note("a.md", "one"))
+    (chunk,) = store.pending(1)
+    embed_all(store)
+    store.upsert(note("b.md", "two"))
+    (waiting,) = store.pending(1)
+    found = vectors_of(store.database, [chunk.id, waiting.id, 999])
+    assert list(found) == [chunk.id]
+    assert found[chunk.id].tolist() == vector_of(chunk.text).tolist()
+    assert vectors_of(store.database, []) == {}
+    store.database.close()
