@@ -76,7 +76,8 @@ class Monitor:
         while True:
             await self.refresh()
             await asyncio.sleep(INTERVAL_SECONDS)
-            await self._moved.wait()
+            if not self._latest.queued:  # a queue of files that turn out to be unchanged empties without an event
+                await self._moved.wait()
             self._moved.clear()
 
     async def refresh(self) -> None:

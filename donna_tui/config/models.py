@@ -183,7 +183,7 @@ class UiConfig(Block):
     theme: Line = Field("donna-dark", description="Name of the colour theme.")
     keymap: Line = Field("default", description="Name of a set of keys that comes with Donna, or a file with one.")
     keys: dict[Line, tuple[Line, ...]] = Field(
-        {}, description="Keys of your own, by the name of the action: {search.focus: [slash, ctrl+f]}."
+        {}, description="Keys of your own, by the name of the action: {search.focus: [slash, f2]}."
     )
 
 

@@ -95,8 +95,9 @@ def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
     if read_only:
         connection.execute("PRAGMA query_only = ON")
         return
-    connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
-    connection.execute("PRAGMA journal_size_limit = 16777216")
+    # A pragma that answers with a row holds up those after it until the row is fetched.
+    connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON").fetchall()
+    connection.execute("PRAGMA journal_size_limit = 16777216").fetchall()
 
 
 def _load_vec(connection: apsw.Connection) -> bool:

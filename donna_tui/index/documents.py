@@ -54,12 +54,13 @@ class StoredDocument:
     title: str
     search_title: str
     updated_at: float
+    sensitive: bool
 
 
 def find_document(database: Database, user_id: str, source_type: str, source_id: str) -> StoredDocument | None:
     """The stored document of a source, or None."""
     rows = database.rows(
-        "SELECT id, content_hash, title, search_title, updated_at FROM memory_documents"
+        "SELECT id, content_hash, title, search_title, updated_at, sensitive FROM memory_documents"
         " WHERE user_id = ? AND source_type = ? AND source_id = ?",
         (user_id, source_type, source_id),
     )

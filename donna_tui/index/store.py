@@ -125,7 +125,7 @@ class MemoryStore:
             return self.upsert(document)
         self.delete(document.source_type, document.source_id, document.user_id)
         self.database.run("UPDATE memory_documents SET source_id = ? WHERE id = ?", (document.source_id, existing.id))
-        same = existing.content_hash == document.content_hash
+        same = (existing.content_hash, existing.sensitive) == (document.content_hash, document.sensitive)
         return self._touch(existing, document) if same else self.upsert(document)
 
     def reindex(self, user_id: str = "me", source_type: str | None = None) -> int:
@@ -223,7 +223,8 @@ class MemoryStore:
 
     @staticmethod
     def _same(existing: StoredDocument, document: Document) -> bool:
-        return existing.content_hash == document.content_hash and existing.title == document.title
+        known = (existing.content_hash, existing.title, existing.sensitive)
+        return known == (document.content_hash, document.title, document.sensitive)
 
     def _touch(self, existing: StoredDocument, document: Document) -> Upserted:
         with self.database.transaction():

@@ -49,7 +49,7 @@ class EmbeddingBacklog:
         self._input_hash = input_hash
         self._work = asyncio.Event()
         self._tallies: dict[str, _Tally] = {}
-        self._noticed: dict[str, float] = {}
+        self._saved: dict[str, float] = {}
         self.idle = asyncio.Event()
 
     def wake(self) -> None:
@@ -57,9 +57,9 @@ class EmbeddingBacklog:
         self.idle.clear()
         self._work.set()
 
-    def noticed(self, path: str, at: float) -> None:
-        """A change of this note was noticed at this Unix time; its `NoteEmbedded` will say how long it took."""
-        self._noticed[path] = at
+    def saved(self, path: str, at: float) -> None:
+        """This note was saved at this Unix time; its `NoteEmbedded` will say how long it took."""
+        self._saved[path] = at
 
     async def run(self) -> None:
         """Embed until cancelled."""
@@ -133,13 +133,13 @@ class EmbeddingBacklog:
         return self._tallies.setdefault(path, _Tally())
 
     def _announce(self, path: str) -> None:
-        noticed, tally = self._noticed.pop(path, None), self._tallies.pop(path, _Tally())
+        saved, tally = self._saved.pop(path, None), self._tallies.pop(path, _Tally())
         self._hub.post(
             NoteEmbedded(
                 path=path,
                 computed=tally.computed,
                 reused=tally.reused,
                 latency_ms=tally.latency_ms,
-                found_after_ms=None if noticed is None else (time.time() - noticed) * 1000,
+                found_after_ms=None if saved is None else (time.time() - saved) * 1000,
             )
         )

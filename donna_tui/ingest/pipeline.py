@@ -187,8 +187,8 @@ class Pipeline:
         if isinstance(outcome, Unchanged):
             return
         if isinstance(outcome, NoteIndexed) and self.backlog:
-            if job.noticed_at is not None:
-                self.backlog.noticed(job.path, job.noticed_at)
+            if outcome.found_after_ms is not None:
+                self.backlog.saved(job.path, outcome.at - outcome.found_after_ms / 1000)
             self.backlog.wake()
         self._hub.post(outcome)
 

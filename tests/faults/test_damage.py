@@ -112,6 +112,7 @@ async def test_a_locked_index_is_waited_for(desk: Desk, monkeypatch: pytest.Monk
     async with open_engine(desk) as running:
         await running.settled(vectors=False)
         blocker = apsw.Connection(str(desk.database))
+        blocker.set_busy_timeout(10_000)
         blocker.execute("BEGIN IMMEDIATE")
         desk.write("late.md", "# Late\n\nzirconium\n")
         await eventually(lambda: Reason.DATABASE_LOCKED in running.problems(), "the lock is a problem")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
-from textual.events import Paste
+from textual.events import MouseScrollUp, Paste
 from textual.widgets import Input
 
 from donna_tui.errors import DonnaError, Reason, SpaceError
@@ -176,6 +176,19 @@ async def test_scrolling_back_stops_following_and_scrolling_to_the_end_starts_it
         await happen(donna, backend, edited(61))
         assert follows(donna)
         assert "Notes/61.md" in donna.screen_text()
+
+
+async def test_the_scroll_bar_stands_where_the_log_stands() -> None:
+    backend = scenarios.empty()
+    async with activity(backend) as donna:
+        log = pane(donna).event_log
+        for first in range(0, 90, 30):
+            await happen(donna, backend, *(edited(number) for number in range(first, first + 30)))
+            assert log.vertical_scrollbar.position == log.scroll_y == log.max_scroll_y
+        await donna.pilot._post_mouse_events([MouseScrollUp], "#log", offset=(5, 3))
+        await donna.pilot.pause()
+        assert 0 < log.scroll_y < log.max_scroll_y
+        assert log.vertical_scrollbar.position == log.scroll_y
 
 
 async def test_the_place_stays_while_old_rows_are_dropped() -> None:

@@ -37,7 +37,7 @@ def chunker() -> Counting:
 
 @pytest.fixture
 def store(tmp_path: Path, chunker: Counting) -> Iterator[MemoryStore]:
-    made = open_store(tmp_path / "db" / "index.db" if (tmp_path / "db").mkdir() is None else tmp_path, chunker)
+    made = open_store(tmp_path / "index.db", chunker)
     yield made
     consistent(made)
     made.database.close()
@@ -46,12 +46,31 @@ def store(tmp_path: Path, chunker: Counting) -> Iterator[MemoryStore]:
 def consistent(store: MemoryStore) -> None:
     """The keyword index agrees with the text, and the vector table with the chunks; raises if not."""
     database = store.database
-    database.run("INSERT INTO memory_fts (memory_fts, rank) VALUES ('integrity-check', 1)")
+    database.run("INSERT INTO memory_fts (memory_fts) VALUES ('integrity-check')")
+    assert words_of(store, "main.memory_fts") == words_of_a_fresh_index(store)
     stamped = database.rows("SELECT chunk_id FROM memory_chunks WHERE embedding_version NOT IN ('', 'failed')")
     if store.vectors.name == "sqlite-vec":
         assert sorted(database.rows("SELECT chunk_id FROM vec_memory_chunks")) == sorted(stamped)
     assert database.value("PRAGMA quick_check") == "ok"
     assert database.rows("PRAGMA foreign_key_check") == []
+
+
+def words_of_a_fresh_index(store: MemoryStore) -> list[tuple[object, ...]]:
+    """What the keyword index would hold if it were made anew from the text."""
+    store.database.run(
+        "CREATE VIRTUAL TABLE temp.fresh USING fts5"
+        " (title, heading, content, tokenize = 'porter unicode61 remove_diacritics 2');"
+        "INSERT INTO temp.fresh (rowid, title, heading, content)"
+        " SELECT rowid, title, heading, content FROM memory_search_text"
+    )
+    return words_of(store, "temp.fresh")
+
+
+def words_of(store: MemoryStore, table: str) -> list[tuple[object, ...]]:
+    """Every word of a keyword index, with its row, column and place."""
+    schema, name = table.split(".")
+    store.database.run(f"CREATE VIRTUAL TABLE temp.words_{name} USING fts5vocab ('{schema}', '{name}', 'instance')")
+    return store.database.rows(f"SELECT term, doc, col, \"offset\" FROM temp.words_{name} ORDER BY 1, 2, 3, 4")
 
 
 def found(store: MemoryStore, words: str) -> set[str]:
