@@ -130,7 +130,7 @@ def _running(status: Status) -> Line:
         return Line(Tone.PLAIN, _progress(status))
     if coverage.failed:
         return Line(Tone.WARNING, f"{_found(status)}, {coverage.failed:,} could not be read{_without_meaning(status)}")
-    return Line(Tone.GOOD, f"All {plural(coverage.notes, 'note')} can be found{_without_meaning(status)}")
+    return Line(Tone.GOOD, f"{_found(status)}{_without_meaning(status)}")
 
 
 def _progress(status: Status) -> str:
@@ -145,7 +145,8 @@ def _progress(status: Status) -> str:
 
 
 def _found(status: Status) -> str:
-    return f"{count(status.coverage.text)} of {plural(status.coverage.notes, 'note')} can be found"
+    text, notes = status.coverage.text, status.coverage.notes
+    return f"{'All' if text >= notes else f'{count(text)} of'} {plural(notes, 'note')} can be found"
 
 
 def _without_meaning(status: Status) -> str:

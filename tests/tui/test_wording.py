@@ -195,6 +195,11 @@ def test_progress_in_one_sentence() -> None:
     assert doing(status) == "78 waiting · 170 passages a second"
 
 
+def test_when_every_text_is_in_only_the_meaning_is_counted() -> None:
+    status = replace(AT_REST, coverage=Coverage(notes=120, text=120, vectors=5), seconds_left=48.0)
+    assert headline(status).text == "All 120 notes can be found by words, 4 % by meaning, about 50 s left"
+
+
 def test_at_rest_it_says_when_the_folder_was_compared() -> None:
     whole = replace(AT_REST, coverage=Coverage(notes=501, text=501, vectors=501))
     assert headline(whole).text == "All 501 notes can be found"

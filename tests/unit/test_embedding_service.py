@@ -186,6 +186,7 @@ async def test_a_cancelled_query_never_reaches_the_model() -> None:
         second = asyncio.create_task(service.embed_query("second"))
         await asyncio.sleep(0)
         second.cancel()
+        await asyncio.gather(second, return_exceptions=True)
         release.set()
         await first
         await service.embed_query("third")

@@ -168,10 +168,10 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         height = len(self.ring.shown)
         self.virtual_size = Size(self.scrollable_content_region.width, height)
         if following:
-            self.scroll_to(y=self.max_scroll_y, animate=False)
+            self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
             self._following = True
         elif cut:
-            self.scroll_to(y=max(0, self.scroll_offset.y - cut), animate=False)
+            self.scroll_to(y=max(0, self.scroll_offset.y - cut), animate=False, force=True)
         self.refresh()
         self.post_message(self.Changed())
 
@@ -189,7 +189,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         self._selected = self.ring.shown[index].number
         self._following = False
         top, page = self.scroll_offset.y, max(1, self.size.height)
-        self.scroll_to(y=min(max(top, index - page + 1), index), animate=False)
+        self.scroll_to(y=min(max(top, index - page + 1), index), animate=False, force=True)
         self.refresh()
         self.post_message(self.Changed())
 
