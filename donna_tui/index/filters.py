@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from donna_tui.results import Filters
+
+_HAS_ALL_TAGS = """NOT EXISTS (
+    SELECT 1 FROM json_each(?) wanted WHERE NOT EXISTS (
+        SELECT 1 FROM json_each(d.metadata_json, '$.tags') tag
+        WHERE lower(tag.value) = lower(wanted.value)
+           OR (lower(tag.value) >= lower(wanted.value) || '/' AND lower(tag.value) < lower(wanted.value) || '0')))"""
+"""One condition for any number of tags, since SQLite limits how deep a condition may be. A tag holds those below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +43,10 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
         parts.append(("d.sensitive = ?", [int(filters.sensitive)]))
     parts += _path_conditions(filters) + _content_conditions(filters)
     match = "c.id {} (SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?)"
-    parts += [(match.format("IN"), [expression]) for expression in scope.required]
-    parts += [(match.format("NOT IN"), [expression]) for expression in scope.forbidden]
+    if scope.required:
+        parts.append((match.format("IN"), [" AND ".join(scope.required)]))
+    if scope.forbidden:
+        parts.append((match.format("NOT IN"), [" OR ".join(scope.forbidden)]))
     return " AND ".join(sql for sql, _ in parts), [value for _, values in parts for value in values]
 
 
@@ -62,15 +72,8 @@ def _content_conditions(filters: Filters) -> list[tuple[str, list[object]]]:
         parts.append(("d.modified_at >= ?", [filters.after]))
     if filters.before is not None:
         parts.append(("d.modified_at < ?", [filters.before]))
-    for tag in filters.tags:
-        nested = "lower(value) = ? OR (lower(value) >= ? AND lower(value) < ?)"
-        folded = tag.lstrip("#").lower()
-        parts.append(
-            (
-                f"EXISTS (SELECT 1 FROM json_each(d.metadata_json, '$.tags') WHERE {nested})",  # noqa: S608
-                [folded, f"{folded}/", f"{folded}0"],
-            )
-        )
+    if filters.tags:
+        parts.append((_HAS_ALL_TAGS, [json.dumps([tag.lstrip("#") for tag in filters.tags])]))
     return parts
 
 

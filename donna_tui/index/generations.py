@@ -56,7 +56,7 @@ def make_current(folder: Path, generation: int) -> None:
 
 def _generations(folder: Path) -> list[int]:
     """The numbers of the index files in a folder; files that were set aside are none."""
-    names = (re.fullmatch(r"index-(\d+)\.db", path.name) for path in folder.iterdir())
+    names = (re.fullmatch(r"index-(\d+)\.db", path.name) for path in folder.glob("index-*.db"))
     return [int(name[1]) for name in names if name]
 
 

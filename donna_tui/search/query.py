@@ -15,6 +15,7 @@ _PART = re.compile(
     rf'(?P<minus>-)?(?:(?P<key>{"|".join(KEYS)}):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>[^\s"]+))', re.IGNORECASE
 )
 _WORD = re.compile(r"\w", re.UNICODE)
+_BARE_KEYS = frozenset(f"{key}:" for key in KEYS)
 
 STOP_WORDS = frozenset(
     "a about am an and any are as at be been being but by can could did do does doing done for from had has have having"
@@ -64,16 +65,21 @@ class Query:
 
 
 def parse_query(text: str, filters: Filters | None = None, *, now: datetime | None = None) -> Query:
-    """Read user input. A filter without a value, or with a date that is none, is left out."""
+    """Read user input. A filter without a value, with a date that is none, or after a minus, is left out.
+
+    `now` is in local time; without a zone each date is taken with the offset from UTC that it has itself.
+    """
     words: list[str] = []
     phrases: list[str] = []
     without: list[str] = []
     narrowed = filters or Filters()
-    for match in _PART.finditer(text):
+    readable = text.encode("utf-8", "replace").decode()  # half a surrogate pair can be neither stored nor embedded
+    for match in _PART.finditer(readable):
         value = (match["quoted"] if match["quoted"] is not None else match["plain"]).strip()
         if match["key"]:
-            narrowed = _narrow(narrowed, match["key"].lower(), value, now or datetime.now().astimezone())
-        elif not _WORD.search(value):
+            if not match["minus"]:
+                narrowed = _narrow(narrowed, match["key"].lower(), value, now or datetime.now())
+        elif not _WORD.search(value) or value.lower() in _BARE_KEYS:
             continue
         elif match["minus"]:
             without.append(value)

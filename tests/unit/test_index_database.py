@@ -15,13 +15,21 @@ from donna_tui.index.database import open_database
 def test_what_fails_inside_a_transaction_is_taken_back(tmp_path: Path) -> None:
     database = open_database(tmp_path / "a.db")
     database.run("CREATE TABLE t (x)")
-    with pytest.raises(RuntimeError, match="on purpose"), database.transaction():
-        database.run("INSERT INTO t VALUES (1)")
-        raise RuntimeError("on purpose")
+    with pytest.raises(apsw.SQLError), database.transaction():
+        database.run("INSERT INTO t VALUES (1); NOT SQL")
     assert database.rows("SELECT * FROM t") == []
     with database.transaction():
         database.run("INSERT INTO t VALUES (2)")
     assert database.value("SELECT x FROM t") == 2
+    database.close()
+
+
+def test_what_is_deleted_is_overwritten_and_commits_are_cheap(tmp_path: Path) -> None:
+    database = open_database(tmp_path / "a.db")
+    pragmas = {name: database.value(f"PRAGMA {name}") for name in ("secure_delete", "synchronous", "foreign_keys")}
+    assert pragmas == {"secure_delete": 1, "synchronous": 1, "foreign_keys": 1}
+    assert database.value("PRAGMA journal_mode") == "wal"
+    assert database.value("PRAGMA journal_size_limit") == 16_777_216
     database.close()
 
 

@@ -1,0 +1,205 @@
+"""Filters act inside the search: both vector engines and the keyword leg give what looking at every passage gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from donna_tui.index.documents import Document
+from donna_tui.index.filters import Scope
+from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.store import MemoryStore
+from donna_tui.index.vectors import ExactScan, Vector, VectorIndex, VectorMatch, VecTable
+from donna_tui.results import Filters
+from donna_tui.text.chunker import Chunk
+from tests.unit.index_parts import DIM, cut, open_store, unit
+
+FOLDERS = ("", "Projects", "Projects/gateway", "Projects-old", "Projects0", "projects", "Meetings")
+TAGS = ("work", "work/urgent", "work-old", "home", "Work", "Über/Maß")
+TYPES = ("", "meeting", "Meeting", "person")
+WORDS = ("cache", "queue", "outage", "rollback")
+USERS = ("me", "other")
+SOURCES = ("vault", "chat", "task")
+DAYS = tuple(float(day * 86_400) for day in range(5))
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stored chunk with all that a filter can ask of it."""
+
+    id: int
+    document: Document
+    words: frozenset[str]
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A store of a few hundred passages, some of them deleted again."""
+
+    store: MemoryStore
+    passages: tuple[Passage, ...]
+
+
+def make_documents(rng: np.random.Generator) -> Iterator[Document]:
+    for number in range(160):
+        folder = str(rng.choice(FOLDERS))
+        words = sorted(rng.choice(WORDS, size=2, replace=False))
+        tags = sorted(set(rng.choice(TAGS, size=int(rng.integers(0, 3)))))
+        yield Document(
+            source_type=str(rng.choice(SOURCES, p=(0.8, 0.1, 0.1))),
+            source_id=f"{folder}/n{number}.md".lstrip("/"),
+            user_id=str(rng.choice(USERS, p=(0.9, 0.1))),
+            title=f"n{number}",
+            text=f"# One\n{' '.join(words)} {number}\n\n# Two\n{words[0]} again {number}\n",
+            tags=tuple(tags),
+            note_type=str(rng.choice(TYPES)),
+            modified_at=float(rng.choice(DAYS)),
+            sensitive=bool(rng.random() < 0.2),
+            metadata={"tags": tags},
+        )
+
+
+def make_library(folder: Path) -> Library:
+    rng = np.random.default_rng(7)
+    cuts: dict[str, list[Chunk]] = {}
+    store = open_store(folder / "index.db", lambda document: cuts.setdefault(document.source_id, cut(document)))
+    documents = list(make_documents(rng))
+    vectors: dict[int, Vector] = {}
+    for document in documents:
+        store.upsert(document)
+        sql = "SELECT id, embed_hash FROM memory_chunks WHERE embedding_version = ''"
+        rows = [(each, hashed, unit(rng.normal(size=DIM))) for each, hashed in store.database.rows(sql)]
+        store.store_vectors(rows)
+        vectors |= {each: vector for each, _, vector in rows}
+    for document in documents[::5]:
+        store.delete(document.source_type, document.source_id, document.user_id)
+    alive = {each.source_id: each for number, each in enumerate(documents) if number % 5}
+    sql = "SELECT c.id, d.source_id, c.content FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+    passages = tuple(
+        Passage(each, alive[path], frozenset(content.lower().split()), vectors[each])
+        for each, path, content in store.database.rows(sql)
+    )
+    return Library(store, passages)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    made = make_library(tmp_path_factory.mktemp("library"))
+    yield made
+    made.store.database.close()
+
+
+PATHS = [f"{folder}/n{number}.md".lstrip("/") for folder in FOLDERS for number in range(0, 160, 3)]
+PREFIXES = (*FOLDERS, "Projects/", "Projects/gateway/", "Project", "Nowhere", *PATHS[:3])
+
+filters = st.builds(
+    Filters,
+    user_id=st.sampled_from((*USERS[:1] * 5, *USERS, "nobody")),
+    sources=st.lists(st.sampled_from((*SOURCES, "mail")), max_size=2).map(tuple),
+    path_prefix=st.sampled_from(("",) * 8 + PREFIXES),
+    within=st.one_of(st.just(()), st.lists(st.sampled_from(PATHS), max_size=40).map(tuple)),
+    exclude=st.one_of(st.just(()), st.lists(st.sampled_from(PATHS), max_size=40).map(tuple)),
+    note_type=st.sampled_from(("", "", "", *TYPES, "MEETING", "none")),
+    tags=st.one_of(st.just(()), st.lists(st.sampled_from((*TAGS, "#work", "wor", "Über")), max_size=2).map(tuple)),
+    after=st.sampled_from((None, None, *DAYS)),
+    before=st.sampled_from((None, None, *DAYS)),
+    sensitive=st.sampled_from((None, None, True, False)),
+)
+words = st.one_of(st.just(()), st.lists(st.sampled_from((*WORDS, "again", "never")), max_size=1).map(tuple))
+scopes = st.tuples(filters, words, words)
+queries = st.integers(0, 10_000).map(lambda seed: unit(np.random.default_rng(seed).normal(size=DIM)))
+
+
+def below(path: str, prefix: str) -> bool:
+    folder = prefix.strip("/").split("/") if prefix.strip("/") else []
+    return path.split("/")[: len(folder)] == folder
+
+
+def tagged(tags: tuple[str, ...], wanted: str) -> bool:
+    parent = wanted.lstrip("#").lower()
+    return any(tag.lower() == parent or tag.lower().startswith(f"{parent}/") for tag in tags)
+
+
+def admits(scope: Filters, document: Document) -> bool:
+    return (
+        document.user_id == scope.user_id
+        and (not scope.sources or document.source_type in scope.sources)
+        and below(document.source_id, scope.path_prefix)
+        and (not scope.within or document.source_id in scope.within)
+        and document.source_id not in scope.exclude
+        and (not scope.note_type or document.note_type.lower() == scope.note_type.lower())
+        and all(tagged(document.tags, tag) for tag in scope.tags)
+        and (scope.after is None or document.modified_at >= scope.after)
+        and (scope.before is None or document.modified_at < scope.before)
+        and scope.sensitive in (None, document.sensitive)
+    )
+
+
+def brute_force(library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> list[Passage]:
+    wanted, required, forbidden = scope
+    return [
+        each
+        for each in library.passages
+        if admits(wanted, each.document) and set(required) <= each.words and not set(forbidden) & each.words
+    ]
+
+
+def as_scope(scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Scope:
+    wanted, required, forbidden = scope
+    return Scope(wanted, tuple(map(quoted, required)), tuple(map(quoted, forbidden)))
+
+
+def ids(matches: list[VectorMatch]) -> list[int]:
+    return [match.id for match in matches]
+
+
+examples = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@examples
+@given(scope=scopes, query=queries, k=st.integers(1, 60))
+def test_both_engines_give_the_nearest_of_what_the_scope_admits(
+    library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
+) -> None:
+    expected = sorted(brute_force(library, scope), key=lambda each: -float(each.vector @ query))[:k]
+    engines: tuple[VectorIndex, ...] = (VecTable(), ExactScan())
+    for engine in engines:
+        matches = engine.search(library.store.database, query, as_scope(scope), k)
+        assert ids(matches) == [each.id for each in expected], engine.name
+        scores = [float(each.vector @ query) for each in expected]
+        assert [match.score for match in matches] == pytest.approx(scores, abs=1e-5)
+
+
+@examples
+@given(scope=scopes, word=st.sampled_from(WORDS), k=st.integers(1, 400))
+def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(
+    library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], word: str, k: int
+) -> None:
+    expected = {each.id for each in brute_force(library, scope) if word in each.words}
+    matches = search_words(library.store.database, quoted(word), as_scope(scope), k)
+    assert len(matches) == min(k, len(expected))
+    assert {match.id for match in matches} <= expected
+    assert [match.score for match in matches] == sorted((match.score for match in matches), reverse=True)
+
+
+def test_the_library_tests_what_it_should(library: Library) -> None:
+    """Guards the properties above against a library in which no filter makes a difference."""
+    everything = len(library.passages)
+    assert everything == 256
+    for scope in (
+        Filters(path_prefix="Projects"),
+        Filters(tags=("work",)),
+        Filters(sensitive=True),
+        Filters(note_type="meeting"),
+        Filters(after=DAYS[2]),
+        Filters(sources=("chat",)),
+        Filters(user_id="other"),
+    ):
+        assert 0 < len(brute_force(library, (scope, (), ()))) < everything, scope

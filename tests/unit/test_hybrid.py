@@ -1,0 +1,199 @@
+"""One search over a real index: what counts as a hit, what as a near miss, and what is like what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from donna_tui.index.store import MemoryStore
+from donna_tui.index.vectors import Vector
+from donna_tui.results import Filters, Mode, SearchOutcome, SearchRequest
+from donna_tui.search.hybrid import Question, Settings, ask, more_like, search
+from tests.unit.index_parts import DIM, note, open_store, unit
+
+SETTINGS = Settings(min_score=0.5, max_k=20)
+QUESTION: Vector = unit(np.eye(DIM)[0])
+
+
+def leaning(cosine: float, axis: int = 1) -> Vector:
+    """A unit vector whose cosine with the question is `cosine`."""
+    return unit(cosine * np.eye(DIM)[0] + np.sqrt(1 - cosine**2) * np.eye(DIM)[axis])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    made = open_store(tmp_path / "index.db")
+    yield made
+    made.database.close()
+
+
+def add(store: MemoryStore, path: str, text: str, vector: Vector | None = None) -> None:
+    store.upsert(note(path, text))
+    if vector is not None:
+        store.store_vectors([(chunk.id, chunk.embed_hash, vector) for chunk in store.pending(50) if chunk.path == path])
+
+
+def asked(
+    store: MemoryStore, text: str, *, mode: Mode = "hybrid", vector: Vector | None = QUESTION, **others: object
+) -> SearchOutcome:
+    question = ask(SearchRequest(text=text, mode=mode, **others))  # type: ignore[arg-type]  # fields of a request
+    with_vector = Question(question.request, question.query, vector, mode)
+    return search(store.database, store.vectors, with_vector, SETTINGS)
+
+
+def paths(outcome: SearchOutcome) -> list[str]:
+    return [hit.path for hit in outcome.hits]
+
+
+def test_a_shared_word_is_never_cut_by_the_threshold_of_the_vectors(store: MemoryStore) -> None:
+    add(store, "word.md", "the kestrel outage", leaning(-0.4))
+    add(store, "near.md", "nothing in common", leaning(0.9))
+    outcome = asked(store, "kestrel")
+    assert set(paths(outcome)) == {"word.md", "near.md"}
+    word = next(hit for hit in outcome.hits if hit.path == "word.md")
+    assert word.keyword_rank == 1
+    assert word.score == 0.0
+
+
+def test_a_far_passage_that_shares_no_word_is_no_hit(store: MemoryStore) -> None:
+    add(store, "far.md", "nothing in common", leaning(0.49))
+    add(store, "near.md", "neither has this", leaning(0.51))
+    assert paths(asked(store, "kestrel")) == ["near.md"]
+
+
+def test_where_nothing_is_relevant_the_near_misses_are_at_hand(store: MemoryStore) -> None:
+    for number, cosine in enumerate((0.1, 0.3, 0.2)):
+        add(store, f"{number}.md", f"text {number}", leaning(cosine))
+    outcome = asked(store, "kestrel", k=2)
+    assert outcome.hits == ()
+    assert [hit.path for hit in outcome.near_misses] == ["1.md", "2.md"]
+    assert outcome.searched_notes == 3
+
+
+def test_beside_hits_near_misses_are_shown_on_request_only(store: MemoryStore) -> None:
+    add(store, "hit.md", "kestrel", leaning(0.9))
+    add(store, "miss.md", "other", leaning(0.2))
+    assert asked(store, "kestrel").near_misses == ()
+    asked_for = asked(store, "kestrel", near_misses=True)
+    assert [hit.path for hit in asked_for.near_misses] == ["miss.md"]
+    assert paths(asked_for) == ["hit.md"]
+
+
+def test_the_modes_use_their_legs_only(store: MemoryStore) -> None:
+    add(store, "word.md", "kestrel", leaning(0.1))
+    add(store, "near.md", "other", leaning(0.9))
+    assert paths(asked(store, "kestrel", mode="keyword")) == ["word.md"]
+    assert paths(asked(store, "kestrel", mode="semantic")) == ["near.md"]
+    assert asked(store, "kestrel", mode="keyword").hits[0].score is None
+    assert asked(store, "kestrel", mode="semantic").hits[0].keyword_rank is None
+
+
+def test_a_word_hit_that_the_vectors_missed_still_has_its_cosine(store: MemoryStore) -> None:
+    for number in range(150):
+        add(store, f"{number}.md", f"other {number}", leaning(0.9 - number / 1000))
+    add(store, "word.md", "kestrel", leaning(0.2))
+    hit = next(hit for hit in asked(store, "kestrel").hits if hit.path == "word.md")
+    assert hit.vector_rank is None
+    assert hit.score == pytest.approx(0.2, abs=1e-5)
+
+
+def test_a_note_without_a_vector_yet_is_found_by_its_words(store: MemoryStore) -> None:
+    add(store, "new.md", "kestrel arrives")
+    (hit,) = asked(store, "kestrel").hits
+    assert (hit.path, hit.score, hit.keyword_rank) == ("new.md", None, 1)
+
+
+def test_a_hit_says_where_it_stands_and_why(store: MemoryStore) -> None:
+    store.upsert(
+        note("P/a.md", "intro\n\n# One\n## Two\nthe kestrel\n", title="T", sensitive=True, metadata={"tags": ["x"]})
+    )
+    (hit,) = asked(store, "kestrel").hits
+    assert (hit.path, hit.title, hit.heading_path) == ("P/a.md", "T", ("One", "Two"))
+    assert (hit.start_line, hit.end_line) == (4, 5)
+    assert [hit.snippet.text[low:high] for low, high in hit.snippet.marks] == ["kestrel"]
+    assert hit.uri == "vault:P/a.md"
+    assert hit.sensitive
+    assert hit.metadata == {"tags": ["x"], "sensitive": True}
+
+
+@pytest.mark.parametrize(("k", "expected"), [(-1, 0), (0, 0), (3, 3), (20, 20), (10_000, 20)])
+def test_k_is_bounded(store: MemoryStore, k: int, expected: int) -> None:
+    for number in range(25):
+        add(store, f"{number}.md", f"kestrel {number}")
+    assert len(asked(store, "kestrel", k=k).hits) == expected
+
+
+@pytest.mark.parametrize("text", ["", "   ", "-kestrel", "path:P", '"'])
+def test_a_question_without_words_finds_nothing(store: MemoryStore, text: str) -> None:
+    add(store, "a.md", "kestrel", leaning(0.9))
+    assert asked(store, text, vector=None).hits == ()
+
+
+def test_an_empty_index_answers(store: MemoryStore) -> None:
+    outcome = asked(store, "kestrel")
+    assert (outcome.hits, outcome.near_misses, outcome.searched_notes) == ((), (), 0)
+
+
+def test_phrases_are_demanded_and_words_avoided_in_both_legs(store: MemoryStore) -> None:
+    add(store, "both.md", "cache stampede draft", leaning(0.95))
+    add(store, "phrase.md", "a cache stampede", leaning(0.9))
+    add(store, "apart.md", "cache, then a stampede", leaning(0.99))
+    assert paths(asked(store, '"cache stampede" -draft')) == ["phrase.md"]
+
+
+def test_filters_of_the_text_act_on_the_search(store: MemoryStore) -> None:
+    add(store, "P/a.md", "kestrel one", leaning(0.9))
+    add(store, "Q/a.md", "kestrel two", leaning(0.95))
+    assert paths(asked(store, "kestrel path:P")) == ["P/a.md"]
+    assert paths(asked(store, "kestrel", filters=Filters(exclude=("P/a.md",)))) == ["Q/a.md"]
+
+
+def test_a_partial_word_finds_what_it_begins(store: MemoryStore) -> None:
+    add(store, "a.md", "kestrel")
+    assert paths(asked(store, "kest", partial=True)) == ["a.md"]
+    assert paths(asked(store, "kest")) == []
+
+
+# More like this
+
+
+def test_more_like_leaves_out_the_note_itself(store: MemoryStore) -> None:
+    store.upsert(note("self.md", "# One\nfirst part\n\n# Two\nsecond part\n"))
+    store.store_vectors([(chunk.id, chunk.embed_hash, leaning(0.9, 2)) for chunk in store.pending(5)])
+    add(store, "like.md", "unrelated words", leaning(0.8, 2))
+    (first, _) = asked(store, "part", mode="keyword").hits
+    outcome = more_like(store.database, store.vectors, first, SearchRequest(text="part"))
+    assert paths(outcome) == ["like.md"]
+    assert outcome.mode == "semantic"
+    assert outcome.note == ""
+
+
+def test_more_like_keeps_the_filters_of_the_search(store: MemoryStore) -> None:
+    add(store, "self.md", "one", leaning(0.9))
+    add(store, "In/a.md", "two", leaning(0.8))
+    add(store, "Out/a.md", "three", leaning(0.85))
+    (hit,) = asked(store, "one", mode="keyword").hits
+    request = SearchRequest(text="one", filters=Filters(path_prefix="In"))
+    assert paths(more_like(store.database, store.vectors, hit, request)) == ["In/a.md"]
+
+
+def test_without_a_vector_more_like_goes_by_shared_words(store: MemoryStore) -> None:
+    add(store, "self.md", 'kestrel "outage" AND (rollback')
+    add(store, "like.md", "the rollback")
+    add(store, "other.md", "nothing")
+    (hit,) = asked(store, "kestrel").hits
+    outcome = more_like(store.database, store.vectors, hit, SearchRequest(text="kestrel"))
+    assert paths(outcome) == ["like.md"]
+    assert outcome.mode == "keyword"
+    assert "by shared words" in outcome.note
+
+
+def test_more_like_a_hit_that_is_gone_by_now_is_no_error(store: MemoryStore) -> None:
+    add(store, "self.md", "kestrel", leaning(0.9))
+    add(store, "other.md", "a kestrel", leaning(0.9))
+    hit = next(hit for hit in asked(store, "kestrel").hits if hit.path == "self.md")
+    store.delete("vault", "self.md")
+    assert paths(more_like(store.database, store.vectors, hit, SearchRequest(text="kestrel"))) == ["other.md"]

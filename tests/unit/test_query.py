@@ -1,0 +1,152 @@
+"""The query syntax: words, phrases, what to avoid, and filters. Nothing that is typed is an error."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from donna_tui.results import Filters
+from donna_tui.search.query import parse_day, parse_query
+
+NOW = datetime(2026, 3, 12, 15, 30, tzinfo=timezone(timedelta(hours=1)))
+
+
+def day(text: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=NOW.tzinfo).timestamp()
+
+
+def test_words_phrases_and_what_to_avoid() -> None:
+    query = parse_query('why "cache stampede" redis -draft -"not this"')
+    assert query.words == ("why", "redis")
+    assert query.phrases == ("cache stampede",)
+    assert query.without == ("draft", "not this")
+    assert query.text == "why redis cache stampede"
+    assert query.required == ('"cache stampede"',)
+    assert query.forbidden == ('"draft"', '"not this"')
+
+
+def test_stop_words_count_only_where_there_is_nothing_else() -> None:
+    assert parse_query("why did we move").terms == ("move",)
+    assert parse_query("what is it?").terms == ("what", "is", "it?")
+    assert parse_query('who "are you"').terms == ("who", "are you")
+
+
+def test_an_open_quote_is_a_phrase_so_far() -> None:
+    assert parse_query('redis "cache st').phrases == ("cache st",)
+    assert parse_query('redis "').phrases == ()
+
+
+def test_a_hyphen_inside_a_word_avoids_nothing() -> None:
+    query = parse_query("follow-up well-known")
+    assert query.words == ("follow-up", "well-known")
+    assert query.without == ()
+
+
+@pytest.mark.parametrize("text", ["", " ", "-", "--", '"', '""', "- -", "\x00", "…", "()", "*", ":", '-"'])
+def test_what_holds_no_word_asks_nothing(text: str) -> None:
+    query = parse_query(text)
+    assert query.expression() == ""
+    assert query.text == ""
+    assert query.filters == Filters()
+
+
+def test_filters() -> None:
+    query = parse_query("redis path:Projects/gateway tag:#work tag:urgent type:meeting in:Vault IN:chat")
+    assert query.words == ("redis",)
+    assert query.filters == Filters(
+        path_prefix="Projects/gateway", tags=("#work", "urgent"), note_type="meeting", sources=("vault", "chat")
+    )
+
+
+def test_filter_values_may_be_quoted() -> None:
+    assert parse_query('path:"My Projects/a b" x').filters.path_prefix == "My Projects/a b"
+    assert parse_query('tag:"two words"').filters.tags == ("two words",)
+
+
+def test_filters_narrow_those_of_the_request() -> None:
+    base = Filters(user_id="other", tags=("a",), sensitive=False, path_prefix="Old")
+    narrowed = parse_query("tag:b path:/New/", base).filters
+    assert narrowed == Filters(user_id="other", tags=("a", "b"), sensitive=False, path_prefix="New")
+
+
+@pytest.mark.parametrize("text", ["path:", "tag:", "before:", "path: x", 'tag:"" x', "type:\t"])
+def test_a_filter_without_a_value_is_left_out(text: str) -> None:
+    query = parse_query(text)
+    assert query.filters == Filters()
+    assert query.words in ((), ("x",))
+
+
+def test_what_looks_like_a_filter_but_is_none_is_a_word() -> None:
+    assert parse_query("http://example.com note:this").words == ("http://example.com", "note:this")
+    assert parse_query("mypath:x").words == ("mypath:x",)
+
+
+@pytest.mark.parametrize("text", ["-path:Archive", "-tag:work", "-type:meeting"])
+def test_a_filter_with_a_minus_never_means_its_opposite(text: str) -> None:
+    assert parse_query(text).filters == Filters()
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2026-03-12", "2026-03-12"),
+        ("2026-03", "2026-03-01"),
+        ("2026", "2026-01-01"),
+        ("today", "2026-03-12"),
+        ("YESTERDAY", "2026-03-11"),
+        ("7d", "2026-03-05"),
+        ("0d", "2026-03-12"),
+    ],
+)
+def test_dates(value: str, expected: str) -> None:
+    assert parse_day(value, NOW) == day(expected)
+
+
+@pytest.mark.parametrize("value", ["", "soon", "2026-13", "2026-02-30", "12.03.2026", "99999d", "-1d", "0000"])
+def test_what_is_no_date_is_none(value: str) -> None:
+    assert parse_day(value, NOW) is None
+    assert parse_query(f'before:"{value}"', now=NOW).filters == Filters()
+
+
+def test_before_and_after() -> None:
+    filters = parse_query("after:2026-01-01 before:2026-02-01", now=NOW).filters
+    assert (filters.after, filters.before) == (day("2026-01-01"), day("2026-02-01"))
+
+
+@pytest.mark.parametrize("text", ["before:9999d", "after:0001", "before:9999-12-31", "after:0001-01-01"])
+def test_the_farthest_dates_are_no_error(text: str) -> None:
+    parse_query(text)
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("berlin")
+def test_a_day_begins_at_its_own_midnight_in_summer_and_in_winter() -> None:
+    filters = parse_query("after:2026-01-15 before:2026-07-15").filters
+    assert filters.after == datetime(2026, 1, 14, 23, tzinfo=UTC).timestamp()
+    assert filters.before == datetime(2026, 7, 14, 22, tzinfo=UTC).timestamp()
+
+
+def test_the_last_word_may_be_a_beginning() -> None:
+    query = parse_query("redis sess")
+    assert query.expression() == '"redis" OR "sess"'
+    assert query.expression(partial=True) == '"redis" OR "sess" OR "sess"*'
+
+
+def test_a_phrase_is_never_a_beginning() -> None:
+    assert parse_query('redis "a b"').expression(partial=True) == '"redis" OR "a b"'
+
+
+def test_quotes_are_doubled() -> None:
+    query = parse_query('say"hi')
+    assert query.expression().count('"') % 2 == 0

@@ -1,0 +1,82 @@
+"""Snippets: the stretch that shows why a passage matched, as one line, with the matched words marked."""
+
+from __future__ import annotations
+
+import pytest
+
+from donna_tui.results import Snippet
+from donna_tui.search.snippets import WIDTH, make_snippet, stem
+
+LONG = "filler words that nobody asked for " * 20
+
+
+def marked(snippet: Snippet) -> list[str]:
+    return [snippet.text[low:high] for low, high in snippet.marks]
+
+
+def test_words_are_marked_by_their_stem() -> None:
+    snippet = make_snippet("We migrated. The migration was decided in March.", ["migrations", "migrates", "decides"])
+    assert marked(snippet) == ["migrated", "migration", "decided"]
+
+
+def test_case_and_accents_do_not_count() -> None:
+    assert marked(make_snippet("Her RÉSUMÉ and a re\u0301sume", ["résumé"]))[0] == "RÉSUMÉ"
+    assert marked(make_snippet("Café", ["cafe"])) == ["Café"]
+
+
+def test_whole_words_are_marked_only() -> None:
+    assert marked(make_snippet("cat catalogue concat", ["cat"])) == ["cat"]
+
+
+def test_the_word_that_is_being_typed_is_marked_as_a_beginning() -> None:
+    assert marked(make_snippet("redis sessions", ["redis", "sess"], partial=True)) == ["redis", "sessions"]
+    assert marked(make_snippet("redis sessions", ["redis", "sess"])) == ["redis"]
+
+
+def test_the_words_of_a_phrase_are_marked() -> None:
+    assert marked(make_snippet("the cache stampede began", ["cache stampede"])) == ["cache", "stampede"]
+
+
+def test_the_heading_line_is_left_out_where_there_is_text() -> None:
+    assert make_snippet("## Cache\n\nWe use Redis.", ["redis"]).text == "We use Redis."
+    assert make_snippet("## Cache", ["cache"]).text == "## Cache"
+
+
+def test_lines_become_one() -> None:
+    assert make_snippet("one\n\n- two\n\tthree", []).text == "one - two three"
+
+
+def test_a_short_text_is_shown_whole() -> None:
+    snippet = make_snippet("short", ["none"])
+    assert snippet == Snippet("short", ())
+
+
+def test_a_long_text_is_cut_where_the_most_different_words_are() -> None:
+    snippet = make_snippet(f"redis here. {LONG} redis sessions expire. {LONG}", ["redis", "sessions", "expire"])
+    assert marked(snippet) == ["redis", "sessions", "expire"]
+    assert snippet.text.startswith("…")
+    assert snippet.text.endswith("…")
+    assert len(snippet.text) <= WIDTH + 2
+
+
+def test_the_text_before_the_match_begins_at_a_word() -> None:
+    snippet = make_snippet(f"{LONG} target", ["target"])
+    assert snippet.text.removeprefix("…").split()[0] in LONG.split()
+
+
+def test_a_text_without_spaces_is_cut_all_the_same() -> None:
+    snippet = make_snippet("x" * 5_000, ["y"])
+    assert snippet.text == f"{'x' * WIDTH}…"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("decisions", "decision"), ("Ärger", "arger"), ("cities", "city"), ("MIGRATED", "migrates"), ("walks", "walking")],
+)
+def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
+    assert stem(one) == stem(other)
+
+
+def test_short_words_keep_their_endings() -> None:
+    assert stem("is") == "is"
+    assert stem("red") == "red"
