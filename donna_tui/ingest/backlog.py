@@ -50,6 +50,7 @@ class EmbeddingBacklog:
         self._work = asyncio.Event()
         self._tallies: dict[str, _Tally] = {}
         self._saved: dict[str, float] = {}
+        self._failed = False
         self.idle = asyncio.Event()
 
     def wake(self) -> None:
@@ -65,25 +66,36 @@ class EmbeddingBacklog:
         """Embed until cancelled."""
         while True:
             batch = await self._write(lambda: self._store.pending(BATCH))
-            if batch:
-                await self._round(batch)
-                continue
-            self.idle.set()
-            await self._work.wait()
-            self._work.clear()
+            if not batch or not await self._round(batch):
+                await self._rest()
 
-    async def _round(self, batch: list[PendingChunk]) -> None:
+    async def _rest(self) -> None:
+        """Wait for new work, idle even if something failed: nobody should wait for what may never come."""
+        if not self._work.is_set():
+            self.idle.set()
+        try:
+            await asyncio.wait_for(self._work.wait(), RETRY_SECONDS if self._failed else None)
+            self._work.clear()
+        except TimeoutError:
+            self._failed = False
+            await self._write(self._store.retry_failed)
+
+    async def _round(self, batch: list[PendingChunk]) -> bool:
+        """Give these chunks their vectors. False if not one of them got any."""
         fresh = await self._write(lambda: self._store.attach_cached(batch))
         waiting = {chunk.id for chunk in fresh}
         for chunk in batch:
             self._tally(chunk.path).reused += chunk.id not in waiting
+        done = len(batch) - len(fresh)
         if fresh:
-            await self._embed(fresh)
+            done += await self._embed(fresh)
         paths = {chunk.path for chunk in batch}
         for path in paths - await self._write(lambda: self._store.waiting(paths)):
             self._announce(path)
+        return done > 0
 
-    async def _embed(self, chunks: list[PendingChunk]) -> None:
+    async def _embed(self, chunks: list[PendingChunk]) -> int:
+        """Embed and store chunks; returns how many of them could be embedded."""
         started = time.perf_counter()
         vectors = await self._vectors(chunks)
         latency = (time.perf_counter() - started) * 1000
@@ -94,9 +106,7 @@ class EmbeddingBacklog:
         await self._write(lambda: self._save(done, latency))
         notes = len({chunk.path for chunk, _ in done})
         self._hub.post(IngestBatch(notes=notes, chunks=len(done), latency_ms=latency))
-        if not done:
-            await asyncio.sleep(RETRY_SECONDS)
-            await self._write(self._store.retry_failed)
+        return len(done)
 
     def _save(self, done: Sequence[tuple[PendingChunk, Vector]], latency: float) -> None:
         self._store.store_vectors([(chunk.id, chunk.embed_hash, vector) for chunk, vector in done])
@@ -122,6 +132,7 @@ class EmbeddingBacklog:
         return [vector for chunk in chunks for vector in await self._vectors([chunk])]
 
     async def _fail(self, chunk: PendingChunk, error: ModelError) -> None:
+        self._failed = True
         await self._write(lambda: self._store.mark_failed([chunk.id]))
         self._hub.post(
             NoteFailed(

@@ -141,7 +141,9 @@ class VaultSource:
         stored = self._store.upsert(document, chunks)
         save_state(self._store.database, state)
         why = job.why if known else "new"
-        return _indexed(replace(job, why=why), note, stored, StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started)))
+        return _indexed(
+            replace(job, why=why), note, stored, StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
+        )
 
     def _moved_from(self, note: VaultNote) -> str | None:
         """The one note that had these bytes and whose file is gone. Twins are told apart by their inode."""

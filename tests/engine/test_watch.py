@@ -258,5 +258,3 @@ async def test_a_deletion_while_away_is_found_at_the_next_start(vault: Desk) -> 
 @pytest.fixture
 def desk_with_model(tmp_path: Path, model_cache: Path) -> Desk:
     return new_desk(tmp_path, model_cache)
-
-

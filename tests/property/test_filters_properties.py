@@ -15,7 +15,7 @@ from donna_tui.index.documents import Document
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import quoted, search_words
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import ExactScan, Vector, VectorIndex, VectorMatch, VecTable
+from donna_tui.index.vectors import ExactScan, VecTable, Vector, VectorIndex, VectorMatch
 from donna_tui.results import Filters
 from donna_tui.text.chunker import Chunk
 from tests.unit.index_parts import DIM, cut, open_store, unit

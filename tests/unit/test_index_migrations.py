@@ -37,9 +37,7 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
     assert get_meta(database, "kept") == "yes"
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_migration_that_fails_leaves_the_file_as_it_was(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     migrate(database)
     before = database.rows("SELECT name, sql FROM sqlite_master ORDER BY name")
     broken = (*MIGRATIONS, ("0002_good", "CREATE TABLE good (x)"), ("0003_bad", "CREATE TABLE half (x); NOT SQL"))

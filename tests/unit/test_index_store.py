@@ -70,7 +70,7 @@ def words_of(store: MemoryStore, table: str) -> list[tuple[object, ...]]:
     """Every word of a keyword index, with its row, column and place."""
     schema, name = table.split(".")
     store.database.run(f"CREATE VIRTUAL TABLE temp.words_{name} USING fts5vocab ('{schema}', '{name}', 'instance')")
-    return store.database.rows(f"SELECT term, doc, col, \"offset\" FROM temp.words_{name} ORDER BY 1, 2, 3, 4")
+    return store.database.rows(f'SELECT term, doc, col, "offset" FROM temp.words_{name} ORDER BY 1, 2, 3, 4')
 
 
 def found(store: MemoryStore, words: str) -> set[str]:
@@ -382,9 +382,9 @@ def test_titles_tags_and_headings_are_words_too(store: MemoryStore) -> None:
 
 def test_odd_text_is_stored_as_it_is(store: MemoryStore) -> None:
     odd = "quotes \" ' ` and \u202e bidi, emoji \U0001f9ff, \u2028 and a tab\t end"
-    store.upsert(note("o'dd \"name\".md", odd))
+    store.upsert(note('o\'dd "name".md', odd))
     assert store.database.value("SELECT content FROM memory_chunks") == odd
-    assert store.delete("vault", "o'dd \"name\".md")
+    assert store.delete("vault", 'o\'dd "name".md')
 
 
 # Around a note

@@ -1,0 +1,180 @@
+"""The embedding backlog: edits overtake, a culprit is isolated, and nobody waits for what cannot be embedded."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from donna_tui.embedding.provider import Matrix
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.errors import ModelError, Reason
+from donna_tui.events import EngineEvent, EventHub, IngestBatch, NoteEmbedded, NoteFailed
+from donna_tui.index.invocations import InputHash
+from donna_tui.index.store import MemoryStore
+from donna_tui.ingest import backlog as backlog_module
+from donna_tui.ingest.backlog import BATCH, EmbeddingBacklog
+from tests.unit.index_parts import note, open_store, vector_of
+
+PATIENCE_SECONDS = 30.0
+
+
+class Service:
+    """Embeds what does not hold the word `poison`, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.before: Callable[[], None] = lambda: None
+        self.poison = "poison"
+
+    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        self.before()
+        self.batches.append(list(texts))
+        if any(self.poison in text for text in texts):
+            raise ModelError(Reason.EMBEDDING_FAILED, "the model failed")
+        return np.stack([vector_of(text) for text in texts])
+
+
+class Bench:
+    """A backlog at work over a real store."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self.store, self.service, self.hub = store, Service(), EventHub()
+        self.events: list[EngineEvent] = []
+        self.hub.subscribe(self.events.append)
+        service = cast("EmbeddingService", self.service)
+        self.backlog = EmbeddingBacklog(store, self.write, service, self.hub, InputHash(b"k" * 32))
+
+    async def write(self, work: Callable[[], Any]) -> Any:
+        await asyncio.sleep(0)
+        return work()
+
+    async def idle(self) -> None:
+        await asyncio.wait_for(self.backlog.idle.wait(), PATIENCE_SECONDS)
+
+    def without_vector(self) -> int:
+        sql = "SELECT count(*) FROM memory_chunks WHERE embedding_version IN ('', 'failed')"
+        number: int = self.store.database.value(sql)
+        return number
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    made = Bench(open_store(tmp_path / "index.db"))
+    yield made
+    made.store.database.close()
+
+
+@contextlib.asynccontextmanager
+async def running(bench: Bench) -> AsyncIterator[None]:
+    task = asyncio.create_task(bench.backlog.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_everything_that_waits_is_embedded_in_batches(bench: Bench) -> None:
+    bench.store.upsert_many(note(f"{number}.md", f"text {number}") for number in range(BATCH + 5))
+    async with running(bench):
+        await bench.idle()
+    assert [len(batch) for batch in bench.service.batches] == [BATCH, 5]
+    assert bench.without_vector() == 0
+    assert sorted(event.path for event in bench.of(NoteEmbedded)) == sorted(f"{n}.md" for n in range(BATCH + 5))
+    assert [event.chunks for event in bench.of(IngestBatch)] == [BATCH, 5]
+
+
+async def test_each_embedded_text_is_in_the_invocation_log(bench: Bench) -> None:
+    bench.store.upsert(note("a.md", "# One\nfirst\n\n# Two\nsecond"))
+    async with running(bench):
+        await bench.idle()
+    rows = bench.store.database.rows("SELECT task_type, model_alias, input_hash FROM invocation_log")
+    assert [row[:2] for row in rows] == [("embed_vault_chunk", "test@1")] * 2
+    assert len({row[2] for row in rows}) == 2
+
+
+async def test_known_texts_are_not_embedded_again(bench: Bench) -> None:
+    bench.store.upsert(note("one/a.md", "same text"))
+    bench.store.upsert(note("two/a.md", "same text"))
+    bench.store.upsert(note("b.md", "other"))
+    async with running(bench):
+        await bench.idle()
+        bench.store.upsert(note("three/a.md", "same text"))
+        bench.backlog.wake()
+        await bench.idle()
+    assert len(bench.service.batches) == 1
+    assert bench.without_vector() == 0
+
+
+async def test_an_edit_overtakes_an_import(bench: Bench) -> None:
+    bench.store.upsert_many(note(f"{number}.md", f"text {number}") for number in range(3 * BATCH))
+
+    def edit() -> None:
+        if not bench.service.batches:
+            bench.store.upsert(note("edited.md", "just saved"))
+            bench.backlog.wake()
+
+    bench.service.before = edit
+    async with running(bench):
+        await bench.idle()
+    assert bench.service.batches[1][0] == "edited\njust saved"
+
+
+async def test_a_failing_batch_costs_only_the_culprit(bench: Bench) -> None:
+    bench.store.upsert_many(note(f"{number}.md", "poison" if number == 3 else f"text {number}") for number in range(8))
+    async with running(bench):
+        await bench.idle()
+    assert bench.without_vector() == 1
+    (failed,) = bench.of(NoteFailed)
+    assert (failed.path, failed.reason) == ("3.md", Reason.EMBEDDING_FAILED)
+    assert "poison" not in failed.message
+    assert len(bench.of(NoteEmbedded)) == 7
+
+
+async def test_nobody_waits_for_a_passage_that_cannot_be_embedded(bench: Bench) -> None:
+    bench.store.upsert(note("only.md", "poison"))
+    async with running(bench):
+        await bench.idle()
+        assert bench.without_vector() == 1
+        bench.store.upsert(note("next.md", "fine"))
+        bench.backlog.wake()
+        await bench.idle()
+    assert bench.without_vector() == 1
+    assert [event.path for event in bench.of(NoteEmbedded)] == ["next.md"]
+
+
+@pytest.mark.parametrize("others", [0, 3])
+async def test_what_failed_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch, others: int) -> None:
+    monkeypatch.setattr(backlog_module, "RETRY_SECONDS", 0.01)
+    bench.store.upsert_many(note(f"{number}.md", f"text {number}") for number in range(others))
+    bench.store.upsert(note("only.md", "poison"))
+    async with running(bench):
+        await bench.idle()
+        bench.service.poison = "cured"
+        while bench.without_vector():
+            await asyncio.sleep(0.005)
+    assert "only.md" in {event.path for event in bench.of(NoteEmbedded)}
+
+
+async def test_the_time_since_saving_is_told_once(bench: Bench) -> None:
+    bench.store.upsert(note("a.md", "text"))
+    named = next(name for name in ("saved", "noticed") if hasattr(bench.backlog, name))
+    getattr(bench.backlog, named)("a.md", 0.0)
+    async with running(bench):
+        await bench.idle()
+        bench.store.upsert(note("a.md", "changed"))
+        bench.backlog.wake()
+        await bench.idle()
+    first, second = bench.of(NoteEmbedded)
+    assert first.found_after_ms > 1e12
+    assert second.found_after_ms is None
+    assert (first.computed, first.reused) == (1, 0)
