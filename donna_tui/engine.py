@@ -12,10 +12,12 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.build import build_embedding_service, build_token_counter
 from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DatabaseError, ModelError, Reason, SpaceError
+from donna_tui.errors import DatabaseError, DonnaError, Reason, SpaceError
 from donna_tui.events import (
+    EngineEvent,
     EngineStateChanged,
     EventHub,
+    IndexSwapped,
     Listener,
     ModelPhase,
     ModelStateChanged,
@@ -79,13 +81,14 @@ class Engine:
     async def start(self) -> None:
         """Open the index and start the work in the background. Searches can be asked at once; the model follows.
 
-        Raises SpaceError or DatabaseError if there is nothing to work with.
+        Raises SpaceError or DatabaseError if there is nothing to work with, DonnaError if Donna's own folders cannot
+        be made.
         """
-        self._started = True
         private_folder(self.space.state)
         self._paths.make()
         self._log = LogFile(self._log_file)
         self._end_log = self.hub.subscribe(self._log)
+        self._started = True
         self._input_hash = InputHash(load_key(self.space.state))
         self._desk = SearchDesk(self._index_readers, self._settings(), self.hub, self._input_hash)
         self.hub.post(EngineStateChanged(state="starting"))
@@ -99,6 +102,7 @@ class Engine:
             remember(self.space)
             self._keeper = Keeper(self._parts(), self.hub, self._desk, self._input_hash)
             await self._keeper.open()
+            self.hub.subscribe(self._on_swap)
             if self._watch:
                 self._keeper.watch()
             self.hub.post(EngineStateChanged(state="running"))
@@ -195,8 +199,11 @@ class Engine:
                 self._on_phase,
                 self._cancel_model,
             )
-        except ModelError as error:
+        except DonnaError as error:
             self._without_model(error)
+        except OSError as error:
+            message = f"the model cannot be prepared in {self._paths.cache} ({error.strerror})"
+            self._without_model(DonnaError(Reason.IO_ERROR, message, hint="is there space, and may Donna write there?"))
         if self._keeper:
             await self._keeper.use_model(self._service)
         self._follow_model()
@@ -206,7 +213,7 @@ class Engine:
         model = detail if phase is ModelPhase.READY else ""
         self.hub.post(ModelStateChanged(phase=phase, detail="" if model else detail, model=model))
 
-    def _without_model(self, error: ModelError) -> None:
+    def _without_model(self, error: DonnaError) -> None:
         phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
         self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
         self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
@@ -220,6 +227,10 @@ class Engine:
             self._desk.use(self._service)
         else:
             self._desk.use(None, OTHER_MODEL)
+
+    def _on_swap(self, event: EngineEvent) -> None:
+        if isinstance(event, IndexSwapped):
+            self._follow_model()
 
     # What people and programs ask
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import platformdirs
 
+from donna_tui.errors import DonnaError, Reason
+
 PRIVATE = 0o700
 
 
@@ -53,7 +55,22 @@ def app_paths(environ: Mapping[str, str] = os.environ) -> AppPaths:
 
 
 def private_folder(folder: Path) -> Path:
-    """Create `folder` and its parents; the folder itself becomes readable by its owner only."""
-    folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
-    folder.chmod(PRIVATE)
+    """Create `folder` and its parents; the folder itself becomes readable by its owner only.
+
+    Raises DonnaError (`io_error`) if that is not possible.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
+        folder.chmod(PRIVATE)
+    except OSError as error:
+        message = f"Donna's own folder {folder} cannot be made ({error.strerror})"
+        raise DonnaError(Reason.IO_ERROR, message, hint="DONNA_HOME puts Donna's folders elsewhere") from error
     return folder
+
+
+def expanded(path: Path) -> Path:
+    """The path with a leading `~` replaced; as in a shell, one of an unknown user stays as it is."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.errors import Reason, SpaceError
-from donna_tui.paths import AppPaths, private_folder
+from donna_tui.paths import AppPaths, expanded, private_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Space:
 
 def space_at(root: Path, paths: AppPaths) -> Space:
     """The space of a folder. Raises SpaceError if it is not a folder that can be read."""
-    real = root.expanduser().absolute()
-    if not real.exists():
+    real = expanded(root).absolute()
+    if not _is_there(real):
         raise SpaceError(Reason.ROOT_MISSING, f"there is no folder {real}", hint="check the path, or mount the disk")
     if not real.is_dir():
         raise SpaceError(Reason.NO_VAULT, f"{real} is not a folder", hint="name the folder that holds your notes")
@@ -49,12 +49,20 @@ def find_space(named: str | None, configured: Path | None, paths: AppPaths) -> S
 
 
 def _named(named: str, paths: AppPaths) -> Space:
-    known = known_spaces(paths)
-    if not Path(named).expanduser().exists():
-        for space in known:
-            if named in (space.name, str(space.root)) or Path(named).expanduser().absolute() == space.root:
+    place = expanded(Path(named)).absolute()
+    if not _is_there(place):
+        for space in known_spaces(paths):
+            if named == space.name or place == space.root:
                 return space
     return space_at(Path(named), paths)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; a name that no file can have is not there."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def known_spaces(paths: AppPaths) -> list[Space]:

@@ -17,7 +17,7 @@ from donna_tui.config.load import LoadedConfig, load_config, packaged_file, user
 from donna_tui.config.origin import Origin
 from donna_tui.config.schema import json_schema, value_of
 from donna_tui.errors import ConfigError, DonnaError, Reason, SpaceError
-from donna_tui.paths import app_paths
+from donna_tui.paths import app_paths, expanded
 
 config_app = typer.Typer(help="Settings: which are in force, and where they come from.", no_args_is_help=True)
 
@@ -67,7 +67,7 @@ def schema() -> None:
 def _load(space: Path | None) -> LoadedConfig:
     if space is None:
         return load_config()
-    root = space.expanduser().absolute()
+    root = expanded(space).absolute()
     if not is_folder(root):
         raise SpaceError(Reason.ROOT_MISSING, f"There is no folder {root}.")
     return load_config(overrides={"vault.root": str(root)})
@@ -76,7 +76,7 @@ def _load(space: Path | None) -> LoadedConfig:
 def _root_if_known(space: Path | None) -> Path | None:
     """The vault's folder. Broken settings are only mentioned: people call this to find the broken file."""
     if space is not None:
-        return space.expanduser().absolute()
+        return expanded(space).absolute()
     try:
         return load_config().config.vault.root
     except ConfigError as error:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, say
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.results import MODES, Filters, Hit, SearchOutcome, SearchRequest
+from donna_tui.search.query import readable
 from donna_tui.tools.hits import hit_fields, hit_lines
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Asked:
         mode = next((each for each in MODES if each == self.mode), None)
         if mode is None:
             raise DonnaError(Reason.USAGE, f"there is no mode {self.mode}", hint=f"the modes are {', '.join(MODES)}")
-        filters = Filters(sources=self.sources, path_prefix=self.path)
+        filters = Filters(sources=tuple(map(readable, self.sources)), path_prefix=readable(self.path))
         k = self.k or session.config.retrieval.default_k
         return SearchRequest(text="", k=k, mode=mode, filters=filters, near_misses=self.near)
 
@@ -137,7 +137,7 @@ def read_batch(source: str) -> Iterator[BatchQuery]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield BatchQuery.model_validate(json.loads(line))
-            except (ValueError, ValidationError) as error:
+                yield BatchQuery.model_validate_json(line)
+            except ValueError as error:
                 message = f"line {number} of the questions is not an object with id and query"
                 raise DonnaError(Reason.USAGE, message) from error

@@ -32,7 +32,7 @@ FAILED = "failed"
 
 @dataclass(frozen=True, slots=True)
 class Upserted:
-    """What an upsert did: the document's id, its chunks, and how many of them found their vector in the cache."""
+    """What an upsert did: the document's id, its chunks, and how many of them have their vector without embedding."""
 
     id: str
     chunks: int
@@ -182,8 +182,8 @@ class MemoryStore:
             for path in paths
             if self.database.value(
                 "SELECT 1 FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
-                " WHERE d.source_id = ? AND c.embedding_version = '' LIMIT 1",
-                (path,),
+                " WHERE d.source_id = ? AND c.embedding_version IN ('', ?) LIMIT 1",
+                (path, FAILED),
             )
         }
 
@@ -234,8 +234,12 @@ class MemoryStore:
                 forget_words(self.database, existing.id)
                 write_document(self.database, document, existing)
                 index_words(self.database, existing.id)
-        count = len(chunks_of(self.database, existing.id))
-        return Upserted(existing.id, count, count, unchanged=True)
+        count, embedded = self.database.rows(
+            "SELECT count(*), count(*) FILTER (WHERE embedding_version NOT IN ('', ?))"
+            " FROM memory_chunks WHERE document_id = ?",
+            (FAILED, existing.id),
+        )[0]
+        return Upserted(existing.id, count, embedded, unchanged=True)
 
     def _remove_chunks(self, document_id: str) -> list[ChunkRow]:
         rows = chunks_of(self.database, document_id)

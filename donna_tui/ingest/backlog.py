@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import ModelError
-from donna_tui.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed
+from donna_tui.errors import ModelError, Reason
+from donna_tui.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed, ProblemCleared, ProblemRaised
 from donna_tui.index.invocations import InputHash, Invocation, record
 from donna_tui.index.store import MemoryStore, PendingChunk
 from donna_tui.index.vectors import Vector
@@ -50,7 +50,7 @@ class EmbeddingBacklog:
         self._work = asyncio.Event()
         self._tallies: dict[str, _Tally] = {}
         self._saved: dict[str, float] = {}
-        self._failed = False
+        self._failed: dict[str, Reason] = {}
         self.idle = asyncio.Event()
 
     def wake(self) -> None:
@@ -63,7 +63,8 @@ class EmbeddingBacklog:
         self._saved[path] = at
 
     async def run(self) -> None:
-        """Embed until cancelled."""
+        """Embed until cancelled, beginning with what failed before."""
+        await self._write(self._store.retry_failed)
         while True:
             batch = await self._write(lambda: self._store.pending(BATCH))
             if not batch or not await self._round(batch):
@@ -77,7 +78,8 @@ class EmbeddingBacklog:
             await asyncio.wait_for(self._work.wait(), RETRY_SECONDS if self._failed else None)
             self._work.clear()
         except TimeoutError:
-            self._failed = False
+            for path in list(self._failed):
+                self._recovered(path)
             await self._write(self._store.retry_failed)
 
     async def _round(self, batch: list[PendingChunk]) -> bool:
@@ -132,18 +134,25 @@ class EmbeddingBacklog:
         return [vector for chunk in chunks for vector in await self._vectors([chunk])]
 
     async def _fail(self, chunk: PendingChunk, error: ModelError) -> None:
-        self._failed = True
         await self._write(lambda: self._store.mark_failed([chunk.id]))
+        self._failed[chunk.path] = error.reason
         self._hub.post(
             NoteFailed(
                 path=chunk.path, reason=error.reason, message=error.message, next_try=time.time() + RETRY_SECONDS
             )
         )
 
+        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, path=chunk.path))
+
+    def _recovered(self, path: str) -> None:
+        if reason := self._failed.pop(path, None):
+            self._hub.post(ProblemCleared(reason=reason, path=path))
+
     def _tally(self, path: str) -> _Tally:
         return self._tallies.setdefault(path, _Tally())
 
     def _announce(self, path: str) -> None:
+        self._recovered(path)
         saved, tally = self._saved.pop(path, None), self._tallies.pop(path, _Tally())
         self._hub.post(
             NoteEmbedded(

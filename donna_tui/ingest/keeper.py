@@ -128,6 +128,8 @@ class Keeper:
 
     async def _swap_when_built(self) -> None:
         await self._model_known.wait()
+        if self.indexes.building:
+            self.indexes.building.rescan([""])  # another model may be known only after the comparison at the start
         while self.indexes.building and not self.indexes.building.last_reconcile:
             await asyncio.sleep(0.1)
         await self.indexes.finish_building()

@@ -38,7 +38,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a pipeline is made of. `folder` holds the space's index files; `window` is in tokens, `rename_window` in seconds."""
+    """What a pipeline is made of.
+
+    `folder` holds the space's index files; `window` is in tokens, `rename_window` in seconds.
+    """
 
     root: Path
     folder: Path

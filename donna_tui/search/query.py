@@ -73,8 +73,7 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
     phrases: list[str] = []
     without: list[str] = []
     narrowed = filters or Filters()
-    readable = text.encode("utf-8", "replace").decode()  # half a surrogate pair can be neither stored nor embedded
-    for match in _PART.finditer(readable):
+    for match in _PART.finditer(readable(text)):
         value = (match["quoted"] if match["quoted"] is not None else match["plain"]).strip()
         if match["key"]:
             if not match["minus"]:
@@ -88,6 +87,11 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
         else:
             words.append(value)
     return Query(tuple(words), tuple(phrases), tuple(without), narrowed)
+
+
+def readable(text: str) -> str:
+    """The text with a `?` for each half of a surrogate pair: SQLite and the model take none."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _narrow(filters: Filters, key: str, value: str, now: datetime) -> Filters:

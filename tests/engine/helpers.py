@@ -22,7 +22,7 @@ from donna_tui.paths import AppPaths
 from donna_tui.results import Mode, SearchOutcome, SearchRequest
 from donna_tui.space import Space, space_at
 
-GENEROUS_SECONDS = 40.0
+GENEROUS_SECONDS = 15.0
 EVAL_VAULT = Path(__file__).resolve().parents[3] / "shared" / "eval" / "vault_tasks" / "vault"
 
 E = TypeVar("E")

@@ -1,4 +1,4 @@
-"""The wheel, installed alone into an empty environment: lean, complete, and honest about what it lacks."""
+"""The wheel: carries its own files, installs into a fresh environment, and works there without a model."""
 
 from __future__ import annotations
 
@@ -8,83 +8,124 @@ import subprocess
 import sys
 import venv
 import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-LARGEST_MB = 250
-NOT_OURS = ("pip", "setuptools", "_distutils_hack")
+pytestmark = pytest.mark.packaging
+
+ROOT = Path(__file__).parents[2]
+MOST_BYTES = 250_000_000
+TOOLS = ("pip", "setuptools")
+"""What every environment has before anything is installed."""
+
+
+def run(*command: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run a program away from the checkout, so that nothing is imported from it."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DONNA_", "PYTHON"))}
+    return subprocess.run(
+        [*map(str, command)], cwd="/", env={**inherited, **environ}, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
+    folder = tmp_path_factory.mktemp("dist")
+    ran = run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT)
+    assert ran.returncode == 0, ran.stderr
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """An environment with the wheel and what it needs, a vault, and Donna's own folders."""
+
+    folder: Path
+    vault: Path
+
+    @property
+    def packages(self) -> Path:
+        (found,) = (self.folder / "venv" / "lib").glob("python*/site-packages")
+        return found
+
+    def donna(self, *args: str) -> subprocess.CompletedProcess[str]:
+        return run(self.folder / "venv" / "bin" / "donna", *args, DONNA_HOME=str(self.folder / "home"))
 
 
 @pytest.fixture(scope="module")
-def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("empty")
-    venv.create(folder, with_pip=True)
-    subprocess.run([folder / "bin/pip", "install", "--quiet", str(wheel)], check=True, capture_output=True)
-    return folder
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder / "venv", with_pip=True)
+    pip = folder / "venv" / "bin" / "pip"
+    ran = run(pip, "install", "--disable-pip-version-check", "--quiet", wheel)
+    assert ran.returncode == 0, ran.stderr
+    vault = folder / "Notes"
+    vault.mkdir()
+    (vault / "gateway.md").write_text("# Gateway\nThe kestrel sessions are kept in Redis.\n")
+    return Installed(folder, vault)
 
 
-@pytest.fixture
-def vault(tmp_path: Path) -> Path:
-    folder = tmp_path / "vault"
-    folder.mkdir()
-    (folder / "Ferry.md").write_text("# Ferry\n\nThe early boat leaves at ten past seven.\n", encoding="utf-8")
-    return folder
+def test_the_wheel_carries_its_own_files(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for folder in ("styles", "config", "vault_templates"):
+        wanted = {
+            f"donna_tui/_data/{path.relative_to(ROOT).as_posix()}"
+            for path in (ROOT / folder).rglob("*")
+            if path.is_file()
+        }
+        assert wanted <= set(names), folder
+        assert wanted, folder
 
 
-def donna(environment: Path, tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "DONNA_HOME": str(tmp_path / "home")}
-    env.pop("PYTHONPATH", None)
-    return subprocess.run(
-        [environment / "bin/donna", *words], capture_output=True, text=True, cwd=tmp_path, env=env, check=False
+def test_the_wheel_carries_nothing_else(wheel: Path) -> None:
+    tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert len(tops) == 2
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"donna_tui"}
+    assert wheel.stat().st_size < 1_000_000
+
+
+def test_an_installed_donna_indexes_and_searches_by_keyword(installed: Installed) -> None:
+    assert installed.donna("--version").stdout.startswith("donna ")
+    index = installed.donna("index", "--json", "--space", str(installed.vault))
+    assert index.returncode == 4, index.stderr
+    assert json.loads(index.stdout)["indexed"] == 1
+    search = installed.donna("search", "kestrel", "--json", "--space", str(installed.vault))
+    assert search.returncode == 0, search.stderr
+    (hit,) = json.loads(search.stdout)["results"]
+    assert hit["source_path"] == "gateway.md"
+    assert installed.donna("search", "unheardof", "--space", str(installed.vault)).returncode == 1
+
+
+def test_an_installed_donna_is_sound(installed: Installed) -> None:
+    doctor = installed.donna("doctor", "--json")
+    findings = {each["id"]: each["state"] for each in json.loads(doctor.stdout)["findings"]}
+    assert doctor.returncode == 4, doctor.stdout
+    assert "fail" not in findings.values()
+    assert (findings["sqlite"], findings["vectors"], findings["model"]) == ("ok", "ok", "warn")
+
+
+def test_an_installed_donna_finds_its_screens(installed: Installed) -> None:
+    program = (
+        "import donna_tui.tui.app; from donna_tui.resources import resource;"
+        "print(resource('vault_templates', 'demo')); print(resource('styles'))"
     )
+    ran = run(installed.folder / "venv" / "bin" / "python", "-c", program)
+    assert ran.returncode == 0, ran.stderr
+    assert all(Path(line).is_relative_to(installed.packages) for line in ran.stdout.splitlines())
+    assert installed.donna("keys", "--check").returncode == 0
 
 
-def test_the_wheel_carries_styles_settings_and_templates(wheel: Path) -> None:
-    names = set(zipfile.ZipFile(wheel).namelist())
-    shipped = {
+def test_a_lean_installation_is_small(installed: Installed, record_property: Callable[[str, object], None]) -> None:
+    files = [
         path
-        for part in ("styles", "config", "vault_templates")
-        for path in (ROOT / part).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-    assert shipped
-    assert {f"donna_tui/_data/{path.relative_to(ROOT).as_posix()}" for path in shipped} <= names
-
-
-def test_the_lean_installation_is_small(environment: Path) -> None:
-    packages = next((environment / "lib").glob("python3*/site-packages"))
-    size = sum(
-        file.stat().st_size
-        for package in packages.iterdir()
-        if not package.name.startswith(NOT_OURS)
-        for file in ([package] if package.is_file() else package.rglob("*"))
-        if file.is_file()
-    )
-    assert size / 1e6 <= LARGEST_MB
-
-
-def test_doctor_says_that_the_model_is_missing(environment: Path, vault: Path, tmp_path: Path) -> None:
-    done = donna(environment, tmp_path, "doctor", "--json", "--space", str(vault))
-    findings = {each["id"]: each for each in json.loads(done.stdout)["findings"]}
-    assert done.returncode == 4
-    assert findings["model"]["reason"] == "model_missing"
-    assert findings["vectors"]["state"] == "ok"
-
-
-def test_search_is_by_keyword_and_says_so(environment: Path, vault: Path, tmp_path: Path) -> None:
-    done = donna(environment, tmp_path, "search", "early boat", "--json", "--space", str(vault))
-    answer = json.loads(done.stdout)
-    assert done.returncode == 0
-    assert answer["mode"] == "keyword"
-    assert [hit["source_path"] for hit in answer["results"]] == ["Ferry.md"]
-    assert "no model" in done.stderr
+        for path in installed.packages.rglob("*")
+        if path.is_file() and not path.relative_to(installed.packages).parts[0].startswith(TOOLS)
+    ]
+    size = sum(path.stat().st_size for path in files)
+    record_property("bytes", size)
+    print(f"a lean installation takes {size / 1e6:.0f} MB")
+    assert size <= MOST_BYTES
+    assert not {"torch", "transformers", "sentence_transformers"} & {path.name for path in installed.packages.iterdir()}

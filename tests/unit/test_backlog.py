@@ -167,8 +167,7 @@ async def test_what_failed_is_tried_again(bench: Bench, monkeypatch: pytest.Monk
 
 async def test_the_time_since_saving_is_told_once(bench: Bench) -> None:
     bench.store.upsert(note("a.md", "text"))
-    named = next(name for name in ("saved", "noticed") if hasattr(bench.backlog, name))
-    getattr(bench.backlog, named)("a.md", 0.0)
+    bench.backlog.saved("a.md", 0.0)
     async with running(bench):
         await bench.idle()
         bench.store.upsert(note("a.md", "changed"))

@@ -1,0 +1,76 @@
+"""Runs `donna` in a process of its own, on folders of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).parents[2]
+PATIENCE_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run of `donna` left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The one JSON object on stdout."""
+        (line,) = self.out.splitlines()
+        loaded: dict[str, Any] = json.loads(line)
+        return loaded
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The JSON objects on stdout, one a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@dataclass(frozen=True, slots=True)
+class Donna:
+    """`donna` with Donna's own folders below `home`; `module` is what Python runs."""
+
+    home: Path
+    cwd: Path
+    module: str = "tests.cli.without_model"
+    environ: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, *args: str | os.PathLike[str], stdin: str | None = None, **environ: str) -> Ran:
+        """Run it and return what it left; no run ever shows a traceback or colours."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("DONNA_")}
+        ran = subprocess.run(
+            [sys.executable, "-m", self.module, *map(os.fspath, args)],
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            cwd=self.cwd,
+            env={
+                **inherited, "PYTHONPATH": str(REPOSITORY), "DONNA_HOME": str(self.home),
+                "PYTHONWARNINGS": "error::ResourceWarning", **self.environ, **environ,
+            },
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )  # fmt: skip
+        for text in (ran.stdout, ran.stderr):
+            assert "Traceback" not in text, text
+            assert "should not" not in text, text
+            assert "\x1b" not in text
+        return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+
+def write(root: Path, path: str, text: str | bytes) -> Path:
+    """Write a note."""
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file

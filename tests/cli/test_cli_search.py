@@ -1,0 +1,169 @@
+"""`donna search`: one question or a file of them, in words and as JSON, with exit codes that scripts can use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Donna, write
+
+
+def test_hits_are_printed_with_their_citations(donna: Donna, vault: Path) -> None:
+    ran = donna("search", "kestrel sessions", "--space", vault)
+    assert ran.code == 0
+    assert ran.out.splitlines()[1].strip() == "Projects/gateway.md › Gateway › Cache : 3–4"
+    assert "kestrel sessions in Redis" in ran.out
+    assert "by words only: there is no model" in ran.err
+
+
+def test_json_is_one_object_with_everything_about_a_hit(donna: Donna, vault: Path) -> None:
+    ran = donna("search", "osprey", "--json", "--space", vault)
+    data = ran.json
+    assert ran.code == 0
+    assert (data["ok"], data["query"], data["mode"], data["count"]) == (True, "osprey", "keyword", 1)
+    assert data["searched_notes"] == 4
+    (hit,) = data["results"]
+    assert hit["id"] == hit["chunk_id"]
+    assert (hit["source_path"], hit["start_line"], hit["end_line"]) == ("private.md", 4, 4)
+    assert (hit["keyword_rank"], hit["vector_rank"], hit["score"]) == (1, None, None)
+    assert (hit["sensitive"], hit["uri"], hit["source_type"]) == (True, "vault:private.md", "vault")
+
+
+def test_nothing_found_is_said_and_is_exit_code_1(donna: Donna, vault: Path) -> None:
+    ran = donna("search", "zzzunheardof", "--space", vault)
+    assert (ran.code, ran.out.strip()) == (1, "Nothing relevant in 4 notes.")
+    as_json = donna("search", "zzzunheardof", "--json", "--space", vault)
+    assert as_json.code == 1
+    assert (as_json.json["ok"], as_json.json["results"]) == (True, [])
+
+
+def test_every_search_looks_at_the_vault_first(donna: Donna, vault: Path) -> None:
+    assert donna("search", "falcon", "--space", vault).code == 1
+    note = write(vault, "new.md", "A falcon came.")
+    assert donna("search", "falcon", "--space", vault).code == 0
+    note.unlink()
+    assert donna("search", "falcon", "--space", vault).code == 1
+
+
+def test_filters_and_numbers(donna: Donna, vault: Path) -> None:
+    def paths(*args: str) -> list[str]:
+        ran = donna("search", *args, "--json", "--space", vault)
+        return sorted(hit["source_path"] for hit in ran.json["results"])
+
+    assert len(paths("kestrel")) == 3
+    assert len(paths("kestrel", "-k", "1")) == 1
+    assert paths("kestrel", "--path", "Projects") == ["Projects/gateway.md"]
+    assert paths("kestrel tag:work") == ["Meetings/standup.md"]
+    assert paths("kestrel type:meeting") == ["Meetings/standup.md"]
+    assert paths("kestrel -rollback -redis") == ["Projects-old/gateway.md"]
+    assert paths("kestrel", "--source", "chat") == []
+
+
+@pytest.mark.parametrize("query", ["", "   "])
+def test_a_missing_question_is_a_usage_error(donna: Donna, vault: Path, query: str) -> None:
+    ran = donna("search", query, "--space", vault)
+    assert ran.code == 2
+    assert "there is no question" in ran.err
+
+
+def test_an_unknown_mode_is_named(donna: Donna, vault: Path) -> None:
+    ran = donna("search", "x", "--mode", "psychic", "--json", "--space", vault)
+    assert ran.code == 2
+    assert ran.json["reason"] == "usage"
+    assert "psychic" in ran.json["message"]
+
+
+def test_an_unknown_option_is_a_usage_error(donna: Donna, vault: Path) -> None:
+    ran = donna("search", "x", "--nonsense", "--space", vault)
+    assert (ran.code, ran.out) == (2, "")
+    assert "--nonsense" in ran.err
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"', "(", "AND OR NOT", "path:", "-", "a" * 5_000, "\udcff broken", "' OR 1=1 --"],
+    ids=["quote", "bracket", "operators", "empty filter", "minus", "long", "not utf-8", "sql"],
+)
+def test_no_question_is_an_error(donna: Donna, vault: Path, query: str) -> None:
+    ran = donna("search", "--json", "--space", vault, "--", query)
+    assert ran.code in (0, 1)
+    assert ran.json["ok"] is True
+
+
+def test_odd_filters_are_no_error(donna: Donna, vault: Path) -> None:
+    ran = donna("search", "kestrel", "--path", "\udcff", "--source", "\udcff", "--json", "--space", vault)
+    assert (ran.code, ran.json["results"]) == (1, [])
+
+
+def test_a_hostile_note_cannot_draw_on_the_terminal(donna: Donna, vault: Path) -> None:
+    write(vault, "evil\x1b[2J.md", "falcon \x1b]0;owned\x07 \x9b31m \u202e text")
+    ran = donna("search", "falcon", "--space", vault)
+    assert ran.code == 0
+    assert all(line.isprintable() for line in ran.out.splitlines())
+
+
+# Batches
+
+
+def questions(*rows: object) -> str:
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def test_a_batch_is_answered_in_order(donna: Donna, vault: Path, tmp_path: Path) -> None:
+    asked = tmp_path / "questions.jsonl"
+    asked.write_text(
+        questions(
+            {"id": "b", "query": "osprey"},
+            {"id": 7, "query": "zzzunheardof"},
+            {"id": "a", "query": "kestrel", "exclude": ["Projects/gateway.md"]},
+            {"id": "c", "query": "kestrel", "within": "Meetings/standup.md", "unknown": 1},
+        )
+        + "\n"
+    )
+    ran = donna("search", "--batch", asked, "--space", vault)
+    assert ran.code == 0
+    assert [row["id"] for row in ran.rows] == ["b", 7, "a", "c"]
+    found = [sorted(hit["source_path"] for hit in row["results"]) for row in ran.rows]
+    assert found == [
+        ["private.md"],
+        [],
+        ["Meetings/standup.md", "Projects-old/gateway.md"],
+        ["Meetings/standup.md"],
+    ]
+
+
+def test_a_batch_may_come_from_stdin(donna: Donna, vault: Path) -> None:
+    ran = donna("search", "--batch", "-", "-k", "1", "--space", vault, stdin=questions({"id": 1, "query": "kestrel"}))
+    assert ran.code == 0
+    assert [len(row["results"]) for row in ran.rows] == [1]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["not json", "[1]", '{"id": 1}', '{"query": "x"}', '{"id": 1, "query": null}', "[" * 20_000, "\x00"],
+    ids=["words", "list", "no query", "no id", "null", "deep", "nul"],
+)
+def test_a_malformed_line_is_named_by_its_number(donna: Donna, vault: Path, bad: str) -> None:
+    asked = questions({"id": 1, "query": "kestrel"}) + f"\n{bad}\n"
+    ran = donna("search", "--batch", "-", "--space", vault, stdin=asked)
+    assert (ran.code, ran.out) == (2, "")
+    assert "line 3 " in ran.err
+
+
+def test_an_empty_batch_has_no_answers(donna: Donna, vault: Path) -> None:
+    ran = donna("search", "--batch", "-", "--space", vault, stdin="\n\n")
+    assert (ran.code, ran.out) == (0, "")
+
+
+def test_a_batch_that_cannot_be_read_is_a_usage_error(donna: Donna, vault: Path, tmp_path: Path) -> None:
+    assert donna("search", "--batch", tmp_path / "none", "--space", vault).code == 2
+    (tmp_path / "latin").write_bytes(b'{"id": 1, "query": "\xff"}')
+    assert donna("search", "--batch", tmp_path / "latin", "--space", vault).code == 2
+
+
+def test_half_a_surrogate_pair_is_a_malformed_line(donna: Donna, vault: Path) -> None:
+    ran = donna("search", "--batch", "-", "--space", vault, stdin='{"id": 1, "query": "kestrel \\ud800"}\n')
+    assert (ran.code, ran.out) == (2, "")
+    assert "line 1 " in ran.err

@@ -1,0 +1,80 @@
+"""An embedding model that misbehaves on demand; its vectors are honest enough to be stored."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import pytest
+
+from donna_tui import engine
+from donna_tui.embedding.prepare import OnPhase
+from donna_tui.embedding.provider import Matrix, Vector
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.errors import ModelError, Reason
+from donna_tui.events import ModelPhase
+from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+
+DIM = 16
+
+Fault = Callable[[Matrix], Matrix]
+
+
+def refuse(rows: Matrix) -> Matrix:
+    raise ModelError(Reason.EMBEDDING_FAILED, "the model refused a passage")
+
+
+def crash(rows: Matrix) -> Matrix:
+    raise RuntimeError("a fault deep inside a library")
+
+
+def not_a_number(rows: Matrix) -> Matrix:
+    return np.full_like(rows, np.nan)
+
+
+def wrong_dim(rows: Matrix) -> Matrix:
+    return rows[:, :-1]
+
+
+def zero(rows: Matrix) -> Matrix:
+    return np.zeros_like(rows)
+
+
+class FaultyModel:
+    """Vectors from hashes; `fault` spoils every batch in which a text holds `poison`."""
+
+    name = "faulty"
+    dim = DIM
+    max_tokens = 256
+    counter: TokenCounter = EstimatedTokens()
+
+    def __init__(self, version: str = "faulty@1", poison: str = "", fault: Fault = refuse) -> None:
+        self.version_tag, self.poison, self._fault = version, poison, fault
+
+    def embed(self, text: str) -> Vector:
+        return self.embed_batch([text])[0]
+
+    def embed_batch(self, texts: Sequence[str]) -> Matrix:
+        rows = np.stack([self._row(text) for text in texts])
+        return self._fault(rows) if self.poison and any(self.poison in text for text in texts) else rows
+
+    def _row(self, text: str) -> Vector:
+        seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+        row = np.random.default_rng(seed).standard_normal(DIM).astype(np.float32)
+        return row / np.linalg.norm(row)
+
+    def close(self) -> None:
+        pass
+
+
+def serve(monkeypatch: pytest.MonkeyPatch, model: FaultyModel) -> None:
+    """Every engine that starts from now on gets this model."""
+
+    def build(provider: str, cache: Path, on_phase: OnPhase, cancel: Event | None = None) -> EmbeddingService:
+        on_phase(ModelPhase.READY, model.version_tag)
+        return EmbeddingService(model)
+
+    monkeypatch.setattr(engine, "build_embedding_service", build)

@@ -1,0 +1,215 @@
+"""Missing notes: held for the rename window, removed when due, and kept when far too many go at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.errors import Reason
+from donna_tui.events import EngineEvent, EventHub, ProblemCleared, ProblemRaised
+from donna_tui.ingest import departures as departures_module
+from donna_tui.ingest.departures import FEW, MANY, SHARE, Departures, suspicious
+
+WINDOW = 2.0
+
+
+class Clock:
+    """A monotonic clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class Vault:
+    """What the index holds, whether notes are being read, and what was removed."""
+
+    def __init__(self, known: int) -> None:
+        self.known, self.reading, self.removed = known, False, list[str]()
+        self.events: list[EngineEvent] = []
+        hub = EventHub()
+        hub.subscribe(self.events.append)
+        self.departures = Departures(hub, WINDOW, self.remove, lambda: self.reading, self.count)
+
+    async def remove(self, path: str) -> None:
+        self.removed.append(path)
+        self.known -= 1
+
+    async def count(self) -> int:
+        return self.known
+
+    @property
+    def problems(self) -> list[str]:
+        return [type(each).__name__ for each in self.events if isinstance(each, ProblemRaised | ProblemCleared)]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(departures_module, "time", made)
+    monkeypatch.setattr(departures_module, "LOOK_SECONDS", 0.0)
+    return made
+
+
+@contextlib.asynccontextmanager
+async def watched(vault: Vault) -> AsyncIterator[None]:
+    task = asyncio.create_task(vault.departures.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def let_it_run() -> None:
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+def some(count: int) -> list[str]:
+    return [f"{number}.md" for number in range(count)]
+
+
+async def test_a_missing_note_stays_for_the_rename_window(clock: Clock) -> None:
+    vault = Vault(100)
+    async with watched(vault):
+        vault.departures.expect(["a.md"])
+        clock.now += WINDOW - 0.1
+        await let_it_run()
+        assert vault.removed == []
+        assert vault.departures.waiting
+        clock.now += 0.1
+        await let_it_run()
+    assert vault.removed == ["a.md"]
+    assert not vault.departures.waiting
+
+
+async def test_expecting_again_does_not_begin_anew(clock: Clock) -> None:
+    vault = Vault(100)
+    async with watched(vault):
+        vault.departures.expect(["a.md"])
+        clock.now += WINDOW / 2
+        vault.departures.expect(["a.md"])
+        clock.now += WINDOW / 2
+        await let_it_run()
+    assert vault.removed == ["a.md"]
+
+
+async def test_nothing_is_removed_while_notes_are_read(clock: Clock) -> None:
+    vault = Vault(100)
+    vault.reading = True
+    async with watched(vault):
+        vault.departures.expect(["a.md"])
+        clock.now += 10 * WINDOW
+        await let_it_run()
+        assert vault.removed == []
+        vault.reading = False
+        await let_it_run()
+    assert vault.removed == ["a.md"]
+
+
+async def test_far_too_many_at_once_are_held_and_told_once(clock: Clock) -> None:
+    vault = Vault(100)
+    gone = some(60)
+    async with watched(vault):
+        vault.departures.expect(gone)
+        clock.now += WINDOW
+        await let_it_run()
+        assert (vault.removed, vault.departures.held, vault.departures.waiting) == ([], 60, False)
+        vault.departures.expect(gone)
+        clock.now += 10 * WINDOW
+        await let_it_run()
+    assert vault.removed == []
+    assert vault.problems == ["ProblemRaised"]
+    raised = vault.events[0]
+    assert isinstance(raised, ProblemRaised)
+    assert raised.reason is Reason.MASS_DISAPPEARANCE
+    assert "60 notes" in raised.message
+
+
+async def test_when_the_user_says_so_what_was_held_is_removed(clock: Clock) -> None:
+    vault = Vault(100)
+    async with watched(vault):
+        vault.departures.expect(some(60))
+        clock.now += WINDOW
+        await let_it_run()
+        vault.departures.accept()
+        clock.now += WINDOW
+        await let_it_run()
+    assert len(vault.removed) == 60
+    assert vault.departures.held == 0
+    assert vault.problems == ["ProblemRaised", "ProblemCleared"]
+
+
+async def test_consent_covers_what_was_asked_about_and_nothing_later(clock: Clock) -> None:
+    vault = Vault(200)
+    async with watched(vault):
+        vault.departures.accept()
+        vault.departures.expect(["known.md"], accept=True)
+        vault.departures.expect(some(150))
+        clock.now += WINDOW
+        await let_it_run()
+    assert vault.removed == ["known.md"]
+    assert vault.departures.held == 150
+
+
+async def test_an_accepted_disappearance_needs_no_second_word(clock: Clock) -> None:
+    vault = Vault(100)
+    async with watched(vault):
+        vault.departures.expect(some(100), accept=True)
+        clock.now += WINDOW
+        await let_it_run()
+    assert len(vault.removed) == 100
+
+
+async def test_what_was_held_is_released_when_it_is_back(clock: Clock) -> None:
+    vault = Vault(100)
+    async with watched(vault):
+        vault.departures.expect(some(60))
+        clock.now += WINDOW
+        await let_it_run()
+        vault.departures.complete(["0.md", "another.md"])
+        assert vault.departures.held
+        vault.departures.complete(["another.md"])
+        assert vault.departures.held == 0
+    assert vault.problems == ["ProblemRaised", "ProblemCleared"]
+
+
+async def test_a_complete_comparison_without_anything_held_says_nothing(clock: Clock) -> None:
+    vault = Vault(100)
+    vault.departures.complete([])
+    assert vault.events == []
+
+
+@pytest.mark.parametrize(
+    ("gone", "known", "expected"),
+    [
+        (0, 0, False),
+        (1, 1, False),
+        (2, 2, False),
+        (FEW, FEW, True),
+        (MANY - 1, 1_000, False),
+        (MANY, 1_000, False),
+        (MANY, MANY * 3, True),
+        (30, 100, False),
+        (31, 100, True),
+        (19, 20, False),
+        (20, 20, True),
+    ],
+)
+def test_what_is_suspicious(gone: int, known: int, expected: bool) -> None:
+    assert suspicious(gone, known) is expected
+
+
+@given(st.integers(0, 5_000), st.integers(0, 5_000))
+def test_more_missing_is_never_less_suspicious(gone: int, known: int) -> None:
+    if suspicious(gone, known):
+        assert suspicious(gone + 1, known)
+        assert gone > SHARE * known

@@ -1,0 +1,46 @@
+"""What the watcher noticed, sorted by what is on disk now."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from donna_tui.ingest.hints import SortedHints, sort_hints
+from donna_tui.vault.client import VaultClient
+
+
+def sort(root: Path, *paths: str) -> SortedHints:
+    return sort_hints(VaultClient(root, ignore=("Templates/**",)), root, paths)
+
+
+def test_notes_folders_and_what_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "P").mkdir()
+    (tmp_path / "P" / "a.md").write_text("x")
+    found = sort(tmp_path, "P/a.md", "P", "gone.md", "gone")
+    assert found == SortedHints(("P/a.md",), ("P",), ("gone", "gone.md"))
+
+
+def test_the_root_itself_is_a_folder(tmp_path: Path) -> None:
+    assert sort(tmp_path, "") == SortedHints((), ("",), ())
+
+
+def test_what_is_no_note_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "Templates").mkdir()
+    for name in ("picture.png", "Templates/t.md", "a.md~", ".hidden.md"):
+        (tmp_path / name).write_text("x")
+    assert sort(tmp_path, "picture.png", "Templates/t.md", "a.md~", ".hidden.md") == SortedHints((), (), ())
+
+
+def test_hidden_paths_are_left_out_even_when_gone(tmp_path: Path) -> None:
+    assert sort(tmp_path, ".obsidian/workspace.json", "P/.git/index", ".trash") == SortedHints((), (), ())
+
+
+def test_a_link_to_a_folder_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    os.symlink(tmp_path / "real", tmp_path / "link")
+    assert sort(tmp_path, "link").folders == ()
+
+
+def test_paths_that_cannot_be_asked_for_count_as_gone(tmp_path: Path) -> None:
+    long = "x" * 5_000
+    assert sort(tmp_path, long, "a\x00b").vanished == ("a\x00b", long)

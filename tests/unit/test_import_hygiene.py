@@ -1,0 +1,206 @@
+"""Each room stays in its place: what is slow or dangerous is imported where it is needed and nowhere else."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "donna_tui"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+TORCH = frozenset({"torch", "transformers", "sentence_transformers"})
+
+RUNS_PROGRAMS = {
+    "embedding/prepare.py": "the export of the model, in a process of its own",
+    "tui/outside.py": "the user's editor, Obsidian and the browser",
+}
+"""The only modules that start programs, and which."""
+
+
+def name(module: Path) -> str:
+    return module.relative_to(PACKAGE).as_posix()
+
+
+def imports(module: Path) -> Iterator[str]:
+    """The modules that a file imports anywhere, with their full names."""
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def importers(library: str) -> set[str]:
+    return {name(each) for each in MODULES if any(one.split(".")[0] == library for one in imports(each))}
+
+
+def loaded_after(program: str, home: Path, *args: str) -> set[str]:
+    """The top-level modules that are loaded once a program has run in a fresh interpreter."""
+    code = (
+        "import sys, json\n"
+        f"try:\n    exec({program!r})\n"
+        "finally:\n    print('\\n' + json.dumps(sorted({each.split('.')[0] for each in sys.modules})))"
+    )
+    environ = {each: value for each, value in os.environ.items() if not each.startswith(("DONNA_", "COV_"))}
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *args],
+        cwd=ROOT,
+        env={**environ, "DONNA_HOME": str(home), "TEXTUAL": "", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    last = ran.stdout.splitlines()[-1:]
+    assert last, ran.stderr
+    loaded: list[str] = json.loads(last[0])
+    return set(loaded)
+
+
+def verb(*words: str) -> str:
+    return f"sys.argv[1:] = {list(words)!r}\nfrom donna_tui.__main__ import main\nmain()"
+
+
+def test_the_screens_load_neither_database_nor_model_nor_watcher(tmp_path: Path) -> None:
+    loaded = loaded_after("import donna_tui.tui.app", tmp_path)
+    assert "textual" in loaded
+    heavy = {"apsw", "numpy", "onnxruntime", "watchfiles", "pydantic", "sqlite_vec", "tokenizers", *TORCH}
+    assert not loaded & heavy
+
+
+@pytest.mark.parametrize("words", [("--version",), ("--help",), ("search", "--help"), ("keys",), ("keys", "--check")])
+def test_small_verbs_load_little(tmp_path: Path, words: tuple[str, ...]) -> None:
+    loaded = loaded_after(verb(*words), tmp_path)
+    assert "donna_tui" in loaded
+    assert not loaded & {"apsw", "numpy", "onnxruntime", "textual", "watchfiles", "tokenizers", *TORCH}
+
+
+def test_the_verbs_never_load_the_screens(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    loaded = loaded_after(verb("status", "--space", str(tmp_path / "vault")), tmp_path / "home")
+    assert "apsw" in loaded
+    assert not loaded & {"textual", "onnxruntime", *TORCH}
+
+
+def test_the_engine_is_imported_without_the_models_libraries(tmp_path: Path) -> None:
+    loaded = loaded_after("import donna_tui.engine", tmp_path)
+    assert "apsw" in loaded
+    assert not loaded & {"onnxruntime", "textual", *TORCH}
+
+
+@pytest.mark.model
+def test_a_search_with_a_prepared_model_never_loads_torch(tmp_path: Path, model_cache: Path) -> None:
+    (tmp_path / "home" / "cache").mkdir(parents=True)
+    (tmp_path / "home" / "cache" / "models").symlink_to(model_cache / "models")
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "a.md").write_text("The boat leaves the harbour at dawn.")
+    words = ("search", "a ship sails in the morning", "--mode", "semantic", "--space", str(tmp_path / "vault"))
+    loaded = loaded_after(verb(*words), tmp_path / "home")
+    assert "onnxruntime" in loaded
+    assert not loaded & {"textual", *TORCH}
+
+
+def test_only_the_screens_know_textual() -> None:
+    assert {each.split("/")[0] for each in importers("textual")} == {"tui"}
+    assert {each.split("/")[0] for each in importers("rich")} <= {"tui"}
+
+
+def test_only_the_index_knows_sqlite() -> None:
+    examined = {"tools/doctor.py"}  # names SQLite's version, from a function
+    assert {each.split("/")[0] for each in importers("apsw") - examined} == {"index"}
+    assert {each.split("/")[0] for each in importers("sqlite_vec")} == {"index"}
+    assert importers("sqlite3") == set()
+
+
+def test_only_embedding_knows_the_models_libraries() -> None:
+    examined = {"tools/doctor.py"}  # names ONNX Runtime's version, from a function
+    for library in ("onnxruntime", "onnx", "tokenizers", *TORCH):
+        assert {each.split("/")[0] for each in importers(library) - examined} <= {"embedding"}, library
+
+
+def test_nothing_talks_to_the_network() -> None:
+    for library in ("socket", "http", "urllib", "requests", "httpx", "aiohttp", "ssl", "ftplib", "smtplib"):
+        users = {each for each in importers(library) if any(one != "urllib.parse" for one in uses(each, library))}
+        assert users == set(), library
+
+
+def uses(module: str, library: str) -> set[str]:
+    return {each for each in imports(PACKAGE / module) if each.split(".")[0] == library}
+
+
+def test_one_module_makes_text_fit_for_a_terminal() -> None:
+    definitions = {
+        name(module)
+        for module in MODULES
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name in ("clean", "clean_line", "sanitise", "sanitize")
+    }
+    assert definitions == {"safety/terminal.py"}
+
+
+def _starters() -> Iterator[str]:
+    for module in MODULES:
+        if any(ast.unparse(call.func).endswith("create_subprocess_exec") for call in calls(module)):
+            yield name(module)
+
+
+def calls(module: Path) -> Iterator[ast.Call]:
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            yield node
+
+
+def test_programs_are_started_in_few_places_and_never_by_a_shell() -> None:
+    assert importers("subprocess") | set(_starters()) == set(RUNS_PROGRAMS)
+    for module in MODULES:
+        for call in calls(module):
+            assert "shell" not in {keyword.arg for keyword in call.keywords}, name(module)
+            called = ast.unparse(call.func)
+            assert not called.startswith(("os.system", "os.popen", "os.exec", "os.spawn", "pty.")), name(module)
+            assert called not in {"eval", "exec", "compile", "__import__", "create_subprocess_shell"}, name(module)
+            assert not called.endswith("create_subprocess_shell"), name(module)
+
+
+def test_nothing_is_unpickled_or_loaded_as_unsafe_yaml() -> None:
+    for library in ("pickle", "marshal", "shelve", "dill"):
+        assert importers(library) == set()
+    unsafe = {"yaml.load", "yaml.unsafe_load", "yaml.full_load", "yaml.load_all"}
+    for module in MODULES:
+        for call in calls(module):
+            assert ast.unparse(call.func) not in unsafe or _safe_loader(call), name(module)
+
+
+def _safe_loader(call: ast.Call) -> bool:
+    given = [ast.unparse(each) for each in (*call.args[1:], *(keyword.value for keyword in call.keywords))]
+    return bool(given) and not any("Unsafe" in each or "FullLoader" in each or each == "yaml.Loader" for each in given)
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [
+        name(module)
+        for module in MODULES
+        if module.read_text(encoding="utf-8").strip() and not ast.get_docstring(ast.parse(module.read_text("utf-8")))
+    ]
+    assert silent == []
+
+
+def test_no_module_is_longer_than_a_chapter() -> None:
+    assert {name(each): lines for each in MODULES if (lines := len(each.read_text("utf-8").splitlines())) > 400} == {}
+
+
+def test_the_layers_hold() -> None:
+    ran = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout

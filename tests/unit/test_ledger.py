@@ -1,0 +1,107 @@
+"""The ledger: percentiles, throughput, and the problems that hold now."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.errors import Reason
+from donna_tui.events import (
+    IngestBatch,
+    NoteEmbedded,
+    NoteIndexed,
+    ProblemCleared,
+    ProblemRaised,
+    SearchDone,
+    StageTimes,
+)
+from donna_tui.ingest.ledger import RATE_WINDOW_SECONDS, SAMPLES, Ledger, Rate, percentiles
+from donna_tui.status import Latency
+
+
+def searched(ms: float) -> SearchDone:
+    return SearchDone(mode="hybrid", k=8, hits=1, latency_ms=ms)
+
+
+def indexed(embedded: int, found_after_ms: float | None = None) -> NoteIndexed:
+    return NoteIndexed(
+        path="a.md", why="new", chunks=3, embedded=embedded, stages=StageTimes(), found_after_ms=found_after_ms
+    )
+
+
+def test_percentiles() -> None:
+    assert percentiles([]) == Latency()
+    assert percentiles([7.0]) == Latency(p50=7.0, p95=7.0, samples=1)
+    assert percentiles(float(each) for each in range(101)) == Latency(p50=50.0, p95=95.0, samples=101)
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1))
+def test_percentiles_are_samples_in_order(samples: list[float]) -> None:
+    found = percentiles(samples)
+    assert found.p50 in samples
+    assert found.p95 in samples
+    assert min(samples) <= found.p50 <= found.p95 <= max(samples)
+
+
+def test_latencies_are_kept_apart_and_bounded() -> None:
+    ledger = Ledger()
+    for number in range(SAMPLES + 50):
+        ledger(searched(float(number)))
+    ledger(indexed(0, 40.0))
+    ledger(indexed(0))
+    ledger(NoteEmbedded(path="a.md", computed=1, reused=0, latency_ms=1.0, found_after_ms=90.0))
+    search, keyword, meaning = ledger.latencies()
+    assert search.samples == SAMPLES
+    assert search.p50 is not None
+    assert search.p50 > 150
+    assert (keyword, meaning) == (Latency(p50=40.0, p95=40.0, samples=1), Latency(p50=90.0, p95=90.0, samples=1))
+
+
+def test_embedded_and_reused_are_counted() -> None:
+    ledger = Ledger()
+    ledger(IngestBatch(notes=1, chunks=5, latency_ms=1.0))
+    ledger(indexed(2))
+    ledger(NoteEmbedded(path="a.md", computed=5, reused=3, latency_ms=1.0))
+    assert (ledger.embedded, ledger.reused) == (5, 5)
+
+
+def test_a_problem_holds_until_it_is_cleared() -> None:
+    ledger = Ledger()
+    ledger(ProblemRaised(reason=Reason.DISK_FULL, message="full"))
+    ledger(ProblemRaised(reason=Reason.DISK_FULL, message="still full", hint="free some"))
+    ledger(ProblemRaised(reason=Reason.UNREADABLE, message="no", path="a.md"))
+    assert [(each.reason, each.path, each.message) for each in ledger.problems] == [
+        (Reason.DISK_FULL, "", "still full"),
+        (Reason.UNREADABLE, "a.md", "no"),
+    ]
+    assert len({each.id for each in ledger.problems}) == 2
+    ledger(ProblemCleared(reason=Reason.UNREADABLE, path="b.md"))
+    ledger(ProblemCleared(reason=Reason.DISK_FULL))
+    assert [each.path for each in ledger.problems] == ["a.md"]
+
+
+def test_the_rate_is_counted_by_the_second() -> None:
+    rate = Rate()
+    for second, count in ((100, 3), (100, 4), (102, 5)):
+        rate.add(count, second)
+    series = rate.series(103)
+    assert len(series) == RATE_WINDOW_SECONDS
+    assert series[-4:] == (7.0, 0.0, 5.0, 0.0)
+    assert rate.per_second(103) == 6.0
+
+
+def test_the_present_second_does_not_count_until_it_is_over() -> None:
+    rate = Rate()
+    rate.add(10, 100)
+    assert rate.per_second(100) == 0.0
+    assert rate.per_second(101) == 10.0
+
+
+def test_work_of_long_ago_is_no_rate() -> None:
+    rate = Rate()
+    rate.add(10, 100)
+    assert rate.per_second(200) == 0.0
+    assert set(rate.series(200)) == {0.0}
+    for second in range(100, 300):
+        rate.add(1, second)
+    assert rate.series(299) == (1.0,) * RATE_WINDOW_SECONDS

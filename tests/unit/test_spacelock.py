@@ -1,0 +1,90 @@
+"""The lock on a space: one process at a time, and free again however that process ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from donna_tui.spacelock import SpaceLock
+
+ROOT = Path(__file__).parents[2]
+HOLDER = """
+import sys
+from pathlib import Path
+from donna_tui.spacelock import SpaceLock
+lock = SpaceLock(Path(sys.argv[1]))
+print(lock.acquire("another program"), flush=True)
+sys.stdin.read()
+"""
+
+
+def holder(folder: Path) -> subprocess.Popen[str]:
+    """Another process that takes the lock and keeps it until its stdin is closed."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout
+    assert child.stdout.readline() == "True\n"
+    return child
+
+
+def test_another_process_keeps_the_lock_until_it_is_killed(tmp_path: Path) -> None:
+    with holder(tmp_path) as child:
+        lock = SpaceLock(tmp_path)
+        assert not lock.acquire("this test")
+        assert lock.owner() == f"another program (process {child.pid})"
+        child.kill()
+        child.wait()
+        assert lock.acquire("this test")
+        assert lock.owner() == f"this test (process {os.getpid()})"
+        lock.release()
+
+
+def test_two_locks_of_one_process_exclude_each_other(tmp_path: Path) -> None:
+    one, two = SpaceLock(tmp_path), SpaceLock(tmp_path)
+    assert one.acquire("one")
+    assert not two.acquire("two")
+    one.release()
+    assert two.acquire("two")
+    two.release()
+
+
+def test_releasing_twice_or_without_the_lock_is_no_error(tmp_path: Path) -> None:
+    lock = SpaceLock(tmp_path)
+    lock.release()
+    with lock:
+        assert lock.acquire("x")
+    lock.release()
+    assert SpaceLock(tmp_path).acquire("again")
+
+
+def test_an_owner_that_cannot_be_told_is_empty(tmp_path: Path) -> None:
+    lock = SpaceLock(tmp_path)
+    assert lock.owner() == ""
+    for text in ("", "{}", "[]", '{"what": "x", "pid": "y"}', "\xff"):
+        (tmp_path / "lock").write_bytes(text.encode("latin-1"))
+        assert lock.owner() == ""
+
+
+def test_a_shorter_name_leaves_nothing_of_a_longer_one(tmp_path: Path) -> None:
+    lock = SpaceLock(tmp_path)
+    for what in ("a very long description of a program", "x"):
+        assert lock.acquire(what)
+        assert lock.owner() == f"{what} (process {os.getpid()})"
+        lock.release()
+
+
+def test_the_lock_file_is_private_and_not_inherited(tmp_path: Path) -> None:
+    lock = SpaceLock(tmp_path)
+    assert lock.acquire("x")
+    assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o600
+    child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    lock.release()
+    assert SpaceLock(tmp_path).acquire("y")
+    child.communicate()

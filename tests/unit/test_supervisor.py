@@ -1,0 +1,104 @@
+"""Background tasks: a failure is told and the task starts again; stopping ends them all."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from donna_tui import supervisor as supervisor_module
+from donna_tui.errors import DatabaseError, Reason
+from donna_tui.events import EngineEvent, EventHub, ProblemRaised
+from donna_tui.supervisor import Supervisor
+
+
+class Bench:
+    """A supervisor whose events are kept."""
+
+    def __init__(self) -> None:
+        self.events: list[EngineEvent] = []
+        hub = EventHub()
+        hub.subscribe(self.events.append)
+        self.supervisor = Supervisor(hub)
+
+    @property
+    def problems(self) -> list[ProblemRaised]:
+        return [event for event in self.events if isinstance(event, ProblemRaised)]
+
+
+async def test_work_that_returns_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, done = Bench(), asyncio.Event()
+
+    async def work() -> None:
+        done.set()
+
+    bench.supervisor.start("once", work)
+    await asyncio.wait_for(done.wait(), 10)
+    await bench.supervisor.stop()
+    assert bench.problems == []
+
+
+async def test_a_failure_is_told_and_the_work_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor_module, "FIRST_PAUSE_SECONDS", 0.0)
+    bench, runs, done = Bench(), 0, asyncio.Event()
+
+    async def work() -> None:
+        nonlocal runs
+        runs += 1
+        if runs == 1:
+            raise DatabaseError(Reason.DISK_FULL, "the disk is full", hint="free some space")
+        if runs == 2:
+            raise ValueError("secret text of a note")
+        done.set()
+
+    bench.supervisor.start("reading", work)
+    await asyncio.wait_for(done.wait(), 10)
+    await bench.supervisor.stop()
+    known, unknown = bench.problems
+    assert (known.reason, known.message, known.hint) == (Reason.DISK_FULL, "the disk is full", "free some space")
+    assert unknown.reason is Reason.INTERNAL
+    assert "reading" in unknown.message
+    assert "ValueError" in unknown.message
+    assert "secret" not in unknown.message
+
+
+async def test_the_pause_doubles_up_to_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, pauses, enough = Bench(), list[float](), asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 9:
+            enough.set()
+            await asyncio.Event().wait()
+
+    async def work() -> None:
+        raise RuntimeError
+
+    real = asyncio.sleep
+    monkeypatch.setattr(supervisor_module.asyncio, "sleep", sleep)
+    bench.supervisor.start("failing", work)
+    await asyncio.wait_for(enough.wait(), 10)
+    monkeypatch.setattr(supervisor_module.asyncio, "sleep", real)
+    await bench.supervisor.stop()
+    assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
+
+
+async def test_stopping_waits_until_every_task_has_cleaned_up() -> None:
+    bench, cleaned, started = Bench(), list[str](), asyncio.Event()
+
+    async def work() -> None:
+        try:
+            started.set()
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            cleaned.append("yes")
+
+    bench.supervisor.start("forever", work)
+    bench.supervisor.start("forever too", work)
+    await started.wait()
+    await asyncio.sleep(0)
+    await bench.supervisor.stop()
+    assert cleaned == ["yes", "yes"]
+    assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("donna-")]
+    await bench.supervisor.stop()
