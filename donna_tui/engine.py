@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.build import build_embedding_service, build_token_counter
 from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DatabaseError, DonnaError, Reason, SpaceError
+from donna_tui.errors import DatabaseError, DonnaError, Reason
 from donna_tui.events import (
     EngineEvent,
     EngineStateChanged,
@@ -25,9 +26,8 @@ from donna_tui.events import (
 )
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document, folders_of, linking_to, sources_of
-from donna_tui.index.generations import Recipe, current_generation, index_path
+from donna_tui.index.generations import Recipe
 from donna_tui.index.invocations import InputHash, load_key
-from donna_tui.index.readers import Readers
 from donna_tui.index.vectors import VectorIndex
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.pipeline import Parts
@@ -39,9 +39,9 @@ from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
 from donna_tui.search.hybrid import Settings
 from donna_tui.space import Space, remember
-from donna_tui.spacelock import SpaceLock
 from donna_tui.status import Status
 from donna_tui.supervisor import Supervisor
+from donna_tui.tenure import Tenure
 from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
 from donna_tui.tools.passage import Passage, read_passage
 from donna_tui.vault.client import VaultClient
@@ -57,24 +57,23 @@ class Engine:
     """One space at work. Use it on one event loop, between `start` and `stop`.
 
     `watch` follows the vault until `stop`; without it, `sync` brings the index up to date once. `what` names this
-    program to others that find the space in use. If another process keeps the index, this one only reads it.
+    program to others that find the space in use. If another process keeps the index, this one only reads it, and keeps
+    it itself once the other has ended.
     """
 
     def __init__(
         self, space: Space, config: MemoryConfig, paths: AppPaths, *, watch: bool = True, what: str = "donna"
     ) -> None:
-        self.space, self._config, self._paths, self._watch, self._what = space, config, paths, watch, what
+        self.space, self._config, self._paths, self._watch = space, config, paths, watch
         self.hub = EventHub()
         self.model_known = asyncio.Event()
-        self._keeper: Keeper | None = None
-        self._readers: Readers | None = None
         self._service: EmbeddingService | None = None
         self._cancel_model = threading.Event()
         self._started = False
-        self._lock = SpaceLock(space.state)
         self._log_file = paths.log / LOG_NAME
         self._tasks = Supervisor(self.hub)
         self._monitor = Monitor(self.hub, self._measure)
+        self._tenure = Tenure(space, what, self.hub, self._build_keeper, self._keep)
 
     # Life
 
@@ -90,33 +89,31 @@ class Engine:
         self._end_log = self.hub.subscribe(self._log)
         self._started = True
         self._input_hash = InputHash(load_key(self.space.state))
-        self._desk = SearchDesk(self._index_readers, self._settings(), self.hub, self._input_hash)
+        self._desk = SearchDesk(lambda: self._tenure.readers, self._settings(), self.hub, self._input_hash)
         self.hub.post(EngineStateChanged(state="starting"))
+        if not self._log.opened:
+            self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
         self._client = self._build_client()
-        await self._open()
+        await self._tenure.begin()
+        if self._watch:
+            self._tasks.start("taking over the index", self._tenure.take_over)
         self._tasks.start("loading the model", self._load_model)
         self._tasks.start("counting", self._monitor.run)
 
-    async def _open(self) -> None:
-        if self._lock.acquire(self._what):
-            remember(self.space)
-            self._keeper = Keeper(self._parts(), self.hub, self._desk, self._input_hash)
-            await self._keeper.open()
-            self.hub.subscribe(self._on_swap)
-            if self._watch:
-                self._keeper.watch()
-            self.hub.post(EngineStateChanged(state="running"))
-        else:
-            self._readers = Readers(self._existing_index())
-            detail = f"{self._lock.owner() or 'another Donna'} keeps this index up to date"
-            self.hub.post(EngineStateChanged(state="read_only", detail=detail))
+    def _build_keeper(self) -> Keeper:
+        return Keeper(self._parts(), self.hub, self._desk, self._input_hash)
 
-    def _existing_index(self) -> Path:
-        generation = current_generation(self.space.state)
-        if generation is None:
-            owner = self._lock.owner() or "another Donna"
-            raise SpaceError(Reason.BUSY, f"{owner} is just making the index", hint="try again in a moment")
-        return index_path(self.space.state, generation)
+    async def _keep(self, keeper: Keeper) -> None:
+        """This process keeps the index from now on."""
+        with contextlib.suppress(OSError):  # on a full disk the space is simply not remembered
+            remember(self.space)
+        self.hub.subscribe(self._on_swap)
+        if self._watch:
+            keeper.watch()
+        if self.model_known.is_set():
+            await keeper.use_model(self._service)
+        self.hub.post(EngineStateChanged(state="running"))
+        self._follow_model()
 
     async def stop(self) -> None:
         """Stop all work and close everything. What was not finished is found again at the next start."""
@@ -128,11 +125,7 @@ class Engine:
         await self._tasks.stop()
         if self._service:
             await self._service.close()
-        if self._keeper:
-            await self._keeper.close()
-        if self._readers:
-            await asyncio.to_thread(self._readers.close)
-        self._lock.release()
+        await self._tenure.end()
         self.hub.post(EngineStateChanged(state="stopped"))
         self._monitor.close()
         self._end_log()
@@ -141,9 +134,12 @@ class Engine:
     async def sync(self, *, full: bool = False) -> None:
         """Bring the index up to date and return when it is; nothing to do where another process keeps it.
 
-        Raises VaultReadError if the vault is missing.
+        Raises DonnaError if it cannot be brought up to date: VaultReadError if the vault is missing, DatabaseError if
+        the index cannot be written.
         """
         await self.model_known.wait()
+        if self._tenure.trouble:
+            raise self._tenure.trouble
         if self._keeper:
             await self._keeper.sync(full=full)
             await self._monitor.refresh()
@@ -284,38 +280,33 @@ class Engine:
             space=self.space.name,
             root=self.space.root,
             database=self.database,
-            owner=self._lock.owner(),
+            owner=self._tenure.owner,
             log_file=self._log_file,
         )
 
     @property
     def database(self) -> Path:
         """The index file in use."""
-        if self._keeper:
-            return self._keeper.indexes.active.path
-        return index_path(self.space.state, current_generation(self.space.state) or 1)
+        return self._tenure.database
 
     @property
     def read_only(self) -> bool:
-        """Whether another process keeps the index."""
+        """Whether this process cannot keep the index up to date now."""
         return self._keeper is None
 
-    def _index_readers(self) -> Readers:
-        if self._keeper:
-            return self._keeper.indexes.active.readers
-        if self._readers is None:
-            raise SpaceError(Reason.BUSY, "the engine is not running")
-        return self._readers
+    @property
+    def _keeper(self) -> Keeper | None:
+        return self._tenure.keeper
 
     async def _read(self, work: Callable[[Database], T]) -> T:
-        return await self._index_readers().run(lambda database, _: work(database))
+        return await self._tenure.readers.run(lambda database, _: work(database))
 
     async def _measure(self) -> Measurement:
         def measure(database: Database, vectors: VectorIndex) -> Measurement:
             return Measurement(count(database), file_problems(database), 0, None, vectors.name)
 
         if not self._keeper:
-            return await self._index_readers().run(measure)
+            return await self._tenure.readers.run(measure)
         pipeline = self._keeper.indexes.newest
         measured = await pipeline.readers.run(measure)
         waiting = pipeline.queue.new_notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import logging.handlers
 from dataclasses import fields, is_dataclass
@@ -18,10 +19,10 @@ KEPT_FILES = 3
 
 
 class LogFile:
-    """A listener that writes events to the file at `path`, until `close`."""
+    """A listener that writes events to the file at `path`, until `close`; `opened` says whether that is possible."""
 
     def __init__(self, path: Path) -> None:
-        path.touch(mode=0o600)
+        self.opened = _touch(path)
         self._handler = _Handler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, delay=True)
         logger = logging.Logger(f"donna:{path}")  # not in the registry: each engine closes its own
         logger.addHandler(self._handler)
@@ -44,9 +45,22 @@ class LogFile:
         self._handler.close()
 
 
+def _touch(path: Path) -> bool:
+    try:
+        path.touch(mode=0o600)
+    except OSError:
+        return False
+    return True
+
+
 class _Handler(logging.handlers.RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # the name is logging's
         """A log that cannot be written, as on a full disk, must not write over the screen instead."""
+
+    def close(self) -> None:
+        """What is still buffered may be lost."""
+        with contextlib.suppress(OSError):
+            super().close()
 
 
 def _fields(value: Any) -> dict[str, Any]:

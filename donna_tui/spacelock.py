@@ -25,8 +25,9 @@ class SpaceLock:
         except OSError:
             os.close(descriptor)
             return False
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "what": what}).encode(), 0)
+        with contextlib.suppress(OSError):  # on a full disk the lock holds all the same, without a name
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "what": what}).encode(), 0)
         self._descriptor = descriptor
         return True
 

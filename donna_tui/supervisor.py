@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.events import EventHub, ProblemRaised
+from donna_tui.events import EventHub, ProblemCleared, ProblemRaised
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 60.0
+RECOVERED_SECONDS = 5.0
+"""A task that runs this long after a failure counts as well again."""
 
 
 class Supervisor:
@@ -18,11 +20,18 @@ class Supervisor:
     def __init__(self, hub: EventHub) -> None:
         self._hub = hub
         self._tasks: set[asyncio.Task[None]] = set()
+        self._failures: dict[str, DonnaError] = {}
+
+    @property
+    def failure(self) -> DonnaError | None:
+        """Why a task cannot do its work at present; None if all can."""
+        return next(iter(self._failures.values()), None)
 
     def start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         """Run `work` until it returns or `stop` is called.
 
-        A failure becomes a problem that people see, and `work` starts again after a pause that doubles.
+        A failure becomes a problem that people see, and `work` starts again after a pause that doubles. The problem is
+        over when the task has ended well, or has run for a while.
         """
         task = asyncio.create_task(self._run(name, work), name=f"donna-{name}")
         self._tasks.add(task)
@@ -31,15 +40,27 @@ class Supervisor:
     async def _run(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         pause = FIRST_PAUSE_SECONDS
         while True:
+            recovered = asyncio.get_running_loop().call_later(RECOVERED_SECONDS, self._recover, name)
             try:
-                return await work()
+                await work()
+                return self._recover(name)
             except DonnaError as error:
-                self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+                self._fail(name, error)
             except Exception as error:
                 message = f"the task “{name}” stopped ({type(error).__name__}) and starts again"
-                self._hub.post(ProblemRaised(reason=Reason.INTERNAL, message=message))
+                self._fail(name, DonnaError(Reason.INTERNAL, message))
+            finally:
+                recovered.cancel()
             await asyncio.sleep(pause)
-            pause = min(LONGEST_PAUSE_SECONDS, pause * 2)
+            pause = min(LONGEST_PAUSE_SECONDS, pause * 2) if name in self._failures else FIRST_PAUSE_SECONDS
+
+    def _fail(self, name: str, error: DonnaError) -> None:
+        self._failures[name] = error
+        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+
+    def _recover(self, name: str) -> None:
+        if error := self._failures.pop(name, None):
+            self._hub.post(ProblemCleared(reason=error.reason))
 
     async def stop(self) -> None:
         """Cancel all tasks and wait until they are gone."""

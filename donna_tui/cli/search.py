@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, say
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.results import MODES, Filters, Hit, SearchOutcome, SearchRequest
 from donna_tui.search.query import readable
 from donna_tui.tools.hits import hit_fields, hit_lines
@@ -72,12 +72,12 @@ async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
 
 
 async def _bring_up_to_date(engine: Engine) -> None:
-    """A missing vault or a full disk does not keep from searching what is known."""
+    """A missing vault, a full disk or a locked index does not keep from searching what is known."""
     try:
         with shown_progress(engine):
             await engine.sync()
-    except VaultReadError as error:
-        say(f"donna: {error.message}; searching what is known of it")
+    except (VaultReadError, DatabaseError) as error:
+        say(f"donna: {error.message}; searching what is known")
 
 
 def _print(outcome: SearchOutcome, *, as_json: bool) -> None:

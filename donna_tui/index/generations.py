@@ -7,6 +7,7 @@ in its `meta` table; `Recipe` is what it should be built with now.
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import re
 import time
@@ -45,10 +46,20 @@ def current_generation(folder: Path) -> int | None:
 
 
 def make_current(folder: Path, generation: int) -> None:
-    """Swap, atomically, and delete the files of older generations."""
+    """Let searches use this generation from now on, atomically. Raises DatabaseError."""
     pending = folder / "current.new"
-    pending.write_text(str(generation), encoding="ascii")
-    pending.replace(folder / "current")
+    try:
+        pending.write_text(str(generation), encoding="ascii")
+        pending.replace(folder / "current")
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = Reason.DISK_FULL if full else Reason.IO_ERROR
+        message = f"the folder of the index cannot be written ({error.strerror})"
+        raise DatabaseError(reason, message, hint="free some space; nothing is lost") from error
+
+
+def delete_older(folder: Path, generation: int) -> None:
+    """Delete the files of the generations before this one."""
     for older in _generations(folder):
         if older < generation:
             delete_index(index_path(folder, older))

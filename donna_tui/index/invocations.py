@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import secrets
@@ -54,14 +55,14 @@ class InputHash:
 
 
 def load_key(folder: Path) -> bytes:
-    """This space's secret key; made on first use, readable by its owner only."""
+    """This space's secret key, for its owner's eyes only; made on first use, and for one run if it cannot be kept."""
     path = folder / "log.key"
-    if path.exists():
-        key = path.read_bytes()
+    fresh = secrets.token_bytes(KEY_BYTES)
+    with contextlib.suppress(OSError):
+        key = path.read_bytes() if path.exists() else b""
         if len(key) == KEY_BYTES:
             return key
-        path.unlink()
-    path.touch(mode=0o600)
-    key = secrets.token_bytes(KEY_BYTES)
-    path.write_bytes(key)
-    return key
+        path.unlink(missing_ok=True)
+        path.touch(mode=0o600)
+        path.write_bytes(fresh)
+    return fresh

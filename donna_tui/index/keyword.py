@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
@@ -31,6 +32,36 @@ def search_words(database: Database, expression: str, scope: Scope, limit: int) 
         [expression, *parameters, limit],
     )
     return [KeywordMatch(*row) for row in rows]
+
+
+def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
+    """The beginnings of the notes in a scope, those changed last first; for filters without any word."""
+    where, parameters = conditions(scope)
+    rows = database.rows(
+        "SELECT c.id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"  # noqa: S608
+        f" WHERE c.chunk_index = 0 AND {where} ORDER BY d.modified_at DESC, c.id LIMIT ?",
+        [*parameters, limit],
+    )
+    return [KeywordMatch(each, 1.0 / rank) for rank, (each,) in enumerate(rows, 1)]
+
+
+SHORTEST_STEM, LONGEST_STEM = 3, 40
+
+
+def begun_stem(database: Database, word: str) -> str:
+    """What stands in the index for a word of which only the beginning is typed, if no indexed word begins so.
+
+    The index holds stems: “decisi” is no beginning of “decis”, the stem of “decisions”. Then the longest stem that the
+    beginning itself begins with is meant; empty if there is none.
+    """
+    begun = word.casefold()
+    if database.value("SELECT 1 FROM memory_words WHERE term >= ? AND term < ? LIMIT 1", (begun, f"{begun}\U0010ffff")):
+        return ""
+    known = database.rows(
+        "SELECT term FROM json_each(?) AS stem CROSS JOIN memory_words ON term = stem.value",
+        (json.dumps([begun[:length] for length in range(SHORTEST_STEM, min(len(begun), LONGEST_STEM))]),),
+    )
+    return max((term for (term,) in known), key=len, default="")
 
 
 def quoted(text: str) -> str:

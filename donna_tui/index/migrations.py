@@ -58,13 +58,14 @@ CREATE TABLE embeddings (
 
 CREATE VIEW memory_search_text AS
     SELECT c.id AS rowid, c.document_id AS document_id, d.search_title AS title,
-           (SELECT group_concat(value, ' ') FROM json_each(c.heading_path)) AS heading, c.content AS content
+           c.heading_path AS heading, c.content AS content
     FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id;
 
 CREATE VIRTUAL TABLE memory_fts USING fts5 (
     title, heading, content,
     content = 'memory_search_text', tokenize = 'porter unicode61 remove_diacritics 2'
 );
+CREATE VIRTUAL TABLE memory_words USING fts5vocab (memory_fts, row);
 INSERT INTO memory_fts (memory_fts, rank) VALUES ('secure-delete', 1);
 
 CREATE TABLE file_states (

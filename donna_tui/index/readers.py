@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.vectors import VectorIndex, reading_vectors
 
@@ -21,7 +22,7 @@ class Readers:
     """A small pool of reading threads over one index file."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._executor = ThreadPoolExecutor(READERS, thread_name_prefix="donna-read")
         self._local = threading.local()
         self._open: list[Database] = []
@@ -35,10 +36,18 @@ class Readers:
     def _with_connection(self, work: Callable[[Database, VectorIndex], T]) -> T:
         database: Database | None = getattr(self._local, "database", None)
         if database is None:
-            database = self._local.database = open_database(self._path, read_only=True)
-            with self._lock:
-                self._open.append(database)
+            database = self._local.database = self._connect()
         return work(database, self._vectors(database))
+
+    def _connect(self) -> Database:
+        """The tables are made in one transaction: all are there, or another process is just about to make them."""
+        database = open_database(self.path, read_only=True)
+        if not database.value("SELECT 1 FROM sqlite_master WHERE name = 'memory_documents'"):
+            database.close()
+            raise DatabaseError(Reason.BUSY, "the index is just being made", hint="try again in a moment")
+        with self._lock:
+            self._open.append(database)
+        return database
 
     def _vectors(self, database: Database) -> VectorIndex:
         """Which index can answer may change while the first vectors come in."""

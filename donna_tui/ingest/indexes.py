@@ -11,6 +11,7 @@ from donna_tui.index.generations import (
     Recipe,
     check_integrity,
     current_generation,
+    delete_older,
     index_path,
     make_current,
     set_aside,
@@ -66,7 +67,7 @@ class Indexes:
                 raise
             self._report_damage(generation)
             self._active, self._built = await self._open(generation)
-        make_current(self._parts.folder, generation)
+        delete_older(self._parts.folder, generation)  # a swap that was cut short leaves one
         await self._build_if_needed("the way notes are cut has changed")
 
     async def _open(self, generation: int) -> tuple[Pipeline, Recipe]:
@@ -139,6 +140,7 @@ class Indexes:
         self._built = self._wanted
         await old.close()
         make_current(self._parts.folder, building.generation)
+        delete_older(self._parts.folder, building.generation)
         self._hub.post(IndexSwapped(generation=building.generation, why=self._why))
 
     def follow(self, hint: Hint) -> None:
@@ -152,8 +154,13 @@ class Indexes:
             await pipeline.reconcile(why, accept=accept, reread=reread)
 
     async def settled(self) -> None:
-        """Wait until all that is known to differ is in."""
+        """Wait until all that is known to differ is in. Raises DonnaError if it cannot be brought in now."""
         await asyncio.gather(*(pipeline.settled() for pipeline in self.pipelines))
+
+    async def drop_unused_vectors(self) -> None:
+        """Forget the vectors of passages that are gone; they are kept a while for text that is moved or undone."""
+        for pipeline in self.pipelines:
+            await pipeline.write(pipeline.store.drop_unused_vectors)
 
     async def close(self) -> None:
         """Close all index files."""

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import Reason, VaultReadError
+from donna_tui.errors import DatabaseError, Reason, VaultReadError
 from donna_tui.events import EngineEvent, EngineStateChanged, EventHub, ProblemCleared, ProblemRaised
 from donna_tui.index.invocations import InputHash, record
 from donna_tui.ingest.indexes import Indexes
@@ -20,6 +20,7 @@ from donna_tui.search.desk import SearchDesk
 from donna_tui.supervisor import Supervisor
 
 FULL_COMPARISON_SECONDS = 600.0
+ROUTINE = "every ten minutes"
 ROUND_SECONDS = 5.0
 ROOT_POLL_SECONDS = 2.0
 
@@ -40,8 +41,12 @@ class Keeper:
         self._loop = asyncio.get_running_loop()
 
     async def open(self) -> None:
-        """Open the index. Raises DatabaseError."""
-        await self.indexes.open()
+        """Open the index. Raises DatabaseError; then this keeper is done."""
+        try:
+            await self.indexes.open()
+        except DatabaseError:
+            self._unsubscribe()
+            raise
         self._tasks.start("replacing a damaged index", self._replace_damaged)
 
     def watch(self) -> None:
@@ -52,10 +57,15 @@ class Keeper:
         self._tasks.start("building the new index", self._swap_when_built)
 
     async def sync(self, *, full: bool) -> None:
-        """One comparison and all the work it brings; for commands that do not watch. Raises VaultReadError."""
+        """One comparison and all the work it brings; for commands that do not watch.
+
+        Raises VaultReadError if the root is missing, DonnaError if some of the work cannot be done.
+        """
         await self.indexes.reconcile("asked for", accept=full, reread=full)
         await self.indexes.settled()
         await self.indexes.finish_building()
+        if full:
+            await self.indexes.drop_unused_vectors()
 
     async def use_model(self, service: EmbeddingService | None) -> None:
         """The model is ready, or there is none and none is coming."""
@@ -95,7 +105,9 @@ class Keeper:
                 await self._wait_for_root(error)
                 why = "the vault is back"
                 continue
-            why = "every ten minutes"
+            if why == ROUTINE:
+                await self.indexes.drop_unused_vectors()
+            why = ROUTINE
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._root_lost.wait(), FULL_COMPARISON_SECONDS)
             self._root_lost.clear()

@@ -67,6 +67,7 @@ class Pipeline:
         self._tasks = Supervisor(self._hub)
         self._rescans: set[str] = set()
         self._rescan_asked = asyncio.Event()
+        self._comparing = False
 
     @property
     def path(self) -> Path:
@@ -116,12 +117,17 @@ class Pipeline:
         self._writer.shutdown(wait=True)
 
     async def settled(self) -> None:
-        """Wait until everything that is known to differ is in: text, and vectors where there is a model."""
+        """Wait until everything that is known to differ is in: text, and vectors where there is a model.
+
+        Raises DonnaError where waiting would not help for now, as on a full disk.
+        """
         while self._reading() or self.departures.waiting or (self.backlog and not self.backlog.idle.is_set()):
+            if trouble := self._worker.trouble or self._tasks.failure:
+                raise trouble
             await asyncio.sleep(0.02)
 
     def _reading(self) -> bool:
-        return self._worker.busy or len(self.queue) > 0
+        return self._worker.busy or len(self.queue) > 0 or self._rescan_asked.is_set() or self._comparing
 
     # Noticing what changed
 
@@ -153,13 +159,20 @@ class Pipeline:
         """Compare folders until a comparison finds nothing new: file events in new folders are incomplete."""
         while True:
             await self._rescan_asked.wait()
+            self._comparing = True
             self._rescan_asked.clear()
-            prefixes, self._rescans = self._rescans, set()
-            for prefix in [""] if "" in prefixes else sorted(prefixes):
-                # A missing root is the keeper's business; until it is back there is nothing to compare.
-                with contextlib.suppress(VaultReadError):
-                    if await self.reconcile("something changed", prefix):
-                        asyncio.get_running_loop().call_later(FOLLOW_UP_SECONDS, self.rescan, [prefix])
+            try:
+                await self._compare_asked()
+            finally:
+                self._comparing = False
+
+    async def _compare_asked(self) -> None:
+        prefixes, self._rescans = self._rescans, set()
+        for prefix in [""] if "" in prefixes else sorted(prefixes):
+            # A missing root is the keeper's business; until it is back there is nothing to compare.
+            with contextlib.suppress(VaultReadError):
+                if await self.reconcile("something changed", prefix):
+                    asyncio.get_running_loop().call_later(FOLLOW_UP_SECONDS, self.rescan, [prefix])
 
     async def reconcile(self, why: str, prefix: str = "", *, accept: bool = False, reread: bool = False) -> bool:
         """Compare vault and index below a folder and queue what differs. Returns whether there is anything to read.
@@ -184,6 +197,11 @@ class Pipeline:
     # Doing the work
 
     def _settle(self, job: Job, outcome: Outcome) -> None:
+        self._tell(job, outcome)
+        if self.queue.drained_after_overflow():
+            self.rescan([""])
+
+    def _tell(self, job: Job, outcome: Outcome) -> None:
         if isinstance(outcome, Gone):
             self.departures.expect([job.path])
             return

@@ -34,7 +34,7 @@ class MemoryIngestQueue:
         self._import: dict[str, Job] = {}
         self._bound = bound
         self._filled = asyncio.Event()
-        self.overflowed = False
+        self._overflowed = False
 
     def __len__(self) -> int:
         return len(self._fresh) + len(self._import)
@@ -50,7 +50,7 @@ class MemoryIngestQueue:
             fresh = job.noticed_at is not None or job.path in self._fresh
             lane = self._fresh if fresh else self._import
             if len(self) >= self._bound and job.path not in lane:
-                self.overflowed = True
+                self._overflowed = True
                 continue
             if fresh:
                 self._import.pop(job.path, None)
@@ -67,3 +67,10 @@ class MemoryIngestQueue:
         if not len(self):
             self._filled.clear()
         return taken
+
+    def drained_after_overflow(self) -> bool:
+        """Whether paths were left out and there is room for them now; says so once."""
+        due = self._overflowed and not len(self)
+        if due:
+            self._overflowed = False
+        return due

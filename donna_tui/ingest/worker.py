@@ -23,7 +23,7 @@ PASSING = frozenset({Reason.DISK_FULL, Reason.DATABASE_LOCKED, Reason.IO_ERROR, 
 
 
 class IngestWorker:
-    """One task. Each outcome goes to `settle` on the event loop."""
+    """One task. Each outcome goes to `settle` on the event loop; `trouble` is what holds the work up now."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class IngestWorker:
         settle: Callable[[Job, Outcome], None],
     ) -> None:
         self._queue, self._source, self._write, self._hub, self._settle = queue, source, write, hub, settle
-        self._trouble: Reason | None = None
+        self.trouble: DonnaError | None = None
         self.busy = False
 
     async def run(self) -> None:
@@ -75,11 +75,11 @@ class IngestWorker:
     async def _wait_out(self, error: DonnaError) -> None:
         if error.reason not in PASSING:
             raise error
-        self._trouble = error.reason
+        self.trouble = error
         self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
         await asyncio.sleep(PAUSE_SECONDS)
 
     def _recovered(self) -> None:
-        if self._trouble:
-            self._hub.post(ProblemCleared(reason=self._trouble))
-            self._trouble = None
+        if self.trouble:
+            self._hub.post(ProblemCleared(reason=self.trouble.reason))
+            self.trouble = None

@@ -10,9 +10,9 @@ import numpy as np
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import search_words
+from donna_tui.index.keyword import KeywordMatch, begun_stem, newest, quoted, search_words
 from donna_tui.index.vectors import Vector, VectorIndex, vectors_of
-from donna_tui.results import Hit, Mode, SearchOutcome, SearchRequest, Snippet
+from donna_tui.results import Filters, Hit, Mode, SearchOutcome, SearchRequest, Snippet
 from donna_tui.search.query import Query, parse_query
 from donna_tui.search.ranking import Ranked, fuse
 from donna_tui.search.snippets import make_snippet
@@ -38,6 +38,11 @@ class Question:
     vector: Vector | None = None
     mode: Mode = "hybrid"
     note: str = ""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether any filter is set, so that the scope alone is worth listing."""
+        return self.query.filters != Filters(user_id=self.query.filters.user_id)
 
     @property
     def scope(self) -> Scope:
@@ -78,13 +83,27 @@ def _relevant(one: Ranked, min_score: float) -> bool:
 def _rank(database: Database, vectors: VectorIndex, question: Question, limit: int) -> list[Ranked]:
     scope, words, meaning = question.scope, [], []
     if question.mode != "semantic":
-        expression = question.query.expression(partial=question.request.partial)
-        words = [(match.id, match.score) for match in search_words(database, expression, scope, limit)]
+        words = [(match.id, match.score) for match in _matches(database, question, limit)]
     cosines: dict[int, float] = {}
     if question.vector is not None and question.mode != "keyword":
         meaning = [(match.id, match.score) for match in vectors.search(database, question.vector, scope, limit)]
         cosines = dict(meaning) | _cosines(database, question.vector, {each for each, _ in words} - {*dict(meaning)})
     return fuse(words, meaning, cosines)
+
+
+def _matches(database: Database, question: Question, limit: int) -> list[KeywordMatch]:
+    if question.query.terms:
+        return search_words(database, _expression(database, question), question.scope, limit)
+    return newest(database, question.scope, limit) if question.narrows else []
+
+
+def _expression(database: Database, question: Question) -> str:
+    """What the keyword leg looks for; while the user types, also the words that the last one may become."""
+    query = question.query
+    if not question.request.partial or not query.begun:
+        return query.expression
+    begun = begun_stem(database, query.begun) or query.begun
+    return f"{query.expression} OR {quoted(begun)}*"
 
 
 def _cosines(database: Database, query: Vector, ids: set[int]) -> dict[int, float]:

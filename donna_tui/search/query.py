@@ -46,12 +46,16 @@ class Query:
         strong = tuple(word for word in self.words if word.lower().strip("?!.,;:") not in STOP_WORDS)
         return (*(strong or self.words), *self.phrases)
 
-    def expression(self, *, partial: bool = False) -> str:
-        """An FTS5 expression that any of the terms satisfies; `partial` lets the last word be a beginning."""
-        parts = [quoted(term) for term in self.terms]
-        if partial and self.words and self.terms and self.words[-1] == self.terms[len(self.terms) - 1]:
-            parts[-1] = f"{parts[-1]} OR {parts[-1]}*"
-        return " OR ".join(parts)
+    @property
+    def begun(self) -> str:
+        """The last word, which may be the beginning of one while the user types; empty if it is not looked for."""
+        terms = self.terms
+        return self.words[-1] if self.words and not self.phrases and terms[-1] == self.words[-1] else ""
+
+    @property
+    def expression(self) -> str:
+        """An FTS5 expression that any of the terms satisfies."""
+        return " OR ".join(quoted(term) for term in self.terms)
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import search_words
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import ExactScan, VecTable
+from donna_tui.results import SearchRequest
+from donna_tui.search.hybrid import Settings, ask, search
 from donna_tui.search.query import parse_query
 from donna_tui.search.snippets import WIDTH, make_snippet
 from tests.unit.index_parts import embed_all, note, open_store, vector_of
@@ -48,18 +49,16 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
 @example(text="in:vault " * 2_000, partial=False)
 @example(text="x" * 100_000, partial=True)
 def test_any_text_can_be_asked(store: MemoryStore, text: str, partial: bool) -> None:
-    query = parse_query(text)
-    scope = Scope(query.filters, query.required, query.forbidden)
-    search_words(store.database, query.expression(partial=partial), scope, 5)
+    question = replace(ask(SearchRequest(text=text, partial=partial)), vector=vector_of("q"))
     for engine in (VecTable(), ExactScan()):
-        engine.search(store.database, vector_of("q"), scope, 5)
+        search(store.database, engine, question, Settings(0.3, 20))
 
 
 @given(text=typed)
 def test_what_is_embedded_can_be_encoded(text: str) -> None:
     query = parse_query(text)
     query.text.encode()
-    query.expression(partial=True).encode()
+    query.expression.encode()
 
 
 @given(words=st.lists(st.from_regex(r"[a-z]{3,9}", fullmatch=True), min_size=1, max_size=8))

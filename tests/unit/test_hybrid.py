@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +156,21 @@ def test_a_partial_word_finds_what_it_begins(store: MemoryStore) -> None:
     add(store, "a.md", "kestrel")
     assert paths(asked(store, "kest", partial=True)) == ["a.md"]
     assert paths(asked(store, "kest")) == []
+
+
+@pytest.mark.parametrize("typed", ["decisi", "decision", "deci", "Décisions"])
+def test_a_half_typed_word_finds_words_whose_stem_is_shorter(store: MemoryStore, typed: str) -> None:
+    add(store, "a.md", "our decisions")
+    add(store, "b.md", "the weather")
+    assert paths(asked(store, typed, partial=True, vector=None)) == ["a.md"]
+
+
+def test_filters_alone_list_the_notes_that_they_let_through(store: MemoryStore) -> None:
+    for number in range(3):
+        store.upsert(replace(note(f"P/{number}.md", "kestrel\n\n# More\nof it"), modified_at=100.0 + number))
+    add(store, "Q/a.md", "kestrel")
+    assert paths(asked(store, "path:P", vector=None)) == ["P/2.md", "P/1.md", "P/0.md"]
+    assert paths(asked(store, "", vector=None)) == []
 
 
 # More like this

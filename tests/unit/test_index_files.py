@@ -15,6 +15,7 @@ from donna_tui.index.generations import (
     Recipe,
     check_integrity,
     current_generation,
+    delete_older,
     index_path,
     make_current,
     open_generation,
@@ -110,6 +111,7 @@ def test_the_newest_generation_is_current_and_the_older_are_deleted(tmp_path: Pa
     assert current_generation(tmp_path) == 1
     make_current(tmp_path, 2)
     assert current_generation(tmp_path) == 2
+    delete_older(tmp_path, 2)
     assert not index_path(tmp_path, 1).exists()
     assert index_path(tmp_path, 3).exists()
 
@@ -123,7 +125,7 @@ def test_a_damaged_file_is_set_aside_and_never_taken_for_an_index(tmp_path: Path
     assert first.exists()
     assert second.exists()
     assert current_generation(tmp_path) is None
-    make_current(tmp_path, 2)
+    delete_older(tmp_path, 2)
     assert first.exists()
 
 

@@ -48,7 +48,7 @@ def test_a_hyphen_inside_a_word_avoids_nothing() -> None:
 @pytest.mark.parametrize("text", ["", " ", "-", "--", '"', '""', "- -", "\x00", "…", "()", "*", ":", '-"'])
 def test_what_holds_no_word_asks_nothing(text: str) -> None:
     query = parse_query(text)
-    assert query.expression() == ""
+    assert query.expression == ""
     assert query.text == ""
     assert query.filters == Filters()
 
@@ -139,14 +139,14 @@ def test_a_day_begins_at_its_own_midnight_in_summer_and_in_winter() -> None:
 
 def test_the_last_word_may_be_a_beginning() -> None:
     query = parse_query("redis sess")
-    assert query.expression() == '"redis" OR "sess"'
-    assert query.expression(partial=True) == '"redis" OR "sess" OR "sess"*'
+    assert query.expression == '"redis" OR "sess"'
+    assert query.begun == "sess"
 
 
 def test_a_phrase_is_never_a_beginning() -> None:
-    assert parse_query('redis "a b"').expression(partial=True) == '"redis" OR "a b"'
+    assert parse_query('redis "a b"').begun == ""
 
 
 def test_quotes_are_doubled() -> None:
     query = parse_query('say"hi')
-    assert query.expression().count('"') % 2 == 0
+    assert query.expression.count('"') % 2 == 0

@@ -8,7 +8,7 @@ import pytest
 
 from donna_tui import supervisor as supervisor_module
 from donna_tui.errors import DatabaseError, Reason
-from donna_tui.events import EngineEvent, EventHub, ProblemRaised
+from donna_tui.events import EngineEvent, EventHub, ProblemCleared, ProblemRaised
 from donna_tui.supervisor import Supervisor
 
 
@@ -102,3 +102,23 @@ async def test_stopping_waits_until_every_task_has_cleaned_up() -> None:
     assert cleaned == ["yes", "yes"]
     assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("donna-")]
     await bench.supervisor.stop()
+
+
+async def test_a_task_that_works_again_is_no_problem_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor_module, "FIRST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(supervisor_module, "RECOVERED_SECONDS", 0.05)
+    bench, runs = Bench(), 0
+
+    async def work() -> None:
+        nonlocal runs
+        runs += 1
+        if runs == 1:
+            raise DatabaseError(Reason.DISK_FULL, "the disk is full")
+        assert bench.supervisor.failure
+        await asyncio.Event().wait()
+
+    bench.supervisor.start("reading", work)
+    while bench.supervisor.failure or runs < 2:
+        await asyncio.sleep(0.01)
+    await bench.supervisor.stop()
+    assert [event.reason for event in bench.events if isinstance(event, ProblemCleared)] == [Reason.DISK_FULL]

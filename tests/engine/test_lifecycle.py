@@ -1,0 +1,171 @@
+"""Starting, quitting, a second Donna, and a model that comes later or changes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+from donna_tui.events import IndexSwapped, ModelPhase, NoteIndexed
+from donna_tui.index.generations import current_generation
+from donna_tui.ingest.queue import MemoryIngestQueue
+from tests.engine.helpers import (
+    Desk,
+    eventually,
+    hide_model,
+    index_once,
+    integrity,
+    new_desk,
+    open_engine,
+    quick_config,
+)
+from tests.engine.providers import FaultyModel, serve
+
+
+def fill(desk: Desk, count: int) -> Desk:
+    for number in range(count):
+        desk.write(f"{number % 7}/{number}.md", f"# Note {number}\n\nserval{number:03} walks\n\n## More\n\nand runs\n")
+    return desk
+
+
+@pytest.mark.model
+async def test_quitting_midway_leaves_a_sound_index_and_no_thread(tmp_path: Path, model_cache: Path) -> None:
+    desk = fill(new_desk(tmp_path, model_cache), 150)
+    before = set(threading.enumerate())
+    async with open_engine(desk) as running:
+        await eventually(lambda: len(running.said(NoteIndexed)) > 20, "some notes are in")
+    stray = {thread.name for thread in set(threading.enumerate()) - before if thread.name.startswith("donna")}
+    assert not stray
+    assert [task for task in asyncio.all_tasks() if task.get_name().startswith("donna")] == []
+    assert integrity(desk.database) == "ok"
+    assert not list(desk.database.parent.glob("*-wal"))
+    again = await index_once(desk)
+    coverage = again.engine.status().coverage
+    assert coverage.text == coverage.vectors == coverage.notes == 150
+    assert integrity(desk.database) == "ok"
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.01, 0.1])
+async def test_quitting_right_after_the_start_is_clean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pause: float
+) -> None:
+    hide_model(monkeypatch)
+    desk = fill(new_desk(tmp_path), 40)
+    async with open_engine(desk):
+        await asyncio.sleep(pause)
+    assert (await index_once(desk)).engine.status().coverage.text == 40
+    assert integrity(desk.database) == "ok"
+
+
+async def test_a_second_engine_reads_only_answers_and_names_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide_model(monkeypatch)
+    desk = fill(new_desk(tmp_path), 10)
+    async with open_engine(desk, what="donna, the first") as first:
+        await first.settled(vectors=False)
+        async with open_engine(desk, what="donna, the second") as second:
+            await second.engine.sync()
+            assert second.engine.read_only
+            status = second.engine.status()
+            assert status.state == "read_only"
+            assert "donna, the first" in status.owner
+            assert "donna, the first" in status.state_detail
+            assert await second.found("serval003") == ["3/3.md"]
+            desk.write("new.md", "# New\n\nmarkhor\n")
+            await first.until_found("markhor", "new.md")
+            assert await second.found("markhor") == ["new.md"]
+        assert first.engine.status().state == "running"
+
+
+async def test_without_a_model_search_is_by_word_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_model(monkeypatch)
+    desk = fill(new_desk(tmp_path), 5)
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        for mode in ("hybrid", "semantic", "keyword"):
+            outcome = await running.search("serval002", mode)
+            assert [hit.path for hit in outcome.hits] == ["2/2.md"]
+            assert outcome.mode == "keyword"
+            assert mode == "keyword" or "no model" in outcome.note
+        assert running.engine.status().model_phase is ModelPhase.MISSING
+        assert "model_missing" in running.problems()
+
+
+@pytest.mark.model
+async def test_a_model_that_comes_later_builds_a_new_index_beside(tmp_path: Path, model_cache: Path) -> None:
+    desk = fill(new_desk(tmp_path), 60)
+    with pytest.MonkeyPatch.context() as patch:
+        hide_model(patch)
+        await index_once(desk)
+    assert desk.rows("SELECT count(*) FROM embeddings") == [(0,)]
+    old = desk.database
+    (desk.paths.cache / "models").symlink_to(model_cache / "models", target_is_directory=True)
+    async with open_engine(desk) as running:
+        assert await running.found("serval003") == ["3/3.md"]
+        while not running.said(IndexSwapped):
+            assert await running.found("serval003") == ["3/3.md"]
+            await asyncio.sleep(0.01)
+        await running.settled()
+        assert (await running.search("a cat that walks", "semantic")).mode == "semantic"
+        assert running.engine.database != old
+    assert not old.exists()
+    assert current_generation(old.parent) == 2
+    assert desk.rows("SELECT count(*) FROM memory_documents") == [(60,)]
+
+
+async def test_other_passages_build_a_new_index_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    serve(monkeypatch, FaultyModel())
+    desk = fill(new_desk(tmp_path), 60)
+    await index_once(desk)
+    old = desk.database
+    async with open_engine(desk, config=quick_config(embedding={"max_tokens": 64, "chunk_overlap": 8})) as running:
+        while not running.said(IndexSwapped):
+            assert await running.found("serval003") == ["3/3.md"]
+            await asyncio.sleep(0.01)
+        assert await running.found("serval003") == ["3/3.md"]
+    assert not old.exists()
+    assert current_generation(old.parent) == 2
+
+
+@pytest.mark.parametrize("watch", [True, False])
+async def test_another_model_builds_a_new_index_and_is_used_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watch: bool
+) -> None:
+    serve(monkeypatch, FaultyModel("model@1"))
+    desk = fill(new_desk(tmp_path), 20)
+    await index_once(desk)
+    old = desk.database
+    serve(monkeypatch, FaultyModel("model@2"))
+    async with open_engine(desk, watch=watch) as running:
+        if not watch:
+            await running.engine.sync()
+        await eventually(lambda: running.said(IndexSwapped), "the swap")
+        outcome = await running.search("serval003 walks", "semantic")
+        assert outcome.mode == "semantic"
+        assert not outcome.note
+    assert not old.exists()
+    assert desk.rows("SELECT value FROM meta WHERE key = 'embedding_version'") == [("model@2",)]
+    assert desk.rows("SELECT DISTINCT embedding_version FROM memory_chunks") == [("model@2",)]
+
+
+async def test_a_cache_that_cannot_be_used_leaves_search_by_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = fill(new_desk(tmp_path), 5)
+    (desk.paths.cache / "models").symlink_to(tmp_path / "nowhere")
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        assert await running.found("serval002") == ["2/2.md"]
+        assert running.engine.status().model_phase is ModelPhase.FAILED
+        assert "io_error" in running.problems()
+
+
+async def test_more_paths_than_the_queue_holds_are_all_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_model(monkeypatch)
+    monkeypatch.setattr(MemoryIngestQueue.__init__, "__defaults__", (7,))
+    desk = fill(new_desk(tmp_path), 40)
+    running = await index_once(desk)
+    assert running.engine.status().coverage.text == 40

@@ -1,0 +1,118 @@
+"""A full disk and files that cannot be read: said plainly, survived, and made good once it is over."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.events import NoteFailed, NoteIndexed
+from donna_tui.ingest import keeper, source
+from tests.engine.helpers import Desk, eventually, hide_model, index_once, integrity, new_desk, open_engine
+
+SPACE = "6m"
+PARAGRAPHS = 120
+
+
+def body(number: int) -> str:
+    text = "".join(
+        f"\n## Part {part}\n\n" + f"lorem ipsum {number} {part} dolor sit amet " * 8 for part in range(PARAGRAPHS)
+    )
+    return f"# Note {number}\n\nmarmot{number:03}\n{text}"
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    hide_model(monkeypatch)
+    monkeypatch.setattr("donna_tui.ingest.worker.PAUSE_SECONDS", 0.2)
+    return new_desk(tmp_path)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of a few megabytes."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SPACE}", "donna-test", str(disk)], check=False)
+    if mounted.returncode:
+        pytest.skip("a small file system cannot be mounted here; it needs root")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+async def test_a_full_disk_is_a_problem_that_passes(desk: Desk, small_disk: Path) -> None:
+    desk = replace(desk, paths=replace(desk.paths, state=small_disk / "state", log=small_disk / "logs"))
+    desk.write("early.md", "# Early\n\nmarmot000\n")
+    ballast = small_disk / "ballast"
+    async with open_engine(desk) as running:
+        await running.settled(vectors=False)
+        ballast.write_bytes(b"x" * 4_500_000)
+        for number in range(1, 80):
+            desk.write(f"{number:02}.md", body(number))
+        await eventually(lambda: Reason.DISK_FULL in running.problems(), "the full disk is a problem")
+        assert await running.found("marmot000") == ["early.md"]
+        assert not running.said(NoteFailed)
+        with pytest.raises(DonnaError) as refused:
+            await running.engine.sync()
+        assert refused.value.reason is Reason.DISK_FULL
+        ballast.unlink()
+        subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
+        await running.until_found("marmot079", "79.md")
+        await eventually(lambda: Reason.DISK_FULL not in running.problems(), "the problem is over")
+        await eventually(lambda: running.engine.status().coverage.text == 80, "everything is in")
+    assert integrity(desk.database) == "ok"
+
+
+async def test_a_start_on_a_full_disk_is_refused_in_words(desk: Desk, small_disk: Path) -> None:
+    desk = replace(desk, paths=replace(desk.paths, state=small_disk / "state", log=small_disk / "logs"))
+    desk.paths.make()
+    with (small_disk / "ballast").open("wb") as ballast, pytest.raises(OSError):  # noqa: PT012
+        while True:
+            ballast.write(b"x" * 100_000)
+            ballast.flush()
+    desk.write("early.md", "# Early\n\nmarmot000\n")
+    with pytest.raises(DonnaError) as refused:
+        await index_once(desk)
+    assert refused.value.reason is Reason.DISK_FULL
+    assert refused.value.hint
+
+
+async def test_a_folder_and_a_pipe_named_like_notes_are_passed_over(desk: Desk) -> None:
+    desk.write("good.md", "# Good\n\nokapi\n")
+    desk.write("folder.md/inside.md", "# Inside\n\ntapir\n")
+    os.mkfifo(desk.root / "pipe.md")
+    running = await index_once(desk)
+    assert desk.rows("SELECT source_id FROM memory_documents ORDER BY 1") == [("folder.md/inside.md",), ("good.md",)]
+    assert [(p.path, p.reason) for p in running.engine.status().problems if p.path] == []
+    assert desk.rows("SELECT reason FROM file_states WHERE path = 'pipe.md'") == [(Reason.NOT_REGULAR,)]
+
+
+async def test_an_unreadable_note_is_named_and_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "FIRST_RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(keeper, "ROUND_SECONDS", 0.2)
+    real, denied = os.open, {"locked.md"}
+
+    def guarded(path: str | bytes | int, *rest: object, **options: object) -> int:
+        if os.path.basename(str(path)) in denied:
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *rest, **options)  # type: ignore[arg-type]  # passed on as they came
+
+    monkeypatch.setattr(os, "open", guarded)
+    desk.write("locked.md", "# Locked\n\nkakapo\n")
+    desk.write("good.md", "# Good\n\nokapi\n")
+    async with open_engine(desk) as running:
+        await running.until_found("okapi", "good.md")
+        await eventually(lambda: len(running.said(NoteFailed)) > 1, "a second try")
+        [problem] = [each for each in running.engine.status().problems if each.path]
+        assert (problem.path, problem.reason) == ("locked.md", Reason.UNREADABLE)
+        assert problem.message
+        assert problem.next_try
+        denied.clear()
+        await running.until_found("kakapo", "locked.md")
+        await eventually(lambda: not [each for each in running.engine.status().problems if each.path])
+        assert {event.path for event in running.said(NoteIndexed)} == {"good.md", "locked.md"}

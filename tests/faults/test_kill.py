@@ -1,0 +1,75 @@
+"""Killed at any moment while it indexes, Donna leaves an index that opens, is sound, and is completed by the next run."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.engine.helpers import Desk, donna, hide_model, index_once, integrity, new_desk, open_engine
+
+SEED = 20_260_101
+LONGEST_SECONDS = 1.6
+TITLE = "---\ntitle: A note\n---\n"
+"""Where passages are cut depends a little on the title, and a rename does not cut again."""
+
+
+def fill(desk: Desk, chance: random.Random) -> None:
+    for number in range(120):
+        sections = "".join(
+            f"\n## Part {part}\n\nvole{number} {'word ' * 60}\n" for part in range(chance.randint(1, 12))
+        )
+        desk.write(f"{number % 9}/{number}.md", f"{TITLE}# Note {number}\n{sections}")
+
+
+def change(desk: Desk, chance: random.Random) -> None:
+    """Edit, delete, move and add some notes."""
+    notes = sorted(desk.root.rglob("*.md"))
+    for note in chance.sample(notes, 20):
+        note.write_text(f"{TITLE}# Changed\n\nshrew{chance.randint(0, 10**6)} {'text ' * chance.randint(1, 400)}\n")
+    for note in chance.sample(notes, 6):
+        note.unlink()
+    for note in chance.sample(sorted(desk.root.rglob("*.md")), 6):
+        note.rename(note.with_name(f"moved {chance.randint(0, 10**9)}.md"))
+    for number in range(8):
+        desk.write(f"new/{chance.randint(0, 10**9)}.md", f"{TITLE}# New {number}\n\ndormouse\n")
+
+
+def start_and_kill(desk: Desk, seconds: float) -> None:
+    environment = {**os.environ, "DONNA_HOME": str(desk.paths.state.parent), "DONNA_VAULT": str(desk.root)}
+    code = "from donna_tui.embedding import files; files.find_weights = lambda: None; from donna_tui.__main__ import main; main()"
+    process = subprocess.Popen(
+        [donna()[0], "-c", code, "index"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    time.sleep(seconds)
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("rounds", [20, pytest.param(300, marks=pytest.mark.stress)])
+async def test_a_killed_run_costs_nothing_but_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounds: int
+) -> None:
+    hide_model(monkeypatch)
+    chance = random.Random(SEED)
+    desk = new_desk(tmp_path)
+    fill(desk, chance)
+    for each in range(rounds):
+        start_and_kill(desk, 0.25 + chance.random() * LONGEST_SECONDS)
+        if desk.database.exists():
+            assert integrity(desk.database) == "ok", f"round {each}"
+        change(desk, chance)
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync(full=True)  # so many notes went while Donna was dead that she would ask first
+    fresh = Desk(desk.root, new_desk(tmp_path / "fresh").paths)
+    await index_once(fresh)
+    assert integrity(desk.database) == "ok"
+    assert desk.texts() == fresh.texts()
+    sql = "SELECT path, state, reason, etag FROM file_states ORDER BY path"
+    assert desk.rows(sql) == fresh.rows(sql)
+    words = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH 'dormouse'"
+    assert len(desk.rows(words)) == len(fresh.rows(words))
