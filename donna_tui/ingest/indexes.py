@@ -110,7 +110,7 @@ class Indexes:
     async def embed_with(self, service: EmbeddingService) -> None:
         """A model is there. If the active index has vectors of another, a new one is built beside it."""
         self._service = service
-        self._wanted = Recipe(self._wanted.chunking, service.provider.version_tag)
+        self._wanted = Recipe(self._wanted.chunking, service.version_tag)
         if self.building is None:
             await self._build_if_needed("the model has changed")
         if self._built.embedding in ("", self._wanted.embedding):
@@ -119,10 +119,9 @@ class Indexes:
             await self._embed(self.building, service)
 
     async def _embed(self, pipeline: Pipeline, service: EmbeddingService) -> None:
-        provider = service.provider
-        await pipeline.embed_with(service, provider.version_tag, provider.dim, self._input_hash)
+        await pipeline.embed_with(service, service.version_tag, service.provider.dim, self._input_hash)
         if pipeline is self._active:
-            self._built = Recipe(self._built.chunking, provider.version_tag)
+            self._built = Recipe(self._built.chunking, service.version_tag)
 
     async def _build_if_needed(self, why: str) -> None:
         if self._wanted.fits(self._built):

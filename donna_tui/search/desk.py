@@ -89,7 +89,7 @@ class SearchDesk:
         vector = await service.embed_query(text)
         latency = (time.perf_counter() - started) * 1000
         hashed = self._input_hash(text, sensitive=True)
-        self._invocations.append(Invocation("embed_memory_query", service.provider.version_tag, latency, hashed))
+        self._invocations.append(Invocation("embed_memory_query", service.version_tag, latency, hashed))
         self._vectors[text] = vector
         if len(self._vectors) > REMEMBERED_QUERIES:
             self._vectors.popitem(last=False)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from donna_tui import engine
+from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding.prepare import OnPhase
 from donna_tui.embedding.provider import Matrix, Vector
 from donna_tui.embedding.service import EmbeddingService
@@ -73,7 +74,7 @@ class FaultyModel:
 def serve(monkeypatch: pytest.MonkeyPatch, model: FaultyModel) -> None:
     """Every engine that starts from now on gets this model."""
 
-    def build(provider: str, cache: Path, on_phase: OnPhase, cancel: Event | None = None) -> EmbeddingService:
+    def build(config: EmbeddingConfig, cache: Path, on_phase: OnPhase, cancel: Event | None = None) -> EmbeddingService:
         on_phase(ModelPhase.READY, model.version_tag)
         return EmbeddingService(model)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding import files
 from donna_tui.embedding.build import build_embedding_provider, build_embedding_service
 from donna_tui.embedding.calibration import SAMPLES
@@ -16,7 +17,7 @@ from donna_tui.embedding.files import ModelFiles
 from donna_tui.embedding.onnx import OnnxProvider
 from donna_tui.embedding.provider import EmbeddingProvider, Matrix, check_vectors
 from donna_tui.embedding.sentence_transformers import SentenceTransformersProvider
-from donna_tui.errors import ModelError
+from donna_tui.errors import ModelError, Reason
 from donna_tui.events import ModelPhase
 
 pytestmark = pytest.mark.model
@@ -162,7 +163,7 @@ def test_the_same_weights_under_another_provider_are_another_index(
 
 
 async def test_a_service_answers_while_it_embeds(model_cache: Path, model: OnnxProvider) -> None:
-    service = build_embedding_service("minilm-l6-v2", model_cache, lambda phase, detail: None)
+    service = build_embedding_service(EmbeddingConfig(), model_cache, lambda phase, detail: None)
     try:
         rows = await service.embed_documents(TEXTS)
         answer = await service.embed_query(TEXTS[5])
@@ -186,3 +187,10 @@ print(*sorted({"torch", "transformers", "sentence_transformers", "onnx", "textua
 def test_serving_imports_neither_torch_nor_transformers(model_cache: Path) -> None:
     command = [sys.executable, "-c", WITHOUT_TORCH, str(model_cache)]
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() == ""
+
+
+def test_vectors_of_another_length_than_configured_are_refused(model_cache: Path) -> None:
+    with pytest.raises(ModelError) as refused:
+        build_embedding_service(EmbeddingConfig(dim=512), model_cache, lambda phase, detail: None)
+    assert refused.value.reason is Reason.MODEL_INVALID
+    assert "384" in str(refused.value.hint)

@@ -36,7 +36,7 @@ def bounds(field: FieldInfo) -> tuple[Any, Any]:
 def values_for(setting: Setting) -> st.SearchStrategy[Any]:
     if setting.id == "sources.chat.index_roles":
         return st.lists(st.sampled_from(["user", "assistant", "system", "tool"]))
-    if setting.id == "vault.root":
+    if setting.id in ("vault.root", "embedding.provider"):
         return words.map(lambda name: f"/nowhere/{name}")
     if setting.kind is bool:
         return st.booleans()

@@ -305,3 +305,13 @@ def test_values_never_change_after_loading(home: Home) -> None:
     config = home.load().config
     with pytest.raises(ValueError, match="frozen"):
         config.retrieval.default_k = 3  # type: ignore[misc]  # that it is refused is what is tested
+
+
+@pytest.mark.parametrize("model", ["/models/mine", "~/models/mine", "./mine"])
+def test_a_folder_can_serve_the_model(home: Path, model: str) -> None:
+    assert load_config(overrides={"embedding.provider": model}).config.embedding.provider == model
+
+
+def test_a_model_that_nobody_knows_is_refused_with_the_nearest(home: Path) -> None:
+    with pytest.raises(ConfigError, match="did you mean minilm-l6-v2"):
+        load_config(overrides={"embedding.provider": "minilm-l6"})
