@@ -154,6 +154,20 @@ def doctor(
         run_doctor(space, repair=repair, as_json=as_json)
 
 
+@app.command("eval")
+def evaluate(
+    folders: Annotated[list[str], typer.Argument(metavar="DIR", help="A vault, or a folder of vault/ and questions.")],
+    mode: Annotated[str, typer.Option("--mode", help="Only hybrid, semantic, keyword or grep.")] = "",
+    by_kind: Annotated[bool, typer.Option("--by-kind", help="Also a line for each kind of question.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how well search finds what it should, beside its own legs and plain grep."""
+    from donna_tui.cli.eval import run_eval
+
+    with guarded(as_json):
+        run_eval(folders, mode, by_kind=by_kind, as_json=as_json)
+
+
 @app.command()
 def keys(
     check: Annotated[bool, typer.Option("--check", help="Only check the configured keys.")] = False,

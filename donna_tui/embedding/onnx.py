@@ -50,6 +50,10 @@ class OnnxGraph:
         return vector
 
 
+LAST_LATIN = "\u0250"
+"""The letters before it are Latin ones."""
+
+
 class OnnxProvider:
     """An `EmbeddingProvider` over an ONNX file and its tokenizer.
 
@@ -73,6 +77,11 @@ class OnnxProvider:
         rows = np.stack([graph.run(ids) for ids in windows])
         vector: Vector = normalised(rows.mean(axis=0, keepdims=True))[0]
         return vector
+
+    def reads(self, text: str) -> float:
+        """The model was trained on English: of other scripts it knows hardly more than single letters."""
+        letters = [each for each in text if each.isalpha()]
+        return sum(each < LAST_LATIN for each in letters) / len(letters) if letters else 1.0
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         rows = np.empty((len(texts), self.dim), dtype=np.float32)

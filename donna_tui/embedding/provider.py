@@ -52,6 +52,10 @@ class EmbeddingProvider(Protocol):
         """
         ...
 
+    def reads(self, text: str) -> float:
+        """The share of a text, from 0 to 1, that is in scripts which the model has learned."""
+        ...
+
     def close(self) -> None:
         """Release the model. Nothing may be embedded afterwards."""
         ...

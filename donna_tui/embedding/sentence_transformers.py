@@ -51,6 +51,10 @@ class SentenceTransformersProvider:
             raise too_long(longest, self.max_tokens)
         return self._encode(self._model.encode_document, texts)
 
+    def reads(self, text: str) -> float:
+        """Whoever chooses a model of their own knows what it reads."""
+        return 1.0
+
     def close(self) -> None:
         self._model = None
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.text.chunker import Chunk, embedding_text
+from donna_tui.text.segments import segments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +42,9 @@ class Document:
 
     @property
     def search_title(self) -> str:
-        """What the title field of the keyword index holds: title, aliases and tags."""
-        return " ".join((self.title, *self.aliases, *self.tags))
+        """What the title field of the keyword index holds: title, aliases and tags, and segments of them."""
+        names = " ".join((self.title, *self.aliases, *self.tags))
+        return " ".join((names, *segments(names)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +123,11 @@ def insert_chunks(
     for chunk in chunks:
         chunk_id, hashed = uuid.uuid4().hex, embed_hash(document.title, chunk, window)
         database.run(
-            "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, content_hash, embed_hash,"
-            " heading_path, token_count, start_line, end_line, start_offset, end_offset, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, segments, content_hash,"
+            " embed_hash, heading_path, token_count, start_line, end_line, start_offset, end_offset, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                chunk_id, document_id, document.user_id, chunk.index, chunk.text,
+                chunk_id, document_id, document.user_id, chunk.index, chunk.text, _segments(chunk),
                 hashlib.sha256(chunk.text.encode()).hexdigest(), hashed,
                 json.dumps(chunk.heading_path, ensure_ascii=False), chunk.token_count, chunk.start_line,
                 chunk.end_line, chunk.start, chunk.end, now,
@@ -134,6 +136,10 @@ def insert_chunks(
         rows.append(ChunkRow(database.connection.last_insert_rowid(), chunk_id, hashed))
     index_words(database, document_id)
     return rows
+
+
+def _segments(chunk: Chunk) -> str:
+    return " ".join(segments(" ".join((*chunk.heading_path, chunk.text))))
 
 
 def chunks_of(database: Database, document_id: str) -> list[ChunkRow]:
@@ -147,11 +153,20 @@ def chunks_of(database: Database, document_id: str) -> list[ChunkRow]:
     ]
 
 
+def places_of(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, int]]:
+    """The document and the place in it of some chunks, by integer key; chunks that are gone are left out."""
+    rows = database.rows(
+        "SELECT id, document_id, chunk_index FROM memory_chunks WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(ids),),
+    )
+    return {each: (document, index) for each, document, index in rows}
+
+
 def index_words(database: Database, document_id: str) -> None:
     """Put the words of a document's chunks into the keyword index."""
     database.run(
-        "INSERT INTO memory_fts (rowid, title, heading, content)"
-        " SELECT rowid, title, heading, content FROM memory_search_text WHERE document_id = ?",
+        "INSERT INTO memory_fts (rowid, title, heading, content, segments)"
+        " SELECT rowid, title, heading, content, segments FROM memory_search_text WHERE document_id = ?",
         (document_id,),
     )
 
@@ -159,8 +174,8 @@ def index_words(database: Database, document_id: str) -> None:
 def forget_words(database: Database, document_id: str) -> None:
     """Take the words of a document's chunks out of the keyword index; call before its rows change."""
     database.run(
-        "INSERT INTO memory_fts (memory_fts, rowid, title, heading, content)"
-        " SELECT 'delete', rowid, title, heading, content FROM memory_search_text WHERE document_id = ?",
+        "INSERT INTO memory_fts (memory_fts, rowid, title, heading, content, segments)"
+        " SELECT 'delete', rowid, title, heading, content, segments FROM memory_search_text WHERE document_id = ?",
         (document_id,),
     )
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, conditions
 
-TITLE_WEIGHT, HEADING_WEIGHT, CONTENT_WEIGHT = 3.0, 2.0, 1.0
+WEIGHTS = "3.0, 2.0, 1.0, 1.0"
+"""Of the title with aliases and tags, the heading path, the text, and the segments of unspaced scripts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ def search_words(database: Database, expression: str, scope: Scope, limit: int) 
         return []
     where, parameters = conditions(scope)
     rows = database.rows(
-        f"SELECT c.id, -bm25(memory_fts, {TITLE_WEIGHT}, {HEADING_WEIGHT}, {CONTENT_WEIGHT}) AS score"  # noqa: S608
+        f"SELECT c.id, -bm25(memory_fts, {WEIGHTS}) AS score"  # noqa: S608
         " FROM memory_fts JOIN memory_chunks c ON c.id = memory_fts.rowid"
         " JOIN memory_documents d ON d.id = c.document_id"
         f" WHERE memory_fts MATCH ? AND {where} ORDER BY score DESC, c.id LIMIT ?",

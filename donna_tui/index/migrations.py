@@ -36,6 +36,7 @@ CREATE TABLE memory_chunks (
     user_id TEXT NOT NULL,
     chunk_index INTEGER NOT NULL,
     content TEXT NOT NULL,
+    segments TEXT NOT NULL DEFAULT '',
     content_hash TEXT NOT NULL,
     embed_hash BLOB NOT NULL,
     heading_path TEXT NOT NULL DEFAULT '[]',
@@ -58,11 +59,11 @@ CREATE TABLE embeddings (
 
 CREATE VIEW memory_search_text AS
     SELECT c.id AS rowid, c.document_id AS document_id, d.search_title AS title,
-           c.heading_path AS heading, c.content AS content
+           c.heading_path AS heading, c.content AS content, c.segments AS segments
     FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id;
 
 CREATE VIRTUAL TABLE memory_fts USING fts5 (
-    title, heading, content,
+    title, heading, content, segments,
     content = 'memory_search_text', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 CREATE VIRTUAL TABLE memory_words USING fts5vocab (memory_fts, row);

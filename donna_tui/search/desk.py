@@ -76,7 +76,8 @@ class SearchDesk:
         if self._service is None:
             return replace(question, mode="keyword", note=self._why_not)
         try:
-            return replace(question, vector=await self._embed(self._service, text))
+            vector = await self._embed(self._service, text)
+            return replace(question, vector=vector, trust=self._service.provider.reads(text))
         except ModelError as error:
             return replace(question, mode="keyword", note=f"by words only: {error.message}")
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from donna_tui.index.database import Database
+from donna_tui.index.documents import places_of
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import KeywordMatch, begun_stem, newest, quoted, search_words
 from donna_tui.index.vectors import Vector, VectorIndex, vectors_of
 from donna_tui.results import Filters, Hit, Mode, SearchOutcome, SearchRequest, Snippet
 from donna_tui.search.query import Query, parse_query
-from donna_tui.search.ranking import Ranked, fuse
+from donna_tui.search.ranking import Candidate, Ranked, fuse
+from donna_tui.search.relevance import LOOKED_AT, answers, wanted
 from donna_tui.search.snippets import make_snippet
 
 CANDIDATES = 100
@@ -31,11 +33,12 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A parsed request, with the vector of its text where there is a model."""
+    """A parsed request, with the vector of its text where there is a model, and how far that model reads the text."""
 
     request: SearchRequest
     query: Query
     vector: Vector | None = None
+    trust: float = 1.0
     mode: Mode = "hybrid"
     note: str = ""
 
@@ -58,18 +61,20 @@ def ask(request: SearchRequest) -> Question:
 def search(database: Database, vectors: VectorIndex, question: Question, settings: Settings) -> SearchOutcome:
     """Answer a question. Raises DatabaseError only."""
     request = question.request
-    wanted = max(0, min(request.k, settings.max_k))
-    ranked = _rank(database, vectors, question, max(CANDIDATES, 4 * wanted)) if wanted else []
+    k = max(0, min(request.k, settings.max_k))
+    ranked = _rank(database, vectors, question, max(CANDIDATES, 4 * k)) if k else []
     relevant = [one for one in ranked if _relevant(one, settings.min_score)]
     rest = [one for one in ranked if not _relevant(one, settings.min_score)]
-    near = rest[:wanted] if request.near_misses or not relevant else []
-    loaded = {hit.id: hit for hit in _load(database, [*relevant[:wanted], *near])}
+    if relevant and not _answered(question, relevant[:LOOKED_AT], _load(database, relevant[:LOOKED_AT])):
+        relevant, rest = [], ranked
+    near = rest[:k] if request.near_misses or not relevant else []
+    rows = _load(database, [*relevant[:k], *near])
     terms = question.query.terms
     return SearchOutcome(
         request=request,
         mode=question.mode,
-        hits=tuple(_hit(one, loaded[one.id], terms, request) for one in relevant[:wanted] if one.id in loaded),
-        near_misses=tuple(_hit(one, loaded[one.id], terms, request) for one in near if one.id in loaded),
+        hits=tuple(_hit(one, rows[one.id], terms, request) for one in relevant[:k] if one.id in rows),
+        near_misses=tuple(_hit(one, rows[one.id], terms, request) for one in near if one.id in rows),
         searched_notes=database.value("SELECT count(*) FROM memory_documents"),
         note=question.note,
     )
@@ -80,15 +85,27 @@ def _relevant(one: Ranked, min_score: float) -> bool:
     return one.keyword_rank is not None or (one.cosine is not None and one.cosine >= min_score)
 
 
+def _answered(question: Question, best: Sequence[Ranked], rows: Mapping[int, _Row]) -> bool:
+    """Whether any of the best passages answers the question; only a search by words and meaning can say no."""
+    if question.mode != "hybrid" or question.vector is None or not question.query.terms:
+        return True
+    asked_for = wanted(question.query, partial=question.request.partial)
+    return any(answers(asked_for, one.cosine, rows[one.id].whole) for one in best if one.id in rows)
+
+
 def _rank(database: Database, vectors: VectorIndex, question: Question, limit: int) -> list[Ranked]:
-    scope, words, meaning = question.scope, [], []
-    if question.mode != "semantic":
-        words = [(match.id, match.score) for match in _matches(database, question, limit)]
+    words: dict[int, float] = {}
+    meaning: dict[int, float] = {}
     cosines: dict[int, float] = {}
+    if question.mode != "semantic":
+        words = {match.id: match.score for match in _matches(database, question, limit)}
     if question.vector is not None and question.mode != "keyword":
-        meaning = [(match.id, match.score) for match in vectors.search(database, question.vector, scope, limit)]
-        cosines = dict(meaning) | _cosines(database, question.vector, {each for each, _ in words} - {*dict(meaning)})
-    return fuse(words, meaning, cosines)
+        found = vectors.search(database, question.vector, question.scope, limit)
+        meaning = {match.id: match.score for match in found}
+        cosines = meaning | _cosines(database, question.vector, words.keys() - meaning.keys())
+    places = places_of(database, [*words, *(each for each in meaning if each not in words)])
+    candidates = [Candidate(each, *place, words.get(each), cosines.get(each)) for each, place in places.items()]
+    return fuse(candidates, list(words), list(meaning), trust=question.trust)
 
 
 def _matches(database: Database, question: Question, limit: int) -> list[KeywordMatch]:
@@ -106,7 +123,7 @@ def _expression(database: Database, question: Question) -> str:
     return f"{query.expression} OR {quoted(begun)}*"
 
 
-def _cosines(database: Database, query: Vector, ids: set[int]) -> dict[int, float]:
+def _cosines(database: Database, query: Vector, ids: Collection[int]) -> dict[int, float]:
     """The cosines of candidates that only the keyword leg found."""
     return {each: float(np.dot(vector, query)) for each, vector in vectors_of(database, sorted(ids)).items()}
 
@@ -127,8 +144,13 @@ class _Row:
     sensitive: int
     metadata: str
 
+    @property
+    def whole(self) -> str:
+        """Everything that the words of a question may be found in."""
+        return f"{self.title} {self.path} {self.heading_path} {self.content}"
 
-def _load(database: Database, ranked: Sequence[Ranked]) -> list[_Row]:
+
+def _load(database: Database, ranked: Sequence[Ranked]) -> dict[int, _Row]:
     marks = ", ".join("?" * len(ranked))
     rows = database.rows(
         "SELECT c.id, c.chunk_id, d.id, d.source_type, d.source_id, d.title, c.heading_path, c.start_line, c.end_line,"  # noqa: S608
@@ -136,7 +158,7 @@ def _load(database: Database, ranked: Sequence[Ranked]) -> list[_Row]:
         f" JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN ({marks})",
         [one.id for one in ranked],
     )
-    return [_Row(*row) for row in rows]
+    return {row[0]: _Row(*row) for row in rows}
 
 
 def _hit(one: Ranked, row: _Row, terms: Sequence[str], request: SearchRequest) -> Hit:
@@ -172,4 +194,4 @@ def more_like(database: Database, vectors: VectorIndex, hit: Hit, request: Searc
     mode: Mode = "keyword" if vector is None else "semantic"
     note = "by shared words: this passage has no vector yet" if vector is None else ""
     asked = replace(request, text=f"like {hit.title}", filters=filters, mode=mode)
-    return search(database, vectors, Question(asked, query, vector, mode, note), Settings(0.0, request.k))
+    return search(database, vectors, Question(asked, query, vector, mode=mode, note=note), Settings(0.0, request.k))

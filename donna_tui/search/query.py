@@ -8,11 +8,15 @@ from datetime import datetime, timedelta
 
 from donna_tui.index.keyword import quoted
 from donna_tui.results import Filters
+from donna_tui.search.dates import date_phrases
+from donna_tui.text.segments import segments
 
 KEYS = ("path", "tag", "type", "in", "before", "after")
 
 _PART = re.compile(
-    rf'(?P<minus>-)?(?:(?P<key>{"|".join(KEYS)}):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>[^\s"]+))', re.IGNORECASE
+    r'(?P<minus>(?<!\S)-(?="|[^\W\d]))?'
+    rf'(?:(?P<key>{"|".join(KEYS)}):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>[^\s"]+))',
+    re.IGNORECASE,
 )
 _WORD = re.compile(r"\w", re.UNICODE)
 _BARE_KEYS = frozenset(f"{key}:" for key in KEYS)
@@ -23,6 +27,15 @@ STOP_WORDS = frozenset(
     " their them then there these they this those to too us was we were what when where which while who whom whose why"
     " will with would you your yours".split()
 )
+
+ASKING_WORDS = frozenset(
+    "describe described discuss discussed discussion explain explained mention mentioned said say says summarise"
+    " summarize summary talk talked tell think thought told".split()
+)
+"""What a question does rather than what it is about; like stop words they count only where there is nothing else."""
+
+SENTENCE = 4
+"""From so many other words on, a query is a sentence: what it puts in quotation marks is quoted, not demanded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +56,17 @@ class Query:
     @property
     def terms(self) -> tuple[str, ...]:
         """Words and phrases that carry meaning; stop words count only where there is nothing else."""
-        strong = tuple(word for word in self.words if word.lower().strip("?!.,;:") not in STOP_WORDS)
-        return (*(strong or self.words), *self.phrases)
+        quoted_words = () if self._demanding else tuple(word for phrase in self.phrases for word in phrase.split())
+        words = (*self.words, *quoted_words)
+        for weak in (STOP_WORDS | ASKING_WORDS, STOP_WORDS):
+            strong = tuple(word for word in words if word.lower().strip("?!.,;:") not in weak)
+            if strong:
+                break
+        return (*(strong or words), *self.phrases)
+
+    @property
+    def _demanding(self) -> bool:
+        return len(self.words) < SENTENCE
 
     @property
     def begun(self) -> str:
@@ -54,13 +76,15 @@ class Query:
 
     @property
     def expression(self) -> str:
-        """An FTS5 expression that any of the terms satisfies."""
-        return " OR ".join(quoted(term) for term in self.terms)
+        """An FTS5 expression that any of the terms satisfies, or the segments of one, or a date of the question."""
+        terms = self.terms
+        wanted = dict.fromkeys((*terms, *segments(" ".join(terms)), *date_phrases(self.text)))
+        return " OR ".join(map(quoted, wanted))
 
     @property
     def required(self) -> tuple[str, ...]:
         """FTS5 expressions that every hit satisfies."""
-        return tuple(quoted(phrase) for phrase in self.phrases)
+        return tuple(quoted(phrase) for phrase in self.phrases) if self._demanding else ()
 
     @property
     def forbidden(self) -> tuple[str, ...]:

@@ -1,19 +1,43 @@
-"""Fuses the two legs by a convex sum of normalised scores, which stays closer to the better leg than rank fusion."""
+"""Fuses the two legs into one order: a convex sum of normalised scores, lifted by neighbours, varied by note."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-MEANING_WEIGHT = 0.35
-"""Share of the scaled cosine; the rest is BM25 divided by its maximum. Measured; see docs/retrieval.md."""
+MEANING_WEIGHT = 0.5
+"""Share of the cosine divided by the largest; the rest is BM25 divided by the largest."""
+
+NEIGHBOUR_SHARE = 0.08
+"""What a passage gets of the better one of those before and after it in its note: answers often span both."""
+
+SAME_NOTE_DECAY = 0.97
+"""Each further passage of a note counts that much less, so that one note does not fill the list."""
+
+# All three were measured on the development questions; docs/retrieval.md has the table.
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage that a leg found: its chunk key, its note, its place in the note, and what each leg says of it.
+
+    `bm25` and `cosine` are None where the leg did not find it, or the passage has no vector.
+    """
+
+    id: int
+    document: str
+    index: int
+    bm25: float | None
+    cosine: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate: chunk key, cosine (None without a vector), rank in each leg (1-based), fused score (0 to 1)."""
+    """A candidate with its rank in each leg (1-based; None where it was not found) and its fused score (0 to 1)."""
 
     id: int
+    document: str
     cosine: float | None
     vector_rank: int | None
     keyword_rank: int | None
@@ -21,30 +45,53 @@ class Ranked:
 
 
 def fuse(
-    words: Sequence[tuple[int, float]], meaning: Sequence[tuple[int, float]], cosines: Mapping[int, float]
+    candidates: Collection[Candidate], words: Sequence[int], meaning: Sequence[int], *, trust: float = 1.0
 ) -> list[Ranked]:
-    """Rank the union of both legs, best first.
+    """Rank the candidates, best first.
 
-    `words` and `meaning` are (chunk key, score) in order; `cosines` has that of every candidate with a vector.
+    `words` and `meaning` are the chunk keys that each leg found, in its order; `trust` from 0 to 1 is what the cosines
+    are worth, which is little where the model does not know the language of the question.
     """
-    word_rank = {each: rank for rank, (each, _) in enumerate(words, 1)}
-    vector_rank = {each: rank for rank, (each, _) in enumerate(meaning, 1)}
-    bm25 = dict(words)
-    best = max(bm25.values(), default=0.0)
-    low, high = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
-    weight = MEANING_WEIGHT if cosines else 0.0
-
-    def fused(each: int) -> float:
-        word_part = bm25.get(each, 0.0) / best if best > 0 else 0.0
-        meaning_part = _scaled(cosines[each], low, high) if each in cosines else 0.0
-        return weight * meaning_part + (1.0 - weight) * word_part
-
+    word_rank = {each: rank for rank, each in enumerate(words, 1)}
+    vector_rank = {each: rank for rank, each in enumerate(meaning, 1)}
+    scores = _with_neighbours(candidates, _convex_sum(candidates, MEANING_WEIGHT * trust))
     ranked = [
-        Ranked(each, cosines.get(each), vector_rank.get(each), word_rank.get(each), fused(each))
-        for each in {**word_rank, **vector_rank}
+        Ranked(one.id, one.document, one.cosine, vector_rank.get(one.id), word_rank.get(one.id), scores[one.id])
+        for one in candidates
     ]
-    return sorted(ranked, key=lambda one: (-one.rank_score, one.id))
+    return _varied(sorted(ranked, key=_best_first))
 
 
-def _scaled(value: float, low: float, high: float) -> float:
-    return (value - low) / (high - low) if high > low else 1.0
+def _convex_sum(candidates: Collection[Candidate], share: float) -> dict[int, float]:
+    most = max((one.bm25 or 0.0 for one in candidates), default=0.0)
+    nearest = max((one.cosine or 0.0 for one in candidates), default=0.0)
+    weight = share if most and nearest > 0 else float(nearest > 0)
+
+    def score(one: Candidate) -> float:
+        by_words = (one.bm25 or 0.0) / most if most else 0.0
+        by_meaning = max(one.cosine or 0.0, 0.0) / nearest if nearest > 0 else 0.0
+        return weight * by_meaning + (1.0 - weight) * by_words
+
+    return {one.id: score(one) for one in candidates}
+
+
+def _with_neighbours(candidates: Collection[Candidate], scores: Mapping[int, float]) -> dict[int, float]:
+    places = {(one.document, one.index): scores[one.id] for one in candidates}
+
+    def beside(one: Candidate) -> float:
+        return max(places.get((one.document, one.index + step), 0.0) for step in (-1, 1))
+
+    return {one.id: (scores[one.id] + NEIGHBOUR_SHARE * beside(one)) / (1.0 + NEIGHBOUR_SHARE) for one in candidates}
+
+
+def _varied(ranked: Sequence[Ranked]) -> list[Ranked]:
+    seen: Counter[str] = Counter()
+    varied = []
+    for one in ranked:
+        varied.append(replace(one, rank_score=one.rank_score * SAME_NOTE_DECAY ** seen[one.document]))
+        seen[one.document] += 1
+    return sorted(varied, key=_best_first)
+
+
+def _best_first(one: Ranked) -> tuple[float, float, int]:
+    return (-one.rank_score, -(one.cosine or 0.0), one.id)

@@ -67,6 +67,9 @@ class FaultyModel:
         row = np.random.default_rng(seed).standard_normal(DIM).astype(np.float32)
         return row / np.linalg.norm(row)
 
+    def reads(self, text: str) -> float:
+        return 1.0
+
     def close(self) -> None:
         pass
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.events import NoteDeleted, NoteIndexed, NoteRenamed
+from donna_tui.events import NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed
 from tests.engine.helpers import Desk, Running, eventually, everything_below, index_once, new_desk, open_engine
 
 pytestmark = pytest.mark.model
@@ -62,13 +62,15 @@ async def test_a_saved_edit_is_found_by_word_and_by_meaning(vault: Desk, save: o
 async def test_the_time_from_save_to_search_is_measured(vault: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     async with open_engine(vault) as running:
         await running.settled()
-        for number in range(8):
+        for number in range(10, 34):  # a note that a comparison sees before its event does is not measured
             path = f"Notes/{number}.md"
-            vault.write(path, LIGHTHOUSE + f"\nshipping forecast {number}{number}{number}\n")
-            await running.until_found(f"{number}{number}{number}", path)
-            await eventually(lambda at=number + 1: running.engine.status().meaning_after_save.samples >= at)  # type: ignore[misc]
+            vault.write(path, LIGHTHOUSE + f"\nshipping forecast {number}{number}\n")
+            await running.until_found(f"{number}{number}", path)
+            await eventually(lambda at=path: at in {each.path for each in running.said(NoteEmbedded)})  # type: ignore[misc]
+            if running.engine.status().meaning_after_save.samples >= 8:
+                break
         keyword, meaning = running.engine.status().keyword_after_save, running.engine.status().meaning_after_save
-        assert keyword.samples == meaning.samples == 8
+        assert min(keyword.samples, meaning.samples) >= 8
         assert keyword.p50 is not None
         assert meaning.p50 is not None
         assert 0 < keyword.p50 <= meaning.p50

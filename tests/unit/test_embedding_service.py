@@ -49,6 +49,9 @@ class FakeProvider:
         self.first_done.set()
         return vector_of(text)
 
+    def reads(self, text: str) -> float:
+        return 1.0
+
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         self.batches.append(len(texts))
         return np.stack([self.embed(text) for text in texts])

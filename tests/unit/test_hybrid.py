@@ -41,7 +41,7 @@ def asked(
     store: MemoryStore, text: str, *, mode: Mode = "hybrid", vector: Vector | None = QUESTION, **others: object
 ) -> SearchOutcome:
     question = ask(SearchRequest(text=text, mode=mode, **others))  # type: ignore[arg-type]  # fields of a request
-    with_vector = Question(question.request, question.query, vector, mode)
+    with_vector = Question(question.request, question.query, vector, mode=mode)
     return search(store.database, store.vectors, with_vector, SETTINGS)
 
 

@@ -150,3 +150,27 @@ def test_a_phrase_is_never_a_beginning() -> None:
 def test_quotes_are_doubled() -> None:
     query = parse_query('say"hi')
     assert query.expression.count('"') % 2 == 0
+
+
+def test_a_sentence_quotes_where_a_search_demands() -> None:
+    assert parse_query('"cache stampede" draft').required == ('"cache stampede"',)
+    sentence = parse_query('when did we first talk about the "cache stampede"')
+    assert sentence.required == ()
+    assert '"stampede"' in sentence.expression
+    assert '"cache stampede"' in sentence.expression
+
+
+def test_a_minus_is_an_operator_only_in_front_of_a_word() -> None:
+    assert parse_query("redis -draft").without == ("draft",)
+    for text in ("run --strip-types", "gives -0 here", "well-known"):
+        assert parse_query(text).without == ()
+
+
+def test_a_question_is_about_its_subject() -> None:
+    assert parse_query("summarize the discussion about redis").terms == ("redis",)
+    assert parse_query("summarize discussion").terms == ("summarize", "discussion")
+
+
+def test_dates_and_unspaced_words_are_looked_for_in_every_form() -> None:
+    assert '"05 02"' in parse_query("on May 2nd").expression
+    assert '"設定"' in parse_query("設定の変更").expression

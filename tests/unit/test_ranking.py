@@ -6,26 +6,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.search.ranking import MEANING_WEIGHT, Ranked, fuse
+from donna_tui.search.ranking import MEANING_WEIGHT, NEIGHBOUR_SHARE, Candidate, Ranked, fuse
+
+ALONE = 1 / (1 + NEIGHBOUR_SHARE)
+"""What the best score is where no neighbour was found."""
 
 cosines = st.floats(-1.0, 1.0, allow_nan=False)
 bm25 = st.floats(0.001, 60.0)
 chunks = st.integers(1, 30)
 
 
-def in_order(scores: dict[int, float]) -> list[tuple[int, float]]:
-    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+def in_order(scores: dict[int, float]) -> list[int]:
+    return sorted(scores, key=lambda each: (-scores[each], each))
+
+
+def fused(words: dict[int, float], meaning: dict[int, float], more: dict[int, float] | None = None) -> list[Ranked]:
+    """Passages of a note each; `more` has cosines of passages that only the words found."""
+    cosines = {**meaning, **(more or {})}
+    found = [Candidate(each, f"note {each}", 0, words.get(each), cosines.get(each)) for each in {**words, **meaning}]
+    return fuse(found, in_order(words), in_order(meaning))
 
 
 def ranked_by(words: dict[int, float], meaning: dict[int, float]) -> dict[int, Ranked]:
-    return {one.id: one for one in fuse(in_order(words), in_order(meaning), meaning)}
+    return {one.id: one for one in fused(words, meaning)}
 
 
 @given(st.dictionaries(chunks, bm25), st.dictionaries(chunks, cosines))
 def test_every_candidate_appears_once_with_a_score_from_0_to_1(
     words: dict[int, float], meaning: dict[int, float]
 ) -> None:
-    ranked = fuse(in_order(words), in_order(meaning), meaning)
+    ranked = fused(words, meaning)
     assert sorted(one.id for one in ranked) == sorted({*words, *meaning})
     assert all(0.0 <= one.rank_score <= 1.0 + 1e-9 for one in ranked)
     assert [one.rank_score for one in ranked] == sorted((one.rank_score for one in ranked), reverse=True)
@@ -43,35 +53,48 @@ def test_who_is_better_in_both_legs_is_never_behind(words: dict[int, float], mea
 
 @given(st.dictionaries(chunks, bm25, min_size=1))
 def test_by_words_alone_the_order_is_that_of_bm25(words: dict[int, float]) -> None:
-    ranked = fuse(in_order(words), [], {})
+    ranked = fused(words, {})
     assert [one.keyword_rank for one in ranked] == list(range(1, len(words) + 1))
-    assert ranked[0].rank_score == 1.0
+    assert ranked[0].rank_score == pytest.approx(ALONE)
     assert all(one.cosine is None and one.vector_rank is None for one in ranked)
 
 
 @given(st.dictionaries(chunks, cosines, min_size=1))
 def test_by_meaning_alone_the_order_is_that_of_the_cosines(meaning: dict[int, float]) -> None:
-    ranked = fuse([], in_order(meaning), meaning)
+    ranked = fused({}, meaning)
     shown = [one.cosine for one in ranked]
     assert shown == pytest.approx(sorted(meaning.values(), reverse=True), abs=1e-12)
-    assert ranked[0].rank_score == pytest.approx(MEANING_WEIGHT)
+    assert ranked[0].rank_score == pytest.approx(ALONE if shown[0] > 0 else 0.0)
     assert all(one.keyword_rank is None for one in ranked)
 
 
 def test_both_legs_together() -> None:
-    ranked = fuse([(1, 8.0), (2, 4.0)], [(3, 0.9), (1, 0.5)], {1: 0.5, 2: 0.1, 3: 0.9})
+    ranked = fused({1: 8.0, 2: 4.0}, {3: 0.9, 1: 0.45}, {2: 0.09})
     by_id = {one.id: one for one in ranked}
     assert [one.id for one in ranked] == [1, 3, 2]
-    assert by_id[1].rank_score == pytest.approx(MEANING_WEIGHT * 0.5 + (1 - MEANING_WEIGHT))
-    assert by_id[2].rank_score == pytest.approx((1 - MEANING_WEIGHT) * 0.5)
-    assert (by_id[2].cosine, by_id[2].vector_rank, by_id[2].keyword_rank) == (0.1, None, 2)
+    assert by_id[1].rank_score == pytest.approx((MEANING_WEIGHT * 0.5 + (1 - MEANING_WEIGHT)) * ALONE)
+    assert by_id[2].rank_score == pytest.approx((MEANING_WEIGHT * 0.1 + (1 - MEANING_WEIGHT) * 0.5) * ALONE)
+    assert (by_id[2].cosine, by_id[2].vector_rank, by_id[2].keyword_rank) == (0.09, None, 2)
     assert (by_id[3].cosine, by_id[3].vector_rank, by_id[3].keyword_rank) == (0.9, 1, None)
 
 
 def test_a_passage_without_a_vector_yet_keeps_its_place_among_words() -> None:
-    ranked = fuse([(1, 8.0), (2, 7.0)], [], {2: 0.4})
+    ranked = fused({1: 8.0, 2: 7.0}, {}, {2: 0.4})
     assert {one.id: one.cosine for one in ranked} == {1: None, 2: 0.4}
 
 
+def test_a_good_neighbour_lifts_a_passage() -> None:
+    lonely, beside = Candidate(1, "a", 0, 5.0, None), Candidate(2, "b", 3, 5.0, None)
+    ranked = fuse([lonely, beside, Candidate(3, "b", 4, 10.0, None)], [3, 1, 2], [])
+    assert [one.id for one in ranked] == [3, 2, 1]
+
+
+def test_one_note_does_not_fill_the_list() -> None:
+    note = [Candidate(each, "a", each * 10, 10.0 - each / 100, None) for each in range(1, 5)]
+    other = Candidate(9, "b", 0, 9.8, None)
+    ranked = fuse([*note, other], [1, 2, 3, 4, 9], [])
+    assert [one.id for one in ranked] == [1, 9, 2, 3, 4]
+
+
 def test_nothing_is_ranked_where_nothing_was_found() -> None:
-    assert fuse([], [], {}) == []
+    assert fuse([], [], []) == []

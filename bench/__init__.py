@@ -1,0 +1,1 @@
+"""Benchmarks: each prints a table of figures beside their budget or a peer. To run one: `python -m bench.NAME`."""

@@ -1,0 +1,68 @@
+"""All benchmarks, one after the other: `python -m bench [--small] [--markdown FILE]`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import ingest, peers, scale, startup
+from bench.report import Report, UnavailableError, machine, write_json
+
+LATEST = Path(__file__).parent / "results" / "latest.json"
+
+Measure = Callable[[bool], Report]
+
+
+def measure_scale(small: bool) -> Report:
+    """The usual sizes, or small ones."""
+    if small:
+        return scale.measure(scale.SMALL_SIZES, questions=scale.SMALL_QUESTIONS)
+    return scale.measure(scale.SIZES)
+
+
+ALL: dict[str, Measure] = {
+    "ingest": lambda small: ingest.measure(small=small),
+    "startup": lambda small: startup.measure(small=small),
+    "scale": measure_scale,
+    "peers": lambda small: peers.measure(small=small),
+}
+
+
+def main() -> None:
+    """The command line."""
+    parser = ArgumentParser(description="Run every benchmark.")
+    parser.add_argument("--small", action="store_true", help="a minute instead of half an hour; proves nothing")
+    parser.add_argument("--only", nargs="+", choices=ALL, default=list(ALL), help="only these")
+    parser.add_argument(
+        "--json", type=Path, default=LATEST, metavar="FILE", help=f"default: bench/results/{LATEST.name}"
+    )
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables to this file as well")
+    options = parser.parse_args()
+    reports = list(filter(None, (run(name, options.small) for name in options.only)))
+    write_json(options.json, {"machine": machine(), "small": options.small, "reports": [r.fields() for r in reports]})
+    if options.markdown:
+        options.markdown.write_text(page(reports), encoding="utf-8")
+
+
+def run(name: str, small: bool) -> Report | None:
+    """Run one benchmark and print its table; None if it cannot run here."""
+    try:
+        report = ALL[name](small)
+    except UnavailableError as missing:
+        print(f"{name} not measured: {missing}\n", flush=True)
+        return None
+    print(f"{report.text()}\n", flush=True)
+    return report
+
+
+def page(reports: list[Report]) -> str:
+    """All tables as Markdown, with the machine that they were taken on."""
+    taken = machine()
+    where = f"{taken['processor'] or taken['machine']}, {taken['cores']} cores, {taken['system']}"
+    head = f"Taken on {taken['taken']}: {where}, Python {taken['python']}.\n"
+    return "\n".join([head, *(report.markdown() for report in reports)])
+
+
+if __name__ == "__main__":
+    main()

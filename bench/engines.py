@@ -1,0 +1,57 @@
+"""An engine in this process: to fill an index, and to time searches in it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from bench.program import Home
+from donna_tui.config.models import MemoryConfig
+from donna_tui.engine import Engine
+from donna_tui.events import Listener
+from donna_tui.results import Mode, SearchRequest
+from donna_tui.space import space_at
+
+WARM_UP = 10
+"""Searches that are not counted: the first ones read the index from disk."""
+
+
+@contextlib.asynccontextmanager
+async def opened(home: Home, vault: Path, listen: Listener | None = None) -> AsyncIterator[Engine]:
+    """An engine that does not watch, with its model loaded if it has one, as long as the block runs.
+
+    `listen` hears of all its events.
+    """
+    engine = Engine(space_at(vault, home.paths), MemoryConfig(), home.paths, watch=False, what="a benchmark")
+    if listen:
+        engine.subscribe(listen)
+    try:
+        await engine.start()
+        await engine.model_known.wait()
+        yield engine
+    finally:
+        await engine.stop()
+
+
+async def search_ms(
+    home: Home, vault: Path, questions: Sequence[str], mode: Mode = "hybrid", k: int = 8
+) -> list[float]:
+    """How long each question takes in a warm engine, in ms."""
+    async with opened(home, vault) as engine:
+        for question in questions[:WARM_UP]:
+            await engine.search(SearchRequest(text=question, mode=mode, k=k))
+        return [await _timed(engine, SearchRequest(text=question, mode=mode, k=k)) for question in questions]
+
+
+async def _timed(engine: Engine, request: SearchRequest) -> float:
+    started = time.perf_counter()
+    await engine.search(request)
+    return (time.perf_counter() - started) * 1000
+
+
+async def index(home: Home, vault: Path) -> None:
+    """Bring the index of a vault up to date."""
+    async with opened(home, vault) as engine:
+        await engine.sync()

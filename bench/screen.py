@@ -1,0 +1,117 @@
+"""The real app on a pseudo-terminal: starts it, types, and says when words appeared on the screen."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.program import Home, program
+
+ROWS, COLUMNS = 36, 120
+PATIENCE_SECONDS = 60.0
+LEAVING_SECONDS = 10.0
+CTRL_Q = b"\x11"
+
+_CONTROL = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # operating system commands, such as titles
+    r"|\x1b[P_^X][^\x1b]*\x1b\\"  # strings for the terminal itself
+    r"|\x1b\[[0-?]*[ -/]*([@-~])"  # control sequences; the final byte says which
+    r"|\x1b[ -/]*[0-~]"
+)
+_STYLE = "m"
+"""The final byte of the sequences that only change colours: the words before and after them stand side by side."""
+
+
+def words_of(written: str) -> str:
+    """What a program wrote to a terminal, without colours and with a new line wherever the cursor jumps."""
+    return _CONTROL.sub(lambda found: "" if found[1] == _STYLE else "\n", written)
+
+
+@dataclass(slots=True)
+class Screen:
+    """An app that runs on a pseudo-terminal. Times are in seconds since its process was started."""
+
+    pid: int
+    terminal: int
+    started: float
+    _bytes: bytearray = field(default_factory=bytearray)
+
+    def wait_for(self, pattern: str, patience: float = PATIENCE_SECONDS) -> float:
+        """When words that match `pattern` were on the screen, also if they were already.
+
+        Raises TimeoutError with the end of what is there instead.
+        """
+        deadline = time.perf_counter() + patience
+        while not self.shows(pattern):
+            if time.perf_counter() > deadline or not self._read(deadline):
+                raise TimeoutError(f"{pattern!r} never appeared, but {self._words[-800:]!r}")
+        return time.perf_counter() - self.started
+
+    def shows(self, pattern: str) -> bool:
+        """Whether words that match `pattern` have been written."""
+        return re.search(pattern, self._words) is not None
+
+    def type(self, keys: str | bytes) -> None:
+        """Press keys."""
+        os.write(self.terminal, keys.encode() if isinstance(keys, str) else keys)
+
+    def rest(self, seconds: float) -> int:
+        """Let the app alone for some time, and return how many bytes it wrote meanwhile."""
+        deadline, before = time.perf_counter() + seconds, len(self._bytes)
+        while time.perf_counter() < deadline:
+            self._read(deadline)
+        return len(self._bytes) - before
+
+    @property
+    def _words(self) -> str:
+        return words_of(self._bytes.decode("utf-8", "ignore"))
+
+    def _read(self, deadline: float) -> bool:
+        """Take what the app wrote, waiting until then at most. False if it has ended."""
+        if not select.select([self.terminal], [], [], max(0.0, deadline - time.perf_counter()))[0]:
+            return True
+        with contextlib.suppress(OSError):  # Linux: the other side of the terminal is closed
+            self._bytes += (new := os.read(self.terminal, 65_536))
+            return bool(new)
+        return False
+
+
+@contextlib.contextmanager
+def app_on_screen(home: Home, vault: Path) -> Iterator[Screen]:
+    """Start the app on a vault; at the end it is asked to leave, and killed if it does not."""
+    command = [*program(), str(vault)]
+    environ = {**home.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+    started = time.perf_counter()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        os.execvpe(command[0], command, environ)
+    screen = Screen(pid, terminal, started)
+    try:
+        yield screen
+    finally:
+        _leave(screen)
+
+
+def _leave(screen: Screen) -> None:
+    with contextlib.suppress(OSError):
+        screen.type(CTRL_Q)
+    deadline = time.perf_counter() + LEAVING_SECONDS
+    while os.waitpid(screen.pid, os.WNOHANG)[0] == 0:
+        if time.perf_counter() > deadline:
+            os.kill(screen.pid, signal.SIGKILL)
+            os.waitpid(screen.pid, 0)
+            break
+        screen.rest(0.05)
+    os.close(screen.terminal)

@@ -1,0 +1,123 @@
+"""`donna eval`: how well search finds what it should, beside its own legs and plain grep."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from donna_tui.cli.output import emit
+from donna_tui.cli.progress import shown_progress
+from donna_tui.cli.session import Session, engine_for, run, session_for
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.paths import AppPaths, app_paths
+from donna_tui.results import MODES, Filters, Mode, SearchRequest
+from donna_tui.search.evaluation import Place, Question, Scores, mean, score
+from donna_tui.space import space_at
+from donna_tui.tools.evaluation import EvaluationSet, Grep, read_set
+from donna_tui.vault.client import VaultClient
+
+if TYPE_CHECKING:
+    from donna_tui.engine import Engine
+
+SYSTEMS = (*MODES, "grep")
+K = 32
+
+Answers = dict[str, list[tuple[Question, Scores | None]]]
+"""By system: each question with its scores, or with None if it has no answer and none was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: a set or a kind of question within it, a system, how many questions, and the averages.
+
+    `abstained` is the share of the questions without an answer that got none; None where there are no such questions.
+    """
+
+    name: str
+    system: str
+    count: int
+    scores: Scores
+    abstained: float | None
+
+
+def run_eval(folders: Sequence[str], mode: str, *, by_kind: bool, as_json: bool) -> None:
+    """Print a line for each set and system. The index of a set is kept apart from those of the user's own vaults."""
+    systems = [each for each in SYSTEMS if mode in ("", each)]
+    if not systems:
+        raise DonnaError(Reason.USAGE, f"there is no mode {mode}", hint=f"the modes are {', '.join(SYSTEMS)}")
+    paths = _apart(app_paths(os.environ))
+    rows = [row for folder in folders for row in _evaluate(read_set(Path(folder)), systems, paths, by_kind=by_kind)]
+    emit({"rows": [asdict(row) for row in rows]}, as_json=as_json, human=lambda: _table(rows))
+
+
+def _apart(paths: AppPaths) -> AppPaths:
+    return replace(paths, state=paths.cache / "eval")
+
+
+def _evaluate(asked: EvaluationSet, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
+    answers: Answers = {system: [] for system in systems}
+    for root, questions in asked.vaults.items():
+        session = session_for(space_at(root, paths), paths)
+        run(_answer(session, questions, answers))
+    for system, answered in answers.items():
+        yield _row(asked.name, system, answered)
+        if by_kind:
+            kinds = sorted({question.kind for question, _ in answered if question.kind})
+            for kind in kinds:
+                yield _row(f"  {kind}", system, [each for each in answered if each[0].kind == kind])
+
+
+async def _answer(session: Session, questions: Sequence[Question], answers: Answers) -> None:
+    async with engine_for(session, "donna eval") as engine:
+        with shown_progress(engine):
+            await engine.sync()
+        grep = Grep(VaultClient(session.space.root)) if "grep" in answers else None
+        for system, answered in answers.items():
+            for question in questions:
+                places = grep.search(question, K) if system == "grep" and grep else await _ask(engine, question, system)
+                answered.append((question, _scored(question, places)))
+
+
+async def _ask(engine: Engine, question: Question, system: str) -> list[Place]:
+    mode: Mode = next(each for each in MODES if each == system)
+    within = (question.within,) if question.within else ()
+    filters = Filters(exclude=question.exclude, within=within)
+    outcome = await engine.search(SearchRequest(text=question.text, k=K, mode=mode, filters=filters))
+    return [Place(hit.path, hit.heading_path, hit.start_line, hit.end_line) for hit in outcome.hits]
+
+
+def _scored(question: Question, places: Sequence[Place]) -> Scores | None:
+    if question.gold:
+        return score(question, places)
+    return Scores(0.0, 0.0, 0.0, 0.0, 0.0, 1.0) if places else None
+
+
+def _row(name: str, system: str, answered: Sequence[tuple[Question, Scores | None]]) -> Row:
+    known = [scores for question, scores in answered if question.gold and scores]
+    unknown = [scores is None for question, scores in answered if not question.gold]
+    averages = mean(known) if known else Scores(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return Row(name, system, len(answered), averages, sum(unknown) / len(unknown) if unknown else None)
+
+
+def _table(rows: Sequence[Row]) -> Iterator[str]:
+    yield f"{'':24}{'':10}{'asked':>6}{'nDCG@10':>9}{'MRR':>7}{'recall':>8}{'place@1':>9}{'place@5':>9}{'abstains':>10}"
+    sets: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        sets[row.name].append(row)
+    for name, lines in sets.items():
+        for number, row in enumerate(lines):
+            yield _line(row, name if number == 0 else "")
+
+
+def _line(row: Row, name: str) -> str:
+    scores: dict[str, Any] = asdict(row.scores)
+    shown = "".join(
+        f"{scores[each]:>{width}.3f}"
+        for each, width in (("ndcg", 9), ("mrr", 7), ("recall", 8), ("place_1", 9), ("place_5", 9))
+    )
+    abstained = "" if row.abstained is None else f"{row.abstained:>10.2f}"
+    return f"{name[:23]:24}{row.system:10}{row.count:>6}{shown}{abstained}"

@@ -1,0 +1,40 @@
+"""Dates in questions, and the phrases by which notes name them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.search.dates import date_phrases, without_dates
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ("what was my mood on May 2nd?", ("05 02", "may 2", "2 may")),
+        ("the 3rd of July", ("07 03", "july 3", "3 july")),
+        ("12 sept.", ("09 12", "september 12", "12 september")),
+        ("in March 2024", ("2024 03", "march 2024")),
+        ("notes of 2026-03-12", ("03 12", "march 12", "12 march")),
+        ("back in 2026-03", ("2026 03", "march 2026")),
+    ],
+)
+def test_a_date_has_the_names_that_notes_give_it(text: str, phrases: tuple[str, ...]) -> None:
+    assert date_phrases(text) == phrases
+
+
+@pytest.mark.parametrize(
+    "text", ["", "may I ask 5 things", "march on", "version 3.12", "May 45", "2026-19-40", "1 Maybe"]
+)
+def test_what_is_no_date_has_no_names(text: str) -> None:
+    assert date_phrases(text) == ()
+
+
+def test_the_rest_of_a_question_is_without_its_dates() -> None:
+    assert without_dates("on April 27th, which movies").split() == ["on", ",", "which", "movies"]
+
+
+@given(st.text())
+def test_any_text_may_be_asked(text: str) -> None:
+    assert all(phrase.replace(" ", "").isalnum() for phrase in date_phrases(text))

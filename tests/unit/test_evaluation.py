@@ -1,0 +1,81 @@
+"""Measures of retrieval, questions from files and from a vault itself, and the plainest search."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.search.evaluation import Gold, Place, Question, mean, score
+from donna_tui.tools.evaluation import Grep, own_questions, read_set
+from donna_tui.vault.client import VaultClient
+
+
+def place(path: str, *headings: str, lines: tuple[int, int] = (1, 5)) -> Place:
+    return Place(path, headings, *lines)
+
+
+def test_the_first_place_counts_most() -> None:
+    question = Question("q", "text", (Gold("a.md"),))
+    first, second = score(question, [place("a.md")]), score(question, [place("b.md"), place("b.md"), place("a.md")])
+    assert (first.ndcg, first.mrr, first.recall, first.place_1) == (1.0, 1.0, 1.0, 1.0)
+    assert (second.ndcg, second.mrr) == (pytest.approx(1 / math.log2(3)), 0.5)
+    assert (second.place_1, second.place_5) == (0.0, 1.0)
+    assert score(question, []).answered == 0.0
+    assert mean([first, second]).mrr == 0.75
+
+
+def test_a_place_is_a_heading_path_or_lines() -> None:
+    heading = Question("q", "text", (Gold("a.md", ("Part", "Detail")),))
+    assert score(heading, [place("a.md", "Title", "Part", "Detail", "Deeper")]).place_1 == 1.0
+    assert score(heading, [place("a.md", "Part", "Other")]).place_1 == 0.0
+    lines = Question("q", "text", (Gold("a.md", ("Anything",), (10, 12)),))
+    assert score(lines, [place("a.md", lines=(12, 20))]).place_1 == 1.0
+    assert score(lines, [place("a.md", lines=(13, 20))]).place_1 == 0.0
+
+
+def test_a_set_is_read_from_its_folder(tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "query": "who", "gold": [{"path": "a.md", "lines": [1, 2]}], "kind": "easy", "more": 1},
+        {"id": "2", "query": "what", "gold": [{"path": "b.md"}], "answerable": False, "vault": "other"},
+    ]
+    (tmp_path / "queries.dev.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    found = read_set(tmp_path).vaults
+    assert list(found) == [tmp_path / "vault", tmp_path / "vaults" / "other"]
+    [[easy], [unanswerable]] = found.values()
+    assert (easy.gold, easy.kind) == ((Gold("a.md", (), (1, 2)),), "easy")
+    assert unanswerable.gold == ()
+
+
+def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
+    (tmp_path / "queries.jsonl").write_text('{"id": "1", "query": "who"}\n{"id": 2}\n')
+    with pytest.raises(DonnaError, match="line 2") as refused:
+        read_set(tmp_path)
+    assert refused.value.reason is Reason.USAGE
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> VaultClient:
+    (tmp_path / "cache.md").write_text(
+        "---\naliases: [the fast store]\n---\n# Cache\n\n## Moving off Redis\n\nIt was slow.\n"
+    )
+    (tmp_path / "log.md").write_text("# Log\n\nSee [[cache|why it was moved]] and [[gone|nothing]].\n")
+    return VaultClient(tmp_path)
+
+
+def test_a_vault_asks_about_itself(vault: VaultClient) -> None:
+    made = {(each.kind, each.text, each.gold[0].path, each.exclude) for each in own_questions(vault)}
+    assert made == {
+        ("alias", "the fast store", "cache.md", ()),
+        ("heading", "Moving off Redis", "cache.md", ()),
+        ("link", "why it was moved", "cache.md", ("log.md",)),
+    }
+
+
+def test_grep_counts_words(vault: VaultClient) -> None:
+    found = Grep(vault).search(Question("q", "redis slow", ()), 5)
+    assert [(each.path, each.heading_path[-1:]) for each in found] == [("cache.md", ("Moving off Redis",))]
+    assert Grep(vault).search(Question("q", "redis", (), exclude=("cache.md",)), 5) == []
