@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.engines import opened, search_ms
 from bench.models import engines_get, no_model
 from bench.program import Home, model_cache, new_home, run
-from bench.report import Report, UnavailableError, arguments, eval_folder, eval_questions, finish, percentile
+from bench.report import Report, UnavailableError, arguments, eval_folder, eval_questions, finish, median, percentile
 from donna_tui.events import EngineEvent, ModelPhase, ModelStateChanged
 from donna_tui.index.database import open_database
 from donna_tui.index.store import MemoryStore
@@ -21,7 +21,9 @@ HELP = "vault_help"
 COMPARED_NOTES = 150
 TURNS = 3
 SMALL_NOTES = 40
+QUESTION = "how do I keep two devices in step"
 SHELL_RUNS = 5
+SHELL_SECONDS = 0.6
 MEGABYTE = 1e6
 
 
@@ -104,18 +106,19 @@ def index_help(report: Report, home: Home, vault: Path) -> None:
     report.add("peak memory of that", cold.peak_mb, "MB", 300.0)
     status = home.donna("status", "--space", vault, "--json").json
     report.add("size of the index", status["database_bytes"] / MEGABYTE, "MB", 12.0)
-    report.add("index again, nothing changed", _median_seconds(home, "index", "--space", vault, "--json"), "s", 0.6)
-    search = ("search", "how do I keep two devices in step", "--space", vault, "--json")
-    report.add("one search from the shell", _median_seconds(home, *search), "s", 0.6)
+    _add_shell(report, home, "index again, nothing changed", "index", "--space", vault)
+    _add_shell(report, home, "one search from the shell", "search", QUESTION, "--space", vault)
     times = asyncio.run(search_ms(home, vault, eval_questions(HELP)))
     report.add("search in a running engine, p50", percentile(times, 50), "ms")
     report.add("search in a running engine, p95", percentile(times, 95), "ms", 15.0)
     report.remarks.append(f"{status['coverage']['notes']} notes, {status['coverage']['chunks']} chunks.")
 
 
-def _median_seconds(home: Home, *args: str | Path) -> float:
-    """The median of several runs, in seconds."""
-    return percentile([home.donna(*args).seconds for _ in range(SHELL_RUNS)], 50)
+def _add_shell(report: Report, home: Home, what: str, *args: str | Path) -> None:
+    """The medians of several runs of a verb."""
+    runs = [home.donna(*args) for _ in range(SHELL_RUNS)]
+    report.add(what, median([ran.seconds for ran in runs]), "s", SHELL_SECONDS)
+    report.add(f"{what}: processor", median([ran.cpu_seconds for ran in runs]), "s")
 
 
 def main() -> None:

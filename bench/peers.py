@@ -10,13 +10,12 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.ingest import SMALL_NOTES, sample
+from bench.ingest import QUESTION, SMALL_NOTES, sample
 from bench.program import Ran, new_home, run
 from bench.report import Report, UnavailableError, arguments, eval_folder, finish
 from donna_tui.embedding.files import OFFLINE, find_weights
 
 PEER = "memsearch"
-QUESTION = "how do I keep two devices in step"
 INSTALL_SECONDS = 600
 PUBLISHED = {"cold": 171.0, "peak": 1_200.0, "again": 12.5, "search": 8.4}
 """memsearch 0.4 on vault_help: same weights, another machine with two cores. In seconds, and MB for the peak."""

@@ -29,9 +29,12 @@ NOTHING_RELEVANT, DEGRADED = 1, 4
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a run cost and said. `peak_mb` is the most memory that it and its children held at once, in MB."""
+    """What a run cost and said: seconds that passed and seconds of processor time, the steadier figure on a busy
+    machine, and the most memory that it and its children held at once, in MB.
+    """
 
     seconds: float
+    cpu_seconds: float
     peak_mb: float
     out: str
 
@@ -44,13 +47,19 @@ class Ran:
 
 def run(command: Sequence[str], environ: Mapping[str, str], *, fine: Sequence[int] = (0,)) -> Ran:
     """Run a command to its end. Raises RuntimeError with its stderr unless it ends with a code in `fine`."""
+    before = _children_cpu()
     with stopwatch() as seconds, subprocess.Popen(
         command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child, _peak_of(child.pid) as peak:  # fmt: skip
         out, err = child.communicate(timeout=PATIENCE_SECONDS)
     if child.returncode not in fine:
         raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}: {err.strip()[-2000:]}")
-    return Ran(seconds(), peak(), out)
+    return Ran(seconds(), _children_cpu() - before, peak(), out)
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @contextlib.contextmanager

@@ -8,8 +8,8 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
+import subprocess
 import termios
 import time
 from collections.abc import Iterator
@@ -92,26 +92,24 @@ def app_on_screen(home: Home, vault: Path) -> Iterator[Screen]:
     """Start the app on a vault; at the end it is asked to leave, and killed if it does not."""
     command = [*program(), str(vault)]
     environ = {**home.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+    terminal, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     started = time.perf_counter()
-    pid, terminal = pty.fork()
-    if pid == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        os.execvpe(command[0], command, environ)
-    screen = Screen(pid, terminal, started)
+    app = subprocess.Popen(command, env=environ, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+    os.close(theirs)
+    screen = Screen(app.pid, terminal, started)
     try:
         yield screen
     finally:
-        _leave(screen)
+        _leave(screen, app)
 
 
-def _leave(screen: Screen) -> None:
+def _leave(screen: Screen, app: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(OSError):
         screen.type(CTRL_Q)
     deadline = time.perf_counter() + LEAVING_SECONDS
-    while os.waitpid(screen.pid, os.WNOHANG)[0] == 0:
-        if time.perf_counter() > deadline:
-            os.kill(screen.pid, signal.SIGKILL)
-            os.waitpid(screen.pid, 0)
-            break
+    while app.poll() is None and time.perf_counter() < deadline:
         screen.rest(0.05)
+    app.kill()
+    app.wait()
     os.close(screen.terminal)

@@ -63,7 +63,8 @@ def material(folder: Path = EVAL) -> Material:
 
 def _heading(path: Sequence[str]) -> str:
     """A heading that can also be part of a file name."""
-    return re.sub(r"[^\w ,'-]+|_+", " ", "".join(path)).strip()[:60].strip()
+    words = re.sub(r"[^\w ,'-]+|_+", " ", "".join(path)).split()
+    return " ".join(words)[:60].strip()
 
 
 def made_up(words: int = 4_000, paragraphs: int = 5_000) -> Material:

@@ -57,6 +57,11 @@ CREATE TABLE embeddings (
     vector BLOB NOT NULL
 );
 
+CREATE TABLE vector_log (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    chunk INTEGER NOT NULL
+);
+
 CREATE VIEW memory_search_text AS
     SELECT c.id AS rowid, c.document_id AS document_id, d.search_title AS title,
            c.heading_path AS heading, c.content AS content, c.segments AS segments

@@ -11,7 +11,9 @@ from typing import TypeVar
 
 from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.database import Database, open_database
-from donna_tui.index.vectors import VectorIndex, reading_vectors
+from donna_tui.index.nearest import reading_vectors
+from donna_tui.index.scan import ExactScan
+from donna_tui.index.vectors import VectorIndex
 
 READERS = 2
 
@@ -27,6 +29,7 @@ class Readers:
         self._local = threading.local()
         self._open: list[Database] = []
         self._lock = threading.Lock()
+        self._scan = ExactScan()
 
     async def run(self, work: Callable[[Database, VectorIndex], T]) -> T:
         """Run `work` on a reading thread, with its connection. Raises what it raises, and DatabaseError."""
@@ -37,7 +40,7 @@ class Readers:
         database: Database | None = getattr(self._local, "database", None)
         if database is None:
             database = self._local.database = self._connect()
-        return work(database, self._vectors(database))
+        return work(database, reading_vectors(database, self._scan))
 
     def _connect(self) -> Database:
         """The tables are made in one transaction: all are there, or another process is just about to make them."""
@@ -48,15 +51,6 @@ class Readers:
         with self._lock:
             self._open.append(database)
         return database
-
-    def _vectors(self, database: Database) -> VectorIndex:
-        """Which index can answer may change while the first vectors come in."""
-        vectors: VectorIndex | None = getattr(self._local, "vectors", None)
-        if vectors is None or vectors.name != "sqlite-vec":
-            fresh = reading_vectors(database)
-            if vectors is None or vectors.name != fresh.name:
-                vectors = self._local.vectors = fresh
-        return vectors
 
     def close(self) -> None:
         """Wait for running reads and close all connections."""

@@ -20,7 +20,9 @@ from donna_tui.index.documents import (
     write_document,
 )
 from donna_tui.index.migrations import set_meta
-from donna_tui.index.vectors import ExactScan, Vector, VectorIndex, open_vectors
+from donna_tui.index.nearest import open_vectors
+from donna_tui.index.scan import ExactScan
+from donna_tui.index.vectors import Vector, VectorIndex, log_vectors
 from donna_tui.text.chunker import Chunk, embedding_text
 
 DEFAULT_WINDOW = 256
@@ -133,8 +135,9 @@ class MemoryStore:
         where = "user_id = ? AND (? IS NULL OR document_id IN (SELECT id FROM memory_documents WHERE source_type = ?))"
         parameters = (user_id, source_type, source_type)
         with self.database.transaction():
-            rows = self.database.rows(f"SELECT chunk_id FROM memory_chunks WHERE {where}", parameters)  # noqa: S608
-            self.vectors.remove(self.database, [each for (each,) in rows])
+            rows = self.database.rows(f"SELECT id, chunk_id FROM memory_chunks WHERE {where}", parameters)  # noqa: S608
+            self.vectors.remove(self.database, [chunk_id for _, chunk_id in rows])
+            log_vectors(self.database, [each for each, _ in rows])
             self.database.run(f"UPDATE memory_chunks SET embedding_version = '' WHERE {where}", parameters)  # noqa: S608
             self.database.run(
                 "DELETE FROM embeddings WHERE embed_hash NOT IN"
@@ -245,6 +248,7 @@ class MemoryStore:
         rows = chunks_of(self.database, document_id)
         forget_words(self.database, document_id)
         self.vectors.remove(self.database, [row.chunk_id for row in rows])
+        log_vectors(self.database, [row.id for row in rows])
         self.database.run("DELETE FROM memory_chunks WHERE document_id = ?", (document_id,))
         return rows
 
@@ -265,3 +269,4 @@ class MemoryStore:
             "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(self.version, each) for each in ids]
         )
         self.vectors.add(self.database, ids)
+        log_vectors(self.database, ids)

@@ -1,8 +1,7 @@
-"""The meaning leg: nearest neighbours by sqlite-vec, or by an exact scan in NumPy where it cannot load."""
+"""The meaning leg: what an index of vectors does, and the one in sqlite-vec."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,10 +11,11 @@ from numpy.typing import NDArray
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, conditions
-from donna_tui.index.migrations import create_vector_table, get_meta, set_meta
 
 LARGEST_K = 4_096
 """sqlite-vec's own limit on k."""
+
+SHORT_LOG = 1_000
 
 Vector = NDArray[np.float32]
 
@@ -94,54 +94,6 @@ class VecTable:
         return " AND ".join(parts), values
 
 
-class ExactScan:
-    """The same search in NumPy, over vectors kept in memory and read again when the database has changed."""
-
-    name = "exact scan"
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._seen: tuple[int, int] | None = None
-        self._ids = np.empty(0, dtype=np.int64)
-        self._matrix = np.empty((0, 0), dtype=np.float32)
-
-    def add(self, database: Database, ids: Sequence[int]) -> None:
-        """Nothing to do: the next search sees that the database has changed."""
-
-    def remove(self, database: Database, chunk_ids: Sequence[str]) -> None:
-        """Nothing to do: the next search sees that the database has changed."""
-
-    def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
-        """Cosine against every vector in scope."""
-        where, parameters = conditions(scope)
-        allowed = database.rows(
-            "SELECT c.id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"  # noqa: S608
-            f" WHERE c.embedding_version <> '' AND {where}",
-            parameters,
-        )
-        ids, matrix = self._vectors(database)
-        rows = np.flatnonzero(np.isin(ids, np.array([each for (each,) in allowed], dtype=np.int64)))
-        if not len(rows) or limit < 1:
-            return []
-        scores = matrix[rows] @ query
-        order = np.lexsort((ids[rows], -scores))[: min(limit, LARGEST_K)]
-        return [VectorMatch(int(ids[rows[i]]), float(scores[i])) for i in order]
-
-    def _vectors(self, database: Database) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        with self._lock:
-            version = (database.value("PRAGMA data_version"), database.connection.total_changes())
-            if version != self._seen:
-                rows = database.rows(
-                    "SELECT c.id, e.vector FROM memory_chunks c JOIN embeddings e ON e.embed_hash = c.embed_hash"
-                    " WHERE c.embedding_version <> '' ORDER BY c.id"
-                )
-                self._ids = np.array([each for each, _ in rows], dtype=np.int64)
-                self._matrix = np.frombuffer(b"".join(blob for _, blob in rows), dtype=np.float32)
-                self._matrix = self._matrix.reshape(len(rows), -1) if rows else np.empty((0, 0), dtype=np.float32)
-                self._seen = version
-            return self._ids, self._matrix
-
-
 def vectors_of(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
     """The stored vectors of some chunks, by integer key; chunks without one are left out."""
     marks = ", ".join("?" * len(ids))
@@ -153,20 +105,6 @@ def vectors_of(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
     return {each: np.frombuffer(blob, dtype=np.float32) for each, blob in rows}
 
 
-def open_vectors(database: Database, dim: int) -> VectorIndex:
-    """The vector index of a writable database, brought up to date if it was written where sqlite-vec did not load."""
-    if not database.vec_available:
-        set_meta(database, "vec_stale", "1")
-        return ExactScan()
-    table = VecTable()
-    with database.transaction():
-        create_vector_table(database, dim)
-        if get_meta(database, "vec_stale") == "1":
-            rebuild(database, table)
-            set_meta(database, "vec_stale", "0")
-    return table
-
-
 def rebuild(database: Database, table: VectorIndex) -> None:
     """Fill the vector table anew from the stored vectors; this also gives back the space of deleted rows."""
     database.run("DELETE FROM vec_memory_chunks")
@@ -174,7 +112,15 @@ def rebuild(database: Database, table: VectorIndex) -> None:
     table.add(database, [each for (each,) in ids])
 
 
-def reading_vectors(database: Database) -> VectorIndex:
-    """The vector index for a connection that only reads."""
-    known = database.vec_available and database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'")
-    return VecTable() if known and get_meta(database, "vec_stale") != "1" else ExactScan()
+def log_vectors(database: Database, ids: Sequence[int]) -> None:
+    """Note that these chunks get or lose their vectors, for scans that keep them in memory."""
+    database.run_many("INSERT INTO vector_log (chunk) VALUES (?)", [(each,) for each in ids])
+
+
+def shorten_log(database: Database) -> None:
+    """Write the log anew once it is mostly about the past; its numbers go on, so that readers take in all of it."""
+    logged, chunks = database.rows("SELECT (SELECT count(*) FROM vector_log), (SELECT count(*) FROM memory_chunks)")[0]
+    if logged > 2 * chunks + SHORT_LOG:
+        with database.transaction():
+            database.run("DELETE FROM vector_log")
+            database.run("INSERT INTO vector_log (chunk) SELECT id FROM memory_chunks WHERE embedding_version <> ''")

@@ -9,7 +9,8 @@ from donna_tui.embedding import files
 from donna_tui.errors import ModelError
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.generations import current_generation, index_path, recipe_of
-from donna_tui.index.vectors import reading_vectors
+from donna_tui.index.nearest import reading_vectors
+from donna_tui.index.scan import ExactScan
 from donna_tui.ingest.progress import count, file_problems
 from donna_tui.monitor import file_bytes
 from donna_tui.paths import AppPaths
@@ -90,7 +91,7 @@ def _report(space: Space, paths: AppPaths, *, path: str, database: Database | No
         database_bytes=file_bytes(database.path) if database else 0,
         coverage=count(database) if database else Coverage(),
         embedding=recipe_of(database).embedding if database else "",
-        vector_engine=reading_vectors(database).name if database else "",
+        vector_engine=reading_vectors(database, ExactScan()).name if database else "",
         model=model_at_hand(paths),
         watcher=keeper_of(space),
         problems=file_problems(database) if database else (),

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from donna_tui.index import scan
 from donna_tui.index.documents import Document
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.scan import ExactScan
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import ExactScan, VecTable, Vector, VectorIndex, VectorMatch
+from donna_tui.index.vectors import VecTable, Vector, VectorIndex, VectorMatch
 from donna_tui.results import Filters
 from donna_tui.text.chunker import Chunk
 from tests.unit.index_parts import DIM, cut, open_store, unit
@@ -169,9 +172,30 @@ def test_both_engines_give_the_nearest_of_what_the_scope_admits(
     library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
 ) -> None:
     expected = sorted(brute_force(library, scope), key=lambda each: -float(each.vector @ query))[:k]
-    engines: tuple[VectorIndex, ...] = (VecTable(), ExactScan())
-    for engine in engines:
-        matches = engine.search(library.store.database, query, as_scope(scope), k)
+    check_engines(library, scope, query, k, expected)
+
+
+@pytest.mark.stress
+@settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(scope=scopes, query=queries, k=st.integers(1, 60))
+def test_ten_thousand_filters(
+    library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
+) -> None:
+    expected = sorted(brute_force(library, scope), key=lambda each: -float(each.vector @ query))[:k]
+    check_engines(library, scope, query, k, expected)
+
+
+def check_engines(
+    library: Library,
+    scope: tuple[Filters, tuple[str, ...], tuple[str, ...]],
+    query: Vector,
+    k: int,
+    expected: list[Passage],
+) -> None:
+    engines: tuple[tuple[VectorIndex, int], ...] = ((VecTable(), 1024), (ExactScan(), 1024), (ExactScan(), 8))
+    for engine, looked_at in engines:
+        with mock.patch.object(scan, "NEAREST_LOOKED_AT", looked_at):
+            matches = engine.search(library.store.database, query, as_scope(scope), k)
         assert ids(matches) == [each.id for each in expected], engine.name
         scores = [float(each.vector @ query) for each in expected]
         assert [match.score for match in matches] == pytest.approx(scores, abs=1e-5)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from donna_tui.index.scan import ExactScan
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import ExactScan, VecTable
+from donna_tui.index.vectors import VecTable
 from donna_tui.results import SearchRequest
 from donna_tui.search.hybrid import Settings, ask, search
 from donna_tui.search.query import parse_query

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
+from donna_tui.index import vectors
 from donna_tui.index.filters import Scope
 from donna_tui.index.migrations import get_meta
-from donna_tui.index.vectors import ExactScan, VecTable, reading_vectors, rebuild, vectors_of
+from donna_tui.index.nearest import reading_vectors
+from donna_tui.index.scan import ExactScan
+from donna_tui.index.vectors import VecTable, rebuild, shorten_log, vectors_of
 from donna_tui.results import Filters
 from tests.unit.index_parts import embed_all, note, open_store, vector_of
 
@@ -41,7 +45,7 @@ def test_a_table_that_missed_changes_is_rebuilt_when_sqlite_vec_loads_again(tmp_
     without.upsert(note("c.md", "comes"))
     embed_all(without)
     assert get_meta(without.database, "vec_stale") == "1"
-    assert isinstance(reading_vectors(without.database), ExactScan)
+    assert isinstance(reading_vectors(without.database, ExactScan()), ExactScan)
     without.database.close()
 
     again = open_store(tmp_path / "i.db")
@@ -55,16 +59,16 @@ def test_a_table_that_missed_changes_is_rebuilt_when_sqlite_vec_loads_again(tmp_
 
 def test_a_reader_of_a_stale_table_scans_instead(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.db")
-    assert isinstance(reading_vectors(store.database), VecTable)
+    assert isinstance(reading_vectors(store.database, ExactScan()), VecTable)
     store.database.run("UPDATE meta SET value = '1' WHERE key = 'vec_stale'")
     store.database.run("INSERT OR IGNORE INTO meta VALUES ('vec_stale', '1')")
-    assert isinstance(reading_vectors(store.database), ExactScan)
+    assert isinstance(reading_vectors(store.database, ExactScan()), ExactScan)
     store.database.close()
 
 
 def test_before_the_first_vector_a_reader_scans(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.db", version="")
-    vectors = reading_vectors(store.database)
+    vectors = reading_vectors(store.database, ExactScan())
     assert isinstance(vectors, ExactScan)
     assert vectors.search(store.database, vector_of("q"), EVERYTHING, 5) == []
     store.database.close()
@@ -94,6 +98,26 @@ def test_the_scan_sees_what_another_connection_wrote(tmp_path: Path) -> None:
     assert len(scan.search(reader.database, vector_of("q"), EVERYTHING, 5)) == 2
     writer.database.close()
     reader.database.close()
+
+
+def test_the_scan_follows_every_kind_of_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "SHORT_LOG", 0)
+    store, scan, chance = open_store(tmp_path / "i.db"), ExactScan(), random.Random(7)
+    for step in range(120):
+        path = f"{chance.randrange(12)}.md"
+        if chance.random() < 0.3:
+            store.delete("vault", path)
+        else:
+            store.upsert(note(path, "".join(f"# Part {part}\ntext {step}\n" for part in range(chance.randrange(1, 5)))))
+            if chance.random() < 0.8:
+                embed_all(store)
+        if chance.random() < 0.1:
+            shorten_log(store.database)
+        query = vector_of(f"q{step}")
+        scanned = scan.search(store.database, query, EVERYTHING, 50)
+        stored = store.vectors.search(store.database, query, EVERYTHING, 50)
+        assert [each.id for each in scanned] == [each.id for each in stored]
+    store.database.close()
 
 
 def test_vectors_of_gives_those_that_are_there(tmp_path: Path) -> None:
