@@ -42,11 +42,11 @@ def measure_size(report: Report, number: int, *, vectors: bool, questions: int) 
     with new_home() as home:
         vault = write_vault(home.folder / "vault", number)
         cold = _index(home, vault, vectors=vectors)
-        cost = cold.seconds * 1000 / number
-        report.add(f"{number:,} notes: index", cold.seconds, "s")
-        report.add(f"{number:,} notes: for each note", cost, "ms")
-        report.add(f"{number:,} notes: peak memory", cold.peak_mb, "MB")
         again = median([_index(home, vault, vectors=vectors).seconds for _ in range(AGAIN_RUNS)])
+        cost = (cold.seconds - again) * 1000 / number
+        report.add(f"{number:,} notes: index", cold.seconds, "s")
+        report.add(f"{number:,} notes: for each note, start left out", cost, "ms")
+        report.add(f"{number:,} notes: peak memory", cold.peak_mb, "MB")
         report.add(f"{number:,} notes: index again, unchanged", again, "s", _budget(AGAIN_SECONDS, number))
         status = home.donna("status", "--space", vault, "--json").json
         report.add(f"{number:,} notes: size of the index", status["database_bytes"] / 1e6, "MB")

@@ -70,7 +70,7 @@ async def _measure_size(report: Report, vault: Path, cache: Path, size: int, bud
     try:
         with tempfile.TemporaryDirectory() as folder:
             file = await _build(Path(folder), vault, size, service)
-            readers = Readers(file)
+            readers = Readers(file, stays=True)
             try:
                 await _measure_index(report, readers, service, size, budget)
             finally:

@@ -71,7 +71,7 @@ def made_up(words: int = 4_000, paragraphs: int = 5_000) -> Material:
     """Sentences of made-up words that are as unevenly frequent as those of a language (Zipf's law)."""
     chance = random.Random("material")
     syllables = [first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "an", "er", "is")]
-    lexicon = list(dict.fromkeys("".join(chance.choices(syllables, k=chance.randint(1, 4))) for _ in range(words)))
+    lexicon = sorted({"".join(chance.choices(syllables, k=chance.randint(1, 4))) for _ in range(words)}, key=_frequency)
     weights = list(itertools.accumulate(1 / rank for rank in range(1, len(lexicon) + 1)))
 
     def sentence() -> str:
@@ -81,6 +81,11 @@ def made_up(words: int = 4_000, paragraphs: int = 5_000) -> Material:
     return Material(
         headings, tuple(" ".join(sentence() for _ in range(chance.randint(1, 6))) for _ in range(paragraphs))
     )
+
+
+def _frequency(word: str) -> tuple[int, str]:
+    """Sorts as a language does: the words that are used most are short."""
+    return len(word), word
 
 
 def notes(number: int, stuff: Material, seed: int = 1) -> Iterator[MadeNote]:

@@ -73,7 +73,7 @@ class Engine:
         self._log_file = paths.log / LOG_NAME
         self._tasks = Supervisor(self.hub)
         self._monitor = Monitor(self.hub, self._measure)
-        self._tenure = Tenure(space, what, self.hub, self._build_keeper, self._keep)
+        self._tenure = Tenure(space, what, self.hub, self._build_keeper, self._keep, stays=watch)
 
     # Life
 
@@ -181,6 +181,7 @@ class Engine:
             window=window,
             hub=self.hub,
             rename_window=self._config.sources.vault.rename_window_seconds if self._watch else 0.0,
+            stays=self._watch,
         )
 
     def _settings(self) -> Settings:

@@ -28,7 +28,10 @@ class Tenure:
         hub: EventHub,
         build: Callable[[], Keeper],
         begun: Callable[[Keeper], Awaitable[None]],
+        *,
+        stays: bool,
     ) -> None:
+        self._stays = stays
         self._space, self._what, self._hub, self._build, self._begun = space, what, hub, build, begun
         self._lock = SpaceLock(space.state)
         self._readers: Readers | None = None
@@ -42,7 +45,7 @@ class Tenure:
         """
         if await self._keep():
             return
-        self._readers = Readers(self._existing_index())
+        self._readers = Readers(self._existing_index(), stays=self._stays)
         detail = self.trouble.message if self.trouble else f"{self._other()} keeps this index up to date"
         self._hub.post(EngineStateChanged(state="read_only", detail=detail))
 
@@ -57,7 +60,7 @@ class Tenure:
         newest = self._existing_index()
         if self._readers and self._readers.path != newest:
             await self._close_readers()
-            self._readers = Readers(newest)
+            self._readers = Readers(newest, stays=self._stays)
 
     async def _keep(self) -> bool:
         if not self._lock.acquire(self._what):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from donna_tui.index.database import Database
 from donna_tui.results import Filters
 
 _HAS_ALL_TAGS = """NOT EXISTS (
@@ -28,6 +30,20 @@ class Scope:
         """Whether the columns of the vector table alone can express this scope."""
         plain = Filters(user_id=self.filters.user_id, sources=self.filters.sources, sensitive=self.filters.sensitive)
         return self.filters == plain and not self.required and not self.forbidden
+
+
+def in_scope(database: Database, scope: Scope, ids: Sequence[int] | None = None) -> list[int]:
+    """The chunks of a scope, by integer key: those among `ids`, in their order, or all."""
+    where, parameters = conditions(scope)
+    if ids is None:
+        source, given = "memory_chunks c", []
+    else:  # a cross join keeps SQLite from walking through all chunks instead
+        source, given = "json_each(?) asked CROSS JOIN memory_chunks c ON c.id = asked.value", [json.dumps(ids)]
+    rows = database.rows(
+        f"SELECT c.id FROM {source} JOIN memory_documents d ON d.id = c.document_id WHERE {where}",  # noqa: S608
+        [*given, *parameters],
+    )
+    return [each for (each,) in rows]
 
 
 def conditions(scope: Scope) -> tuple[str, list[object]]:

@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, conditions
+from donna_tui.index.filters import Scope, conditions, in_scope
+
+LOOK_AT_FIRST = 2
 
 WEIGHTS = "3.0, 2.0, 1.0, 1.0"
 """Of the title with aliases and tags, the heading path, the text, and the segments of unspaced scripts."""
@@ -21,14 +23,34 @@ class KeywordMatch:
 
 
 def search_words(database: Database, expression: str, scope: Scope, limit: int) -> list[KeywordMatch]:
-    """The best chunks for an FTS5 expression inside a scope, best first."""
+    """The best chunks for an FTS5 expression inside a scope, best first.
+
+    A broad scope is asked only of the best: looking at the rows of all that match would take longer than ranking them.
+    """
     if not expression or limit < 1:
         return []
+    best = _best(database, expression, LOOK_AT_FIRST * limit)
+    inside = set(in_scope(database, scope, [match.id for match in best]))
+    found = [match for match in best if match.id in inside][:limit]
+    if len(found) == limit or len(best) < LOOK_AT_FIRST * limit:
+        return found
+    return _best_in(database, expression, scope, limit)
+
+
+def _best(database: Database, expression: str, limit: int) -> list[KeywordMatch]:
+    rows = database.rows(
+        f"SELECT rowid, -rank FROM memory_fts WHERE memory_fts MATCH ? AND rank MATCH 'bm25({WEIGHTS})'"  # noqa: S608
+        " ORDER BY rank, rowid LIMIT ?",
+        (expression, limit),
+    )
+    return [KeywordMatch(*row) for row in rows]
+
+
+def _best_in(database: Database, expression: str, scope: Scope, limit: int) -> list[KeywordMatch]:
     where, parameters = conditions(scope)
     rows = database.rows(
-        f"SELECT c.id, -bm25(memory_fts, {WEIGHTS}) AS score"  # noqa: S608
-        " FROM memory_fts JOIN memory_chunks c ON c.id = memory_fts.rowid"
-        " JOIN memory_documents d ON d.id = c.document_id"
+        f"SELECT c.id, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts"  # noqa: S608
+        " JOIN memory_chunks c ON c.id = memory_fts.rowid JOIN memory_documents d ON d.id = c.document_id"
         f" WHERE memory_fts MATCH ? AND {where} ORDER BY score DESC, c.id LIMIT ?",
         [expression, *parameters, limit],
     )

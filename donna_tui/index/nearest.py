@@ -7,9 +7,9 @@ from donna_tui.index.migrations import create_vector_table, get_meta, set_meta
 from donna_tui.index.scan import ExactScan
 from donna_tui.index.vectors import VecTable, VectorIndex, rebuild, shorten_log
 
-SCAN_FROM, SCAN_TO = 15_000, 300_000
-"""Vectors between which a scan in memory serves searches: below it sqlite-vec is quick and costs no memory, above it
-the memory would be more than 460 MB. Measured: 62 ms against 7 ms at 100,000 vectors; see docs/performance.md."""
+SCAN_FROM, SCAN_TO = 3_000, 300_000
+"""Vectors between which a scan in memory serves a program that stays: below it sqlite-vec is as quick and costs no
+memory, above it the memory would be more than 460 MB. See docs/performance.md for both at 100,000 vectors."""
 
 
 def open_vectors(database: Database, dim: int) -> VectorIndex:
@@ -27,10 +27,13 @@ def open_vectors(database: Database, dim: int) -> VectorIndex:
     return table
 
 
-def reading_vectors(database: Database, scan: ExactScan) -> VectorIndex:
-    """The vector index for a connection that only reads; `scan` is shared by all connections to the same index."""
+def reading_vectors(database: Database, scan: ExactScan, *, stays: bool) -> VectorIndex:
+    """The vector index for a connection that only reads; `scan` is shared by all connections to the same index.
+
+    For a program that does not stay, reading all vectors would take longer than its one search.
+    """
     known = database.vec_available and database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'")
     if not known or get_meta(database, "vec_stale") == "1":
         return scan
     logged = database.value("SELECT max(seq) - min(seq) FROM vector_log") or 0
-    return scan if SCAN_FROM <= logged < SCAN_TO else VecTable()
+    return scan if stays and SCAN_FROM <= logged < SCAN_TO else VecTable()

@@ -21,10 +21,11 @@ T = TypeVar("T")
 
 
 class Readers:
-    """A small pool of reading threads over one index file."""
+    """A small pool of reading threads over one index file; `stays` says that there will be many searches."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, stays: bool) -> None:
         self.path = path
+        self._stays = stays
         self._executor = ThreadPoolExecutor(READERS, thread_name_prefix="donna-read")
         self._local = threading.local()
         self._open: list[Database] = []
@@ -40,7 +41,7 @@ class Readers:
         database: Database | None = getattr(self._local, "database", None)
         if database is None:
             database = self._local.database = self._connect()
-        return work(database, reading_vectors(database, self._scan))
+        return work(database, reading_vectors(database, self._scan, stays=self._stays))
 
     def _connect(self) -> Database:
         """The tables are made in one transaction: all are there, or another process is just about to make them."""

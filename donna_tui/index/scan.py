@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Sequence
 
@@ -10,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, conditions
+from donna_tui.index.filters import Scope, in_scope
 from donna_tui.index.vectors import LARGEST_K, Vector, VectorMatch
 
-NEAREST_LOOKED_AT = 1024
-"""So many of the nearest are asked first whether they are in scope; only a narrow scope needs more."""
+LOOK_AT_FIRST, NEAREST_LOOKED_AT = 2, 1024
+"""First twice as many of the nearest as are wanted are asked whether they are in scope, then 1,024, then all."""
 
 LEAST_ROWS = 1024
 
@@ -50,13 +49,15 @@ class ExactScan:
             self._follow(database)
             if not self._count:
                 return []
-            ids, scores = self._ids[: self._count].copy(), self._matrix[: self._count] @ query
-        nearest = _nearest(scores, NEAREST_LOOKED_AT)
-        inside = _inside(database, scope, ids[nearest])
-        if len(inside) < wanted and len(nearest) < len(ids):
-            nearest = np.arange(len(ids))
-            inside = _inside(database, scope, None)
-        kept = nearest[np.isin(ids[nearest], inside)]
+            ids, scores = self._ids[: self._count].copy(), _cosines(self._matrix[: self._count], query)
+        kept = np.empty(0, dtype=np.intp)
+        for looked_at in (LOOK_AT_FIRST * wanted, NEAREST_LOOKED_AT, len(ids)):
+            nearest = _nearest(scores, looked_at)
+            everything = len(nearest) == len(ids)
+            inside = in_scope(database, scope, None if everything else ids[nearest].tolist())
+            kept = nearest[np.isin(ids[nearest], np.array(inside, dtype=np.int64))]
+            if everything or len(kept) >= wanted:
+                break
         order = kept[np.lexsort((ids[kept], -scores[kept]))][:wanted]
         return [VectorMatch(int(ids[row]), float(scores[row])) for row in order]
 
@@ -108,19 +109,14 @@ class ExactScan:
         self._matrix, self._ids = matrix, ids
 
 
+def _cosines(matrix: NDArray[np.float32], query: Vector) -> NDArray[np.float32]:
+    """As `matrix @ query`, without BLAS: it is bound by memory, and threads of BLAS wait for each other on busy
+    cores."""
+    scores: NDArray[np.float32] = np.einsum("ij,j->i", matrix, query)
+    return scores
+
+
 def _nearest(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
     if len(scores) <= count:
         return np.arange(len(scores))
     return np.argpartition(-scores, count)[:count]
-
-
-def _inside(database: Database, scope: Scope, ids: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """The chunks of a scope that have a vector: among `ids`, or all."""
-    where, parameters = conditions(scope)
-    among = "" if ids is None else " AND c.id IN (SELECT value FROM json_each(?))"
-    rows = database.rows(
-        "SELECT c.id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"  # noqa: S608
-        f" WHERE c.embedding_version NOT IN ('', 'failed') AND {where}{among}",
-        [*parameters, *([] if ids is None else [json.dumps(ids.tolist())])],
-    )
-    return np.array([each for (each,) in rows], dtype=np.int64)

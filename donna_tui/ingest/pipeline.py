@@ -40,7 +40,8 @@ T = TypeVar("T")
 class Parts:
     """What a pipeline is made of.
 
-    `folder` holds the space's index files; `window` is in tokens, `rename_window` in seconds.
+    `folder` holds the space's index files; `window` is in tokens, `rename_window` in seconds; `stays` says that the
+    program runs until somebody quits it.
     """
 
     root: Path
@@ -51,6 +52,7 @@ class Parts:
     window: int
     hub: EventHub
     rename_window: float
+    stays: bool
 
 
 class Pipeline:
@@ -59,7 +61,7 @@ class Pipeline:
     def __init__(self, parts: Parts, generation: int) -> None:
         self._parts, self._hub, self.generation = parts, parts.hub, generation
         self.queue = MemoryIngestQueue()
-        self.readers = Readers(index_path(parts.folder, generation))
+        self.readers = Readers(index_path(parts.folder, generation), stays=parts.stays)
         self.backlog: EmbeddingBacklog | None = None
         self.last_reconcile: float | None = None
         self._store: MemoryStore | None = None

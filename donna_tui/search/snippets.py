@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from donna_tui.results import Snippet
 
@@ -16,6 +17,7 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "
 _SHORTEST_STEM = 3
 
 
+@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """A rough stem for marking: case, accents and common English endings do not count."""
     folded = "".join(char for char in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(char))

@@ -91,7 +91,7 @@ def _report(space: Space, paths: AppPaths, *, path: str, database: Database | No
         database_bytes=file_bytes(database.path) if database else 0,
         coverage=count(database) if database else Coverage(),
         embedding=recipe_of(database).embedding if database else "",
-        vector_engine=reading_vectors(database, ExactScan()).name if database else "",
+        vector_engine=reading_vectors(database, ExactScan(), stays=False).name if database else "",
         model=model_at_hand(paths),
         watcher=keeper_of(space),
         problems=file_problems(database) if database else (),

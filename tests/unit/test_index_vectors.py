@@ -45,7 +45,7 @@ def test_a_table_that_missed_changes_is_rebuilt_when_sqlite_vec_loads_again(tmp_
     without.upsert(note("c.md", "comes"))
     embed_all(without)
     assert get_meta(without.database, "vec_stale") == "1"
-    assert isinstance(reading_vectors(without.database, ExactScan()), ExactScan)
+    assert isinstance(reading_vectors(without.database, ExactScan(), stays=True), ExactScan)
     without.database.close()
 
     again = open_store(tmp_path / "i.db")
@@ -59,16 +59,16 @@ def test_a_table_that_missed_changes_is_rebuilt_when_sqlite_vec_loads_again(tmp_
 
 def test_a_reader_of_a_stale_table_scans_instead(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.db")
-    assert isinstance(reading_vectors(store.database, ExactScan()), VecTable)
+    assert isinstance(reading_vectors(store.database, ExactScan(), stays=True), VecTable)
     store.database.run("UPDATE meta SET value = '1' WHERE key = 'vec_stale'")
     store.database.run("INSERT OR IGNORE INTO meta VALUES ('vec_stale', '1')")
-    assert isinstance(reading_vectors(store.database, ExactScan()), ExactScan)
+    assert isinstance(reading_vectors(store.database, ExactScan(), stays=True), ExactScan)
     store.database.close()
 
 
 def test_before_the_first_vector_a_reader_scans(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.db", version="")
-    vectors = reading_vectors(store.database, ExactScan())
+    vectors = reading_vectors(store.database, ExactScan(), stays=True)
     assert isinstance(vectors, ExactScan)
     assert vectors.search(store.database, vector_of("q"), EVERYTHING, 5) == []
     store.database.close()
