@@ -12,7 +12,7 @@ TORCH_INDEX ?=
 
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run install test stress check format lint types contracts docs docs-check screenshots snapshots clean
+.PHONY: run install test stress bench check format lint types contracts docs docs-check screenshots snapshots clean
 
 run: $(VENV)/.local
 	@$(BIN)/donna $(if $(VAULT),"$(VAULT)",demo)
@@ -40,6 +40,9 @@ test: $(VENV)/.dev
 
 stress: $(VENV)/.dev
 	@$(BIN)/pytest -m stress
+
+bench: $(VENV)/.dev
+	@$(BIN)/python -m bench
 
 check: format lint types contracts docs-check test
 

@@ -137,7 +137,10 @@ class Engine:
         Raises DonnaError if it cannot be brought up to date: VaultReadError if the vault is missing, DatabaseError if
         the index cannot be written.
         """
-        await self.model_known.wait()
+        while not self.model_known.is_set():
+            if self._tasks.failure:
+                raise self._tasks.failure
+            await asyncio.sleep(0.01)
         if self._tenure.trouble:
             raise self._tenure.trouble
         if self._keeper:
@@ -205,10 +208,12 @@ class Engine:
             await self._keeper.use_model(self._service)
         self._follow_model()
         self.model_known.set()
+        if self._service:
+            self.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=self._service.provider.version_tag))
 
     def _on_phase(self, phase: ModelPhase, detail: str) -> None:
-        model = detail if phase is ModelPhase.READY else ""
-        self.hub.post(ModelStateChanged(phase=phase, detail="" if model else detail, model=model))
+        if phase is not ModelPhase.READY:  # which is told once searches use it
+            self.hub.post(ModelStateChanged(phase=phase, detail=detail))
 
     def _without_model(self, error: DonnaError) -> None:
         phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED

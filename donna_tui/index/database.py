@@ -124,6 +124,14 @@ def translated(path: Path) -> Iterator[None]:
             f"the index {path.name} is damaged",
             hint="donna doctor --repair sets it aside and builds a new one from the vault",
         ) from error
+    except apsw.SQLError as error:
+        if not str(error).startswith("no such "):
+            raise
+        raise DatabaseError(
+            Reason.DATABASE_CORRUPT,
+            f"the index {path.name} lacks what it should have ({error})",
+            hint="donna doctor --repair sets it aside and builds a new one from the vault",
+        ) from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise DatabaseError(
             Reason.DATABASE_LOCKED, f"the index {path.name} is locked by another program", hint="try again in a moment"

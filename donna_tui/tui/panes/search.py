@@ -30,6 +30,7 @@ from donna_tui.tui.panes.search_state import (
     Question,
     bar_facts,
     before_asking,
+    brings_meaning,
     changed_note,
     changes_answers,
     failed,
@@ -177,8 +178,10 @@ class SearchPane(Vertical):
         self._take_status(event.status)
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Look again when the index knows something new."""
-        if any(changes_answers(each) for each in event.events):
+        """Look again when the index knows something new; at once when meaning comes in and nobody is in the list."""
+        if any(map(brings_meaning, event.events)) and self.screen.focused is not self.results:
+            self._ask(self.question)
+        elif any(changes_answers(each) for each in event.events):
             self._asking.look_again_soon()
             self.preview.changed(event.events)
 

@@ -95,11 +95,16 @@ def keeps_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]) -> 
     return index < len(after) and after[index].hit.chunk_id == before[index].hit.chunk_id
 
 
+def brings_meaning(event: EngineEvent) -> bool:
+    """Whether searches go by meaning from now on."""
+    return isinstance(event, ModelStateChanged) and event.phase is ModelPhase.READY
+
+
 def changes_answers(event: EngineEvent) -> bool:
     """Whether the same question may have another answer now."""
-    if isinstance(event, ModelStateChanged):
-        return event.phase is ModelPhase.READY
-    return isinstance(event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped)
+    return brings_meaning(event) or isinstance(
+        event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped
+    )
 
 
 def changed_note(key: str) -> str:

@@ -1,0 +1,42 @@
+"""`donna eval`: a vault asked about itself, and a folder of questions, beside grep."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.running import Donna, write
+
+
+def test_a_vault_is_asked_about_itself(donna: Donna, vault: Path) -> None:
+    write(vault, "birds.md", "---\naliases: [feathered friends]\n---\n# Birds\n\n## Where they nest\n\nHigh up.\n")
+    ran = donna("eval", vault, "--mode", "keyword", "--by-kind")
+    assert ran.code == 0
+    assert "nDCG@10" in ran.out
+    assert any(line.split()[:2] == ["alias", "keyword"] for line in ran.out.splitlines())
+    assert donna("status", "--json").json["reason"] == "no_vault", "an evaluated vault is not one of the user's own"
+
+
+def test_a_set_of_questions_is_measured_in_every_way(donna: Donna, vault: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    vault.rename(folder / "vault")
+    questions = [
+        {"id": "1", "query": "osprey", "gold": [{"path": "private.md"}]},
+        {"id": "2", "query": "zzzunheardof", "gold": [], "answerable": False},
+    ]
+    (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, questions)))
+    ran = donna("eval", folder, "--json")
+    rows = {row["system"]: row for row in ran.json["rows"]}
+    assert set(rows) == {"hybrid", "semantic", "keyword", "grep"}
+    assert rows["keyword"]["scores"]["ndcg"] == rows["grep"]["scores"]["ndcg"] == 1.0
+    assert rows["keyword"]["abstained"] == 1.0
+    assert rows["keyword"]["count"] == 2
+
+
+def test_a_bad_mode_or_question_is_refused(donna: Donna, vault: Path) -> None:
+    assert donna("eval", vault, "--mode", "magic").code == 2
+    write(vault, "queries.jsonl", "{}\n")
+    ran = donna("eval", vault)
+    assert ran.code == 2
+    assert "line 1" in ran.err

@@ -1,0 +1,207 @@
+"""Whatever happens to many files at once, the index soon equals the vault."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.engine.helpers import Desk, Running, hide_model, new_desk, open_engine
+
+SIZES = [150, pytest.param(10_000, marks=pytest.mark.stress)]
+PATIENCE_SECONDS = 180.0
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    hide_model(monkeypatch)
+    return new_desk(tmp_path)
+
+
+def body(name: object) -> str:
+    return f"---\ntitle: A note\n---\n# Note\n\ntamarin {name}\n"
+
+
+def on_disk(desk: Desk) -> dict[str, str]:
+    """The text of every note by its path."""
+    return {str(file.relative_to(desk.root)): file.read_text() for file in desk.root.rglob("*.md")}
+
+
+def indexed(desk: Desk) -> dict[str, str]:
+    """The text that the index has of every note, from its only passage and its frontmatter."""
+    rows = desk.rows(
+        "SELECT d.source_id, c.content FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
+    )
+    return {path: content.strip() for path, content in rows}
+
+
+async def until_true(desk: Desk, running: Running) -> None:
+    """Wait until the index equals the vault; fail with what differs."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        wanted = {path: text.split("---\n", 2)[2].strip() for path, text in on_disk(desk).items()}
+        found = await asyncio.to_thread(indexed, desk) if desk.database.exists() else {}
+        if found == wanted:
+            break
+        if time.monotonic() > deadline:
+            missing, stale = wanted.keys() - found.keys(), found.keys() - wanted.keys()
+            pytest.fail(f"missing {len(missing)} {sorted(missing)[:5]}, stale {len(stale)} {sorted(stale)[:5]}")
+        await asyncio.sleep(0.2)
+    assert len(await running.found("tamarin", k=32)) == min(32, len(wanted))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_many_files_at_once(desk: Desk, size: int) -> None:
+    desk.write("first.md", body("first"))
+    async with open_engine(desk) as running:
+        await running.settled(vectors=False)
+        for number in range(size):
+            desk.write(f"flat/{number}.md", body(number))
+        await until_true(desk, running)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_many_files_in_new_nested_folders(desk: Desk, size: int) -> None:
+    desk.write("first.md", body("first"))
+    async with open_engine(desk) as running:
+        await running.settled(vectors=False)
+        for number in range(size):
+            desk.write(f"{number % 10}/{number % 97}/{number % 7}/{number}.md", body(number))
+        await until_true(desk, running)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_many_renames(desk: Desk, size: int) -> None:
+    for number in range(size):
+        desk.write(f"old/{number}.md", body(number))
+    async with open_engine(desk) as running:
+        await until_true(desk, running)
+        for number in range(size):
+            (desk.root / f"old/{number}.md").rename(desk.root / f"old/renamed {number}.md")
+        await until_true(desk, running)
+        (desk.root / "old").rename(desk.root / "new")
+        await until_true(desk, running)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_checkout_of_another_branch(desk: Desk, size: int) -> None:
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", "-C", str(desk.root), *identity, *arguments], check=True, capture_output=True)
+
+    git("init", "-b", "main")
+    for number in range(size):
+        desk.write(f"{number % 13}/{number}.md", body(number))
+    git("add", ".")
+    git("commit", "-m", "one")
+    git("checkout", "-b", "other")
+    for number in range(0, size, 2):
+        desk.write(f"{number % 13}/{number}.md", body(f"{number} other"))
+    for number in range(1, size, 20):
+        (desk.root / f"{number % 13}/{number}.md").unlink()
+    git("add", "-A")
+    git("commit", "-m", "two")
+    async with open_engine(desk) as running:
+        await until_true(desk, running)
+        git("checkout", "main")
+        await until_true(desk, running)
+        git("checkout", "other")
+        await until_true(desk, running)
+
+
+def shifted(file: Path, seconds: float) -> None:
+    """Set a file's times so many seconds from now."""
+    os.utime(file, (time.time() + seconds, time.time() + seconds))
+
+
+def same_size_same_time(file: Path) -> None:
+    before = file.stat()
+    file.write_text(file.read_text().replace("first", "tsrif"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def restored_with_an_old_time(file: Path) -> None:
+    file.write_text(body("restored"))
+    shifted(file, -400 * 86_400)
+
+
+def copied_over_with_its_time(file: Path) -> None:
+    other = file.with_name("other.tmp")
+    other.write_text(body("copied"))
+    os.utime(other, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
+    other.replace(file)
+
+
+def saved_in_the_future(file: Path) -> None:
+    file.write_text(body("future"))
+    shifted(file, 3 * 86_400)
+
+
+def saved_before_the_epoch(file: Path) -> None:
+    file.write_text(body("ancient"))
+    os.utime(file, (-1000, -1000))
+
+
+def saved_by_whole_seconds(file: Path) -> None:
+    file.write_text(body("coarse"))
+    os.utime(file, (int(time.time()) // 2 * 2,) * 2)
+
+
+def deleted_and_made_again(file: Path) -> None:
+    file.unlink()
+    file.write_text(body("again"))
+
+
+def swapped_with_another(file: Path) -> None:
+    other = file.with_name("second.md")
+    middle = file.with_name("swap.tmp")
+    file.rename(middle)
+    other.rename(file)
+    middle.rename(other)
+
+
+def made_a_twin(file: Path) -> None:
+    file.with_name("twin.md").write_bytes(file.read_bytes())
+
+
+def moved_onto_another(file: Path) -> None:
+    file.replace(file.with_name("second.md"))
+
+
+def deleted(file: Path) -> None:
+    file.unlink()
+
+
+def only_touched(file: Path) -> None:
+    shifted(file, -50)
+
+
+@pytest.mark.parametrize("watch", [True, False], ids=["watching", "offline"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        same_size_same_time, restored_with_an_old_time, copied_over_with_its_time, saved_in_the_future,
+        saved_before_the_epoch, saved_by_whole_seconds, deleted_and_made_again, swapped_with_another, made_a_twin,
+        moved_onto_another, deleted, only_touched,
+    ],
+)  # fmt: skip
+async def test_clocks_and_times_hide_nothing(desk: Desk, change: object, watch: bool) -> None:
+    assert callable(change)
+    for name in ("first", "second", "third"):
+        shifted(desk.write(f"{name}.md", body(name)), -3600)
+    async with open_engine(desk, watch=watch) as running:
+        if not watch:
+            await running.engine.sync()
+        await until_true(desk, running)
+        if watch:
+            change(desk.root / "first.md")
+            await until_true(desk, running)
+    if not watch:
+        change(desk.root / "first.md")
+        async with open_engine(desk, watch=False) as running:
+            await running.engine.sync()
+            await until_true(desk, running)
