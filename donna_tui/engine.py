@@ -192,13 +192,7 @@ class Engine:
 
     async def _load_model(self) -> None:
         try:
-            self._service = await asyncio.to_thread(
-                build_embedding_service,
-                self._config.embedding,
-                self._paths.cache,
-                self._on_phase,
-                self._cancel_model,
-            )
+            self._service = await self._build_model()
         except DonnaError as error:
             self._without_model(error)
         except OSError as error:
@@ -210,6 +204,18 @@ class Engine:
         self.model_known.set()
         if self._service:
             self.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=self._service.provider.version_tag))
+
+    async def _build_model(self) -> EmbeddingService:
+        """Build on a thread, which cannot be cancelled: a model that comes when nobody wants it any more is closed."""
+        config, cache = self._config.embedding, self._paths.cache
+        work = asyncio.to_thread(build_embedding_service, config, cache, self._on_phase, self._cancel_model)
+        building = asyncio.create_task(work)
+        try:
+            return await asyncio.shield(building)
+        except asyncio.CancelledError:
+            with contextlib.suppress(DonnaError, OSError):
+                await (await building).close()
+            raise
 
     def _on_phase(self, phase: ModelPhase, detail: str) -> None:
         if phase is not ModelPhase.READY:  # which is told once searches use it

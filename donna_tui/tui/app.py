@@ -100,6 +100,8 @@ class DonnaApp(App[None], inherit_bindings=False):
     async def _open(self, choice: VaultChoice | None) -> None:
         try:
             self._backend = await asyncio.to_thread(self._make_backend, choice)
+            if self._main is not None:
+                self._main.listen(self._backend)
             await self._backend.start()
         except DonnaError as error:
             self._cannot_open(error)

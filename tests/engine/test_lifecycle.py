@@ -169,3 +169,12 @@ async def test_more_paths_than_the_queue_holds_are_all_indexed(tmp_path: Path, m
     desk = fill(new_desk(tmp_path), 40)
     running = await index_once(desk)
     assert running.engine.status().coverage.text == 40
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("pause", [0.0, 0.02, 0.2])
+async def test_quitting_while_the_model_loads_leaves_no_thread(tmp_path: Path, model_cache: Path, pause: float) -> None:
+    before = set(threading.enumerate())
+    async with open_engine(fill(new_desk(tmp_path, model_cache), 3)):
+        await asyncio.sleep(pause)
+    assert not [each.name for each in set(threading.enumerate()) - before if each.name.startswith("donna")]

@@ -12,11 +12,14 @@ import pytest
 from textual.color import Color
 from textual.geometry import Offset
 from textual.theme import Theme
+from textual.widgets import Input
 
 import donna_tui.tui.app as app_module
 from donna_tui.errors import DonnaError, Reason, SpaceError
+from donna_tui.tui.actions import Pane
 from donna_tui.tui.app import DonnaApp
-from donna_tui.tui.screens.help import HelpScreen
+from donna_tui.tui.keysheet import DEFAULT_KEYS
+from donna_tui.tui.screens.help import HelpScreen, help_text
 from donna_tui.tui.screens.main import MainScreen
 from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
 from donna_tui.tui.widgets.jump import JumpOverlay
@@ -140,6 +143,35 @@ async def test_control_c_says_how_to_leave() -> None:
         await donna.press("ctrl+c")
         assert "ctrl+q leaves Donna." in notices(donna.app)
         assert donna.app.is_running
+
+
+async def test_opening_is_heard_from_its_first_event_on() -> None:
+    backend, heard = scenarios.normal(), list[int]()
+    start = backend.start
+
+    async def starting() -> None:
+        heard.append(len(backend.listeners))
+        await start()
+
+    backend.start = starting  # type: ignore[method-assign]  # only to look at the moment before
+    async with driving(backend):
+        pass
+    assert heard == [1]
+
+
+@pytest.mark.parametrize("pane", ["search", "activity"])
+def test_help_names_the_keys_in_force(pane: Pane) -> None:
+    keys = {**DEFAULT_KEYS, "search.near": ("f7",), "activity.retry": ("f8",)}
+    text = help_text(pane, keys)
+    assert "{" not in text
+    assert ("`f7`" if pane == "search" else "`f8`") in text
+
+
+async def test_no_cursor_blinks() -> None:
+    async with driving(scenarios.normal()) as donna:
+        fields = list(donna.app.screen.query(Input))
+        assert fields
+        assert not any(each.cursor_blink for each in fields)
 
 
 async def test_help_and_keys_open_and_close() -> None:

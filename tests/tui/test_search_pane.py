@@ -133,6 +133,20 @@ async def test_a_refresh_that_leaves_the_selected_row_in_place_is_drawn() -> Non
         assert donna.search.bar.input.has_focus
 
 
+async def test_meaning_is_drawn_when_it_comes_unless_a_result_was_chosen() -> None:
+    order = ["one", "two"]
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        order[:] = ["two", "one", "three"]
+        backend.post(ModelStateChanged(phase=ModelPhase.READY))
+        await donna.until(lambda: donna.paths[0] == "Notes/two.md", "the answer by meaning is drawn")
+        await donna.press("escape")
+        order[:] = ["three", "two", "one"]
+        backend.post(ModelStateChanged(phase=ModelPhase.READY))
+        await donna.until(lambda: "r shows the newer order" in donna.screen_text(), "it waits until it is asked for")
+
+
 async def test_a_failing_refresh_leaves_the_answer_alone() -> None:
     backend = backend_with("one")
     async with driving(backend) as donna:

@@ -65,7 +65,7 @@ def loaded_after(program: str, home: Path, *args: str) -> set[str]:
 
 
 def verb(*words: str) -> str:
-    return f"sys.argv[1:] = {list(words)!r}\nfrom donna_tui.__main__ import main\nmain()"
+    return f"sys.argv[1:] = {list(words)!r}\nfrom donna_tui.__main__ import run\nrun()"
 
 
 def test_the_screens_load_neither_database_nor_model_nor_watcher(tmp_path: Path) -> None:

@@ -178,8 +178,9 @@ class SearchPane(Vertical):
         self._take_status(event.status)
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Look again when the index knows something new; at once when meaning comes in and nobody is in the list."""
-        if any(map(brings_meaning, event.events)) and self.screen.focused is not self.results:
+        """Look again when the index knows something new; at once when meaning comes in and no result is chosen."""
+        untouched = self.screen.focused is not self.results and not self.results.index
+        if untouched and any(map(brings_meaning, event.events)):
             self._ask(self.question)
         elif any(changes_answers(each) for each in event.events):
             self._asking.look_again_soon()

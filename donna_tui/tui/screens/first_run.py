@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,6 +16,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.backend import KnownVault
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.first_run import FirstRun, VaultChoice, typed_path, why_not_a_vault
+from donna_tui.tui.widgets.line_input import LineInput
 
 _PROMISE = (
     "Donna searches the Markdown notes in one folder and below it. She only reads them: "
@@ -24,13 +24,10 @@ _PROMISE = (
 )
 
 
-class PathInput(Input):
-    """An input for a path; what is pasted is made safe to show, and dropping a folder onto it pastes its path."""
+class PathInput(LineInput):
+    """An input for a path; dropping a folder onto it pastes its path."""
 
-    def on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        event.prevent_default()
-        self.insert_text_at_cursor(clean_line((event.text[:4_096].splitlines() or [""])[0]))
+    LONGEST_PASTE = 4_096
 
 
 class FirstRunScreen(Screen[VaultChoice]):

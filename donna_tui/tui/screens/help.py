@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from textual import events
@@ -13,6 +14,7 @@ from textual.screen import ModalScreen
 
 from donna_tui.tui.actions import Pane
 from donna_tui.tui.bindings import action_binding
+from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.widgets.passage_view import PassageView
 
 HELP: dict[Pane, str] = {
@@ -33,7 +35,7 @@ At the right is the section that holds it; the bar beside the text marks the pas
 
 ## The order
 It stays as it is under your cursor. When notes change meanwhile, the list follows only where the selected row keeps
-its place; else a line below it says so, and `r` shows the newer order.
+its place; else a line below it says so, and `{search.refresh}` shows the newer order.
 
 ## Asking more exactly
 - `"two words"` side by side, `-word` without it
@@ -42,8 +44,8 @@ its place; else a line below it says so, and `r` shows the newer order.
 - `after:2026-01-01`, `before:2026-03`, `after:7d`
 
 ## When nothing is found
-Donna says so, rather than show the least bad passage. `n` shows what came close, `s` changes between meaning and
-words, `f` searches in another folder.
+Donna says so, rather than show the least bad passage. `{search.near}` shows what came close,
+`{search.mode}` changes between meaning and words, `{search.filter}` searches in another folder.
 """,
     "activity": """\
 What Donna is doing with your notes: how far the index is, what happened, and what needs you.
@@ -53,15 +55,24 @@ A note can be found **by its words** as soon as its text is read, and **by meani
 embedded. Both are counted here, with the time that is left.
 
 ## What happened
-Each line is one event: when, what, which note, how long. A file that is left out says why.
+Each line is one event: when, what, which note, how long. A file that is left out says why. `{activity.details}` shows
+one in full, `{activity.filter}` only those of a kind or with some words, `{activity.pause}` holds the list still.
 
 ## Problems
-A problem says what is wrong and what helps. `r` tries the selected one again now; the others are tried again by
-themselves.
+A problem says what is wrong and what helps. `{activity.retry}` tries the selected one again now; the others are tried
+again by themselves.
 
 Donna only reads your notes. The index is a copy that can be built again at any time.
 """,
 }
+
+
+_KEY = re.compile(r"\{([a-z_.]+)\}")
+
+
+def help_text(pane: Pane, keys: Keys) -> str:
+    """The page of a pane, with the keys that are in force."""
+    return _KEY.sub(lambda found: shown_key(keys[found[1]], typing=False) or "no key", HELP[pane])
 
 
 class HelpScreen(ModalScreen[None]):
@@ -72,9 +83,10 @@ class HelpScreen(ModalScreen[None]):
         action_binding("app.quit", "app.leave"),
     ]
 
-    def __init__(self, pane: Pane) -> None:
+    def __init__(self, pane: Pane, keys: Keys) -> None:
         super().__init__(classes="dialogue")
         self._pane = pane
+        self._keys = keys
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="help-box") as box:
@@ -84,7 +96,7 @@ class HelpScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         view = self.query_one(PassageView)
-        view.show(HELP[self._pane])
+        view.show(help_text(self._pane, self._keys))
         view.focus()
 
     def on_click(self, event: events.Click) -> None:

@@ -64,6 +64,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._outside = outside
         self._space = space
         self._bridge: EngineBridge | None = None
+        self._running = False
         self._no_editor = outside.external.no_editor
         self._no_desktop = outside.external.no_desktop
 
@@ -84,10 +85,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """The pane in sight."""
         return cast(Pane, self.switcher.visible_content)
 
-    def connect(self, backend: Backend) -> None:
-        """Show what a running engine knows, from now on."""
+    def listen(self, backend: Backend) -> None:
+        """Hear of everything that an engine does, from its start on."""
         self._bridge = EngineBridge(backend, (self, *self._panes))
         self._bridge.open()
+
+    def connect(self, backend: Backend) -> None:
+        """Show what a running engine knows, from now on."""
+        self._running = True
         for pane in self._panes:
             cast(Pane, pane).connect(backend)
         self.post_message(StatusChanged(backend.status()))
@@ -107,7 +112,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """What is possible now."""
         status = self.strip.status
         base = ActionState(
-            running=self._bridge is not None,
+            running=self._running,
             no_editor=self._no_editor,
             no_desktop=self._no_desktop,
             paused=status is not None and status.state == "paused",
@@ -207,7 +212,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_app_help(self) -> None:
         """Explain the pane in sight."""
-        self.app.push_screen(HelpScreen(self.header.active))
+        self.app.push_screen(HelpScreen(self.header.active, self._keymap.keys))
 
     async def action_app_quit(self) -> None:
         """Leave."""

@@ -19,6 +19,7 @@ from textual.widgets.option_list import Option
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.fuzzy import Match, fuzzy_match
+from donna_tui.tui.widgets.line_input import LineInput
 
 T = TypeVar("T")
 MOST_SHOWN = 200
@@ -34,15 +35,6 @@ class Choice(Generic[T]):
     mark: str = ""
     section: str = ""
     objection: str = ""
-
-
-class PickerInput(Input):
-    """Takes one safe line when something is pasted."""
-
-    def on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        event.prevent_default()
-        self.insert_text_at_cursor(clean_line((event.text[:400].splitlines() or [""])[0]))
 
 
 class Picker(ModalScreen[T | None], Generic[T]):
@@ -70,7 +62,7 @@ class Picker(ModalScreen[T | None], Generic[T]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="picker-box") as box:
             box.border_title = Content(self._title)
-            yield PickerInput(placeholder=self._placeholder, compact=True)
+            yield LineInput(placeholder=self._placeholder, compact=True)
             yield OptionList(markup=False, compact=True)
             yield Static(classes="picker-objection")
 

@@ -15,29 +15,16 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.widgets.line_input import LineInput
 from donna_tui.tui.wording import Kind
 
 KINDS: tuple[Kind | None, ...] = (None, *Kind)
 _GAP = 2
-_LONGEST_PASTE = 200
 
 
 def kind_name(kind: Kind | None) -> str:
     """The kind as it is written on the screen."""
     return kind.value if kind is not None else "everything"
-
-
-class FilterInput(Input):
-    """Takes one safe line when something is pasted."""
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Take the first line, without anything that a terminal would obey."""
-        event.stop()
-        event.prevent_default()
-        lines = event.text[:_LONGEST_PASTE].splitlines()
-        if lines:
-            self.insert_text_at_cursor(clean_line(lines[0]))
 
 
 class KindChoice(Widget):
@@ -99,7 +86,7 @@ class LogFilter(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static(Content("❯"), id="log-prompt")
-        field = FilterInput(placeholder="words to look for  ↑↓ kind", compact=True)
+        field = LineInput(placeholder="words to look for  ↑↓ kind", compact=True)
         field.cursor_blink = False
         yield field
         yield KindChoice()

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.getters import query_one
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.bindings import bindings
+from donna_tui.tui.widgets.line_input import LineInput
 
-_LONGEST_PASTE = 1_000
 
-
-class SearchInput(Input):
+class SearchInput(LineInput):
     """An input whose up and down keys move the list of results."""
 
     BINDINGS = bindings("search.input")
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Take the first line of what is pasted, without anything that a terminal would obey."""
-        event.stop()
-        event.prevent_default()
-        lines = event.text[:_LONGEST_PASTE].splitlines()
-        if lines:
-            self.insert_text_at_cursor(clean_line(lines[0]))
 
 
 class SearchBar(Horizontal):

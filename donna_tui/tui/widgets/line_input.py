@@ -1,0 +1,27 @@
+"""An input for one line: still, and safe to paste into."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.widgets import Input
+
+from donna_tui.safety.terminal import clean_line
+
+
+class LineInput(Input):
+    """Its cursor does not blink. Of what is pasted it takes the first line, without what a terminal would obey."""
+
+    LONGEST_PASTE: ClassVar[int] = 1_000
+
+    def on_mount(self) -> None:
+        self.cursor_blink = False
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Instead of what Textual does with it."""
+        event.stop()
+        event.prevent_default()
+        lines = event.text[: self.LONGEST_PASTE].splitlines()
+        if lines:
+            self.insert_text_at_cursor(clean_line(lines[0]))
