@@ -64,7 +64,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._outside = outside
         self._space = space
         self._bridge: EngineBridge | None = None
-        self._running = False
+        self._connected = False
         self._no_editor = outside.external.no_editor
         self._no_desktop = outside.external.no_desktop
 
@@ -92,7 +92,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def connect(self, backend: Backend) -> None:
         """Show what a running engine knows, from now on."""
-        self._running = True
+        self._connected = True
         for pane in self._panes:
             cast(Pane, pane).connect(backend)
         self.post_message(StatusChanged(backend.status()))
@@ -112,7 +112,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """What is possible now."""
         status = self.strip.status
         base = ActionState(
-            running=self._running,
+            running=self._connected,
             no_editor=self._no_editor,
             no_desktop=self._no_desktop,
             paused=status is not None and status.state == "paused",
