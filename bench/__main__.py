@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import ingest, peers, scale, search, startup
+from bench import ingest, peers, scale, search, startup, write
 from bench.report import Report, UnavailableError, machine, write_json
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
@@ -26,6 +26,7 @@ ALL: dict[str, Measure] = {
     "startup": lambda small: startup.measure(small=small),
     "search": lambda small: search.measure(small=small),
     "scale": measure_scale,
+    "write": lambda small: write.measure(small=small),
     "peers": lambda small: peers.measure(small=small),
 }
 

@@ -7,13 +7,13 @@ import contextlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.build import build_embedding_service, build_token_counter
 from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DatabaseError, DonnaError, Reason
+from donna_tui.errors import DatabaseError, DonnaError, Reason, SpaceError
 from donna_tui.events import (
     EngineEvent,
     EngineStateChanged,
@@ -44,8 +44,11 @@ from donna_tui.supervisor import Supervisor
 from donna_tui.tenure import Tenure
 from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
 from donna_tui.tools.passage import Passage, read_passage
-from donna_tui.vault.client import VaultClient
+from donna_tui.vault.open import indexed_client
 from donna_tui.vault.paths import check_relative
+
+if TYPE_CHECKING:
+    from donna_tui.vaultdesk import VaultDesk
 
 NO_MODEL = "by words only: there is no model for search by meaning"
 OTHER_MODEL = "by words only until the new index is complete"
@@ -68,6 +71,7 @@ class Engine:
         self.hub = EventHub()
         self.model_known = asyncio.Event()
         self._service: EmbeddingService | None = None
+        self._vault: VaultDesk | None = None
         self._cancel_model = threading.Event()
         self._started = False
         self._log_file = paths.log / LOG_NAME
@@ -93,12 +97,29 @@ class Engine:
         self.hub.post(EngineStateChanged(state="starting"))
         if not self._log.opened:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
-        self._client = self._build_client()
+        self._client = indexed_client(self._config, self.space.root)
+        if self._watch:
+            self._vault = await asyncio.to_thread(self._open_vault)
+            self._tasks.start("finishing an unfinished write", lambda: self.vault.recover(self.hub))
+        self._tasks.start("loading the model", self._load_model)
         await self._tenure.begin()
         if self._watch:
             self._tasks.start("taking over the index", self._tenure.take_over)
-        self._tasks.start("loading the model", self._load_model)
         self._tasks.start("counting", self._monitor.run)
+
+    def _open_vault(self) -> VaultDesk:
+        """Its import takes longer than a search does, and only who stays needs it."""
+        from donna_tui.vault.open import open_writer
+        from donna_tui.vaultdesk import VaultDesk, announce
+
+        return VaultDesk(self._client, open_writer(self._config, self.space, announce(self.hub)), self._read)
+
+    @property
+    def vault(self) -> VaultDesk:
+        """Reads, changes and undoes notes. Raises SpaceError for an engine that does not stay."""
+        if self._vault is None:
+            raise SpaceError(Reason.BUSY, "the vault is not open for changes")
+        return self._vault
 
     def _build_keeper(self) -> Keeper:
         return Keeper(self._parts(), self.hub, self._desk, self._input_hash)
@@ -123,6 +144,8 @@ class Engine:
         self.hub.post(EngineStateChanged(state="stopping"))
         self._cancel_model.set()
         await self._tasks.stop()
+        if self._vault:
+            await self._vault.close()
         if self._service:
             await self._service.close()
         await self._tenure.end()
@@ -137,27 +160,26 @@ class Engine:
         Raises DonnaError if it cannot be brought up to date: VaultReadError if the vault is missing, DatabaseError if
         the index cannot be written.
         """
-        while not self.model_known.is_set():
-            if self._tasks.failure:
-                raise self._tasks.failure
-            await asyncio.sleep(0.01)
+        try:
+            if self._keeper:
+                await self._keeper.compare(full=full)
+        finally:
+            await self._model_to_come()
         if self._tenure.trouble:
             raise self._tenure.trouble
         if self._keeper:
-            await self._keeper.sync(full=full)
+            await self._keeper.finish(full=full)
             await self._monitor.refresh()
             self._follow_model()
 
-    # Building
+    async def _model_to_come(self) -> None:
+        while not self.model_known.is_set():
+            if self._tasks.failure:
+                raise self._tasks.failure
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.model_known.wait(), 0.1)
 
-    def _build_client(self) -> VaultClient:
-        config = self._config
-        return VaultClient(
-            self.space.root,
-            ignore=(*config.vault.ignore_globs, *config.sources.vault.ignore_globs),
-            max_bytes=config.safety.max_read_bytes,
-            sensitive_key=config.safety.sensitive_frontmatter_key,
-        )
+    # Building
 
     def _parts(self) -> Parts:
         embedding = self._config.embedding

@@ -20,6 +20,20 @@ class Reason(StrEnum):
     CONFLICT_COPY = "conflict_copy"
     INVALID_FRONTMATTER = "invalid_frontmatter"
 
+    OUTSIDE_ALLOWLIST = "outside_allowlist"
+    CONFLICT = "conflict"
+    SENSITIVE = "sensitive"
+    ENCODING = "encoding"
+    GIT_BUSY = "git_busy"
+    GIT_LOCKED = "git_locked"
+    GIT_FAILED = "git_failed"
+    NO_REPOSITORY = "no_repository"
+    NOT_TRUSTED = "not_trusted"
+    IGNORED_BY_GIT = "ignored_by_git"
+    NOTHING_TO_UNDO = "nothing_to_undo"
+    NOTHING_TO_REDO = "nothing_to_redo"
+    UNDO_CONFLICT = "undo_conflict"
+
     CONFIG_INVALID = "config_invalid"
     KEYMAP_INVALID = "keymap_invalid"
     NO_VAULT = "no_vault"
@@ -58,6 +72,14 @@ class DonnaError(Exception):
 
 class VaultReadError(DonnaError):
     """A note cannot be read, or must not be."""
+
+
+class VaultWriteError(DonnaError):
+    """The vault was not changed. `path` is the note that stood in the way, or empty."""
+
+    def __init__(self, reason: Reason, message: str, *, hint: str | None = None, path: str = "") -> None:
+        super().__init__(reason, message, hint=hint)
+        self.path = path
 
 
 class ConfigError(DonnaError):

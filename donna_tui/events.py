@@ -225,6 +225,18 @@ class IndexSwapped(Event):
     why: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultWritten(Event):
+    """Donna changed the vault: one operation, one commit. `actor` says who wanted it."""
+
+    name: ClassVar[str] = "vault_write"
+    kind: str
+    operation: str
+    commit: str
+    paths: tuple[str, ...]
+    actor: str
+
+
 EngineEvent = (
     EngineStateChanged
     | ModelStateChanged
@@ -243,6 +255,7 @@ EngineEvent = (
     | ProblemRaised
     | ProblemCleared
     | IndexSwapped
+    | VaultWritten
 )
 
 Listener = Callable[[EngineEvent], None]

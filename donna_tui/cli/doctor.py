@@ -9,8 +9,9 @@ from dataclasses import asdict
 from donna_tui.cli.output import ExitCode, emit
 from donna_tui.cli.session import find_session
 from donna_tui.paths import app_paths
-from donna_tui.tools.doctor import Finding, examine
+from donna_tui.tools.doctor import examine
 from donna_tui.tools.doctor import repair as set_index_aside
+from donna_tui.tools.finding import Finding
 
 _SIGNS = {"ok": "✓", "warn": "!", "fail": "✗"}
 
@@ -19,7 +20,7 @@ def run_doctor(space: str | None, *, repair: bool, as_json: bool) -> None:
     """Print the findings; exit with 4 for warnings and 5 for failures. Raises SpaceError and ConfigError."""
     session = find_session(space)
     known = session.space if session else None
-    findings = examine(known, app_paths(os.environ))
+    findings = examine(known, session.config if session else None, app_paths(os.environ))
     if repair and known and any(each.state == "fail" and each.id != "vault" for each in findings):
         findings.append(set_index_aside(known))
     emit(

@@ -10,25 +10,19 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.lines import each_line
 from donna_tui.text.markdown import split_sections
 from donna_tui.vault.client import VaultClient, VaultNote
-
-
-def client_for(session: Session) -> VaultClient:
-    """Read access to a session's vault."""
-    config = session.config
-    return VaultClient(
-        session.space.root,
-        ignore=(*config.vault.ignore_globs, *config.sources.vault.ignore_globs),
-        max_bytes=config.safety.max_read_bytes,
-        sensitive_key=config.safety.sensitive_frontmatter_key,
-    )
+from donna_tui.vault.open import indexed_client
 
 
 def run_get(path: str, start: int, count: int | None, space: str | None, *, as_json: bool) -> None:
     """Print lines of a note. Raises VaultReadError if it cannot or must not be read."""
-    note = client_for(open_session(space)).read(path.removeprefix("vault:"))
+    note = _client(open_session(space)).read(path.removeprefix("vault:"))
     lines = [note.text[low:high] for low, high, _ in each_line(note.text)]
     shown = lines[start - 1 : None if count is None else start - 1 + count]
     emit(_fields(note, start, shown, len(lines)), as_json=as_json, human=lambda: shown)
+
+
+def _client(session: Session) -> VaultClient:
+    return indexed_client(session.config, session.space.root)
 
 
 def _fields(note: VaultNote, start: int, shown: list[str], total: int) -> dict[str, Any]:

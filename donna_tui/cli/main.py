@@ -9,12 +9,7 @@ from typer.core import TyperGroup
 
 from donna_tui.cli.config import config_app
 from donna_tui.cli.guard import guarded
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-SpaceOption = Annotated[
-    str | None,
-    typer.Option("--space", envvar="DONNA_VAULT", help="A folder of notes, or the name of a space.", metavar="SPACE"),
-]
+from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
 
 
 class OpensByDefault(TyperGroup):
@@ -37,6 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(config_app, name="config")
+app.add_typer(vault_app)
 
 
 def _version(asked: bool) -> None:

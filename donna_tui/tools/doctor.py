@@ -7,39 +7,29 @@ import platform
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from donna_tui.config.models import MemoryConfig
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.generations import check_integrity, current_generation, index_path, set_aside
 from donna_tui.paths import AppPaths
 from donna_tui.space import Space
 from donna_tui.spacelock import SpaceLock
+from donna_tui.tools.finding import Finding
+from donna_tui.tools.promises import examine_promises
 from donna_tui.tools.status import keeper_of, model_at_hand, read_report
 
-State = Literal["ok", "warn", "fail"]
 
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one examination. `reason` is a code where there is one."""
-
-    id: str
-    state: State
-    message: str
-    hint: str = ""
-    reason: str = ""
-
-
-def examine(space: Space | None, paths: AppPaths) -> list[Finding]:
+def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -> list[Finding]:
     """All examinations that make sense; those of the vault and the index only where there is a space."""
     findings = [*_installation(), _model(paths), _private(paths)]
-    if space is None:
+    if space is None or config is None:
         hint = "open one with donna ~/notes, or try donna demo"
         return [*findings, Finding("vault", "warn", "no vault is chosen yet", hint, Reason.NO_VAULT)]
-    return [*findings, _vault(space), *_index(space, paths)]
+    vault = _vault(space)
+    findings += [vault, *_index(space, paths)]
+    return [*findings, *examine_promises(space, config)] if vault.state == "ok" else findings
 
 
 def _installation() -> Iterator[Finding]:

@@ -21,6 +21,7 @@ LARGEST_INT = 2**63 - 1
 """SQLite's largest integer."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_KEEPS_BLANK_LINES = re.compile(r"[^\r\n#]*\+")
 
 
 class YamlError(Exception):
@@ -63,6 +64,50 @@ def load_yaml(block: str) -> YamlBlock:
         raise YamlError("is not valid YAML", None if mark is None else mark.line) from error
     except (yaml.YAMLError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
         raise YamlError("is not valid YAML") from error
+
+
+@dataclass(slots=True)
+class YamlNode:
+    """Where a key or value stands in a block, without what follows it: half-open offsets in characters."""
+
+    start: int
+    end: int
+    is_linked: bool
+    """Whether it holds an anchor or an alias, which tie it to other values."""
+
+
+def top_level_nodes(block: str) -> list[YamlNode]:
+    """The keys and values, in turn, of the mapping that the block is. `load_yaml` must have accepted the block."""
+    nodes: list[YamlNode] = []
+    flows: list[bool] = []
+    for event in yaml.parse(block, _Loader):
+        start, end = _offsets(event)
+        if isinstance(event, yaml.NodeEvent):
+            if len(flows) == 1:
+                nodes.append(YamlNode(start, end, False))
+            if nodes:
+                nodes[-1].is_linked |= event.anchor is not None
+        if isinstance(event, yaml.CollectionStartEvent):
+            flows.append(bool(event.flow_style))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            if flows.pop() and nodes:
+                nodes[-1].end = end
+        elif isinstance(event, yaml.NodeEvent) and nodes:
+            nodes[-1].end = _end_of_text(event, block)
+    return nodes
+
+
+def _offsets(event: Any) -> tuple[int, int]:
+    return event.start_mark.index, event.end_mark.index
+
+
+def _end_of_text(event: yaml.NodeEvent, block: str) -> int:
+    """Where a scalar or alias ends. Blank lines that follow a block scalar are its own only if it keeps them."""
+    start, end = _offsets(event)
+    is_block = isinstance(event, yaml.ScalarEvent) and event.style in ("|", ">")
+    if not is_block or _KEEPS_BLANK_LINES.match(block, start, end):
+        return end
+    return start + len(block[start:end].rstrip(" \t\r\n"))
 
 
 @dataclass(slots=True)

@@ -62,13 +62,8 @@ class VaultRoot:
         outside. A FIFO or device does not block. Raises VaultReadError.
         """
         *folders, name = check_relative(path)
-        with (
-            self.open_folder(folders) as folder,
-            _descriptor(name, folder, os.O_NOFOLLOW | os.O_NONBLOCK) as opened,
-        ):
-            if not stat.S_ISREG(os.fstat(opened).st_mode):
-                raise VaultReadError(Reason.NOT_REGULAR, "it is not a regular file")
-            yield opened
+        with self.open_folder(folders) as folder, opened_in(folder, name) as descriptor:
+            yield descriptor
 
     @contextlib.contextmanager
     def open_folder(self, parts: Iterable[str] = ()) -> Iterator[int]:
@@ -89,6 +84,15 @@ class VaultRoot:
             yield root
         finally:
             os.close(root)
+
+
+@contextlib.contextmanager
+def opened_in(folder: int, name: str) -> Iterator[int]:
+    """An open descriptor of a regular file in an open folder. A FIFO does not block. Raises VaultReadError."""
+    with _descriptor(name, folder, os.O_NOFOLLOW | os.O_NONBLOCK) as descriptor:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise VaultReadError(Reason.NOT_REGULAR, "it is not a regular file")
+        yield descriptor
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@ TORCH = frozenset({"torch", "transformers", "sentence_transformers"})
 
 RUNS_PROGRAMS = {
     "embedding/prepare.py": "the export of the model, in a process of its own",
+    "vault/gitcommand.py": "git, with fixed arguments",
     "tui/outside.py": "the user's editor, Obsidian and the browser",
 }
 """The only modules that start programs, and which."""

@@ -1,0 +1,93 @@
+"""`donna log` and `donna diff`: who changed what, and how."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.write import open_writer_of
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.vault.changes import Change, Revision, etag_of
+from donna_tui.vault.client import NOTE_ENDINGS
+from donna_tui.vault.diff import as_unified, diff_bytes
+from donna_tui.vault.writer import VaultWriter
+
+
+def run_log(path: str, count: int, space: str | None, *, as_json: bool) -> None:
+    """Print the newest revisions of the vault or of a note."""
+    writer = open_writer_of(space)
+    found = writer.history.revisions(path, limit=count)
+    undone = {each.id for each in writer.redoable()} if found else set()
+    rows = [_row(revision, undone) for revision in found]
+    emit({"operations": rows}, as_json=as_json, human=lambda: [_line(row) for row in rows])
+    if not rows:
+        say("no history yet")
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+def run_diff(what: str, space: str | None, *, as_json: bool) -> None:
+    """Print what an operation or a commit changed, or what is on disk and not in git."""
+    changes = _changes(open_writer_of(space), what)
+    rows = [_change(change) for change in changes]
+    lines = [line for change in changes for line in diff_lines(change)]
+    emit({"changes": rows}, as_json=as_json, human=lambda: lines)
+    if not rows:
+        say("no difference")
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+def diff_lines(change: Change) -> list[str]:
+    """A change as `git diff` would show it."""
+    return as_unified(diff_bytes(change.path, change.before, change.after)).splitlines()
+
+
+def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
+    if not what:
+        found = (writer.history.outside_change(path) for path in sorted(writer.history.outside()))
+        return [change for change in found if change]
+    if what.lower().endswith(NOTE_ENDINGS):
+        change = writer.history.outside_change(what)
+        return [change] if change else []
+    known = writer.planner.operation_changes(what)
+    if known is not None:
+        return known
+    try:
+        return writer.history.changes(what)
+    except DonnaError as error:
+        message = "there is no note, operation or commit of that name"
+        raise DonnaError(Reason.MISSING, message, hint="`donna log` lists them") from error
+
+
+def _row(revision: Revision, undone: set[str]) -> dict[str, Any]:
+    operation = revision.operation
+    return {
+        "id": operation.id if operation else revision.commit,
+        "operation": operation.id if operation else None,
+        "commit": revision.commit,
+        "at": revision.at,
+        "kind": operation.kind.value if operation else "commit",
+        "actor": operation.actor if operation else revision.author,
+        "by_donna": operation is not None,
+        "undone": bool(operation and operation.id in undone),
+        "subject": revision.subject,
+        "paths": list(revision.paths),
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row["at"]))
+    who = f"Donna for {row['actor']}" if row["by_donna"] else row["actor"]
+    name = row["operation"] or row["commit"][:12]
+    return f"{name:20}  {when}  {who:16}  {row['subject']}{'  (undone)' if row['undone'] else ''}"
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "id": change.path,
+        "path": change.path,
+        "before": None if change.before is None else etag_of(change.before),
+        "after": None if change.after is None else etag_of(change.after),
+        "diff": "\n".join(diff_lines(change)),
+    }

@@ -1,0 +1,121 @@
+"""The verbs that change a vault and show its history."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from donna_tui.cli.guard import guarded
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+SpaceOption = Annotated[
+    str | None,
+    typer.Option("--space", envvar="DONNA_VAULT", help="A folder of notes, or the name of a space.", metavar="SPACE"),
+]
+Etag = Annotated[
+    str | None, typer.Option("--etag", help="The version that you have seen; `donna get --json` tells it.")
+]
+Agreed = Annotated[bool, typer.Option("--yes", help="Make a git repository in the vault if it has none.")]
+WithoutAsking = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
+Steps = Annotated[int, typer.Argument(metavar="[N]", help="How many operations, as one step.", min=1)]
+
+vault_app = typer.Typer()
+
+
+@vault_app.command()
+def write(
+    path: Annotated[str, typer.Argument(help="The path of the note within the vault.")],
+    source: Annotated[str, typer.Option("--from", metavar="FILE", help="Read the text from a file, not stdin.")] = "",
+    etag: Etag = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="The text is the whole note: frontmatter that it lacks is removed.")
+    ] = False,
+    yes: Agreed = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a note: one commit, one step of undo. Frontmatter that the text does not name is kept."""
+    from donna_tui.cli.write import run_write
+
+    with guarded(as_json):
+        run_write(path, source, etag, space, replace=replace, agreed=yes, as_json=as_json)
+
+
+@vault_app.command()
+def rm(
+    path: Annotated[str, typer.Argument(help="The path of the note within the vault.")],
+    etag: Etag = None,
+    yes: Agreed = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a note. Its text stays in git; `donna undo` brings it back."""
+    from donna_tui.cli.write import run_rm
+
+    with guarded(as_json):
+        run_rm(path, etag, space, agreed=yes, as_json=as_json)
+
+
+@vault_app.command()
+def mv(
+    src: Annotated[str, typer.Argument(help="The path of the note now.")],
+    dst: Annotated[str, typer.Argument(help="Its new path, or a folder with a slash at the end.")],
+    etag: Etag = None,
+    links: Annotated[bool, typer.Option("--links/--no-links", help="Rewrite the links to the note.")] = True,
+    yes: Agreed = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Move or rename a note, and rewrite the links to it, as one operation."""
+    from donna_tui.cli.write import run_mv
+
+    with guarded(as_json):
+        run_mv(src, dst, etag, space, links=links, agreed=yes, as_json=as_json)
+
+
+@vault_app.command()
+def log(
+    path: Annotated[str, typer.Argument(help="Only revisions of this note.")] = "",
+    count: Annotated[int, typer.Option("-n", help="How many.", min=1)] = 30,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List who changed what and when: Donna's operations and everybody else's commits."""
+    from donna_tui.cli.history import run_log
+
+    with guarded(as_json):
+        run_log(path, count, space, as_json=as_json)
+
+
+@vault_app.command()
+def diff(
+    what: Annotated[str, typer.Argument(metavar="[OP|PATH]", help="An operation, a commit or a note.")] = "",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what an operation changed; for a note, or without a name, what is on disk and not yet in git."""
+    from donna_tui.cli.history import run_diff
+
+    with guarded(as_json):
+        run_diff(what, space, as_json=as_json)
+
+
+@vault_app.command()
+def undo(n: Steps = 1, yes: WithoutAsking = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Take back Donna's last operations, after showing what that changes."""
+    from donna_tui.cli.undo import run_undo
+    from donna_tui.vault.changes import OperationKind
+
+    with guarded(as_json):
+        run_undo(OperationKind.UNDO, n, space, agreed=yes, as_json=as_json)
+
+
+@vault_app.command()
+def redo(n: Steps = 1, yes: WithoutAsking = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Do again what was taken back last, after showing what that changes."""
+    from donna_tui.cli.undo import run_undo
+    from donna_tui.vault.changes import OperationKind
+
+    with guarded(as_json):
+        run_undo(OperationKind.REDO, n, space, agreed=yes, as_json=as_json)

@@ -1,0 +1,132 @@
+"""`donna write`, `rm` and `mv`: one operation each, which `donna undo` takes back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from donna_tui.cli.output import emit, say
+from donna_tui.cli.session import open_session
+from donna_tui.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.changes import OperationKind, Outcome, Plan
+from donna_tui.vault.open import open_writer
+from donna_tui.vault.planner import expecting
+from donna_tui.vault.writer import VaultWriter
+
+UNCHANGED = "nothing has changed: the note says this already"
+
+
+def run_write(
+    path: str, source: str, etag: str | None, space: str | None, *, replace: bool, agreed: bool, as_json: bool
+) -> None:
+    """Write a note from stdin or a file. Without an etag it must not exist yet."""
+    writer = open_writer_of(space)
+    content = _content(source)
+
+    def plan() -> Plan:
+        try:
+            return writer.planner.write(path, content, check=expecting(etag), replace=replace)
+        except VaultWriteError as error:
+            raise _with_next_step(error, path, etag) from error
+
+    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+
+
+def run_rm(path: str, etag: str | None, space: str | None, *, agreed: bool, as_json: bool) -> None:
+    """Delete a note. Its bytes stay in git."""
+    writer = open_writer_of(space)
+    carry_out(writer, lambda: writer.planner.delete(path, check=_seen(etag)), agreed=agreed, as_json=as_json)
+
+
+def run_mv(
+    src: str, dst: str, etag: str | None, space: str | None, *, links: bool, agreed: bool, as_json: bool
+) -> None:
+    """Move a note, and rewrite the links to it."""
+    writer = open_writer_of(space)
+    target = f"{dst}{Path(src).name}" if dst.endswith("/") else dst
+
+    def plan() -> Plan:
+        return writer.planner.move(src, target, check=_seen(etag), links=links)
+
+    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+
+
+def open_writer_of(space: str | None) -> VaultWriter:
+    """The writer of the space that is meant."""
+    session = open_session(space)
+    return open_writer(session.config, session.space)
+
+
+def carry_out(writer: VaultWriter, plan: Callable[[], Plan], *, agreed: bool, as_json: bool) -> None:
+    """Plan and apply one operation, and print what came of it."""
+    planned = plan()
+    try:
+        outcome = writer.apply(planned)
+    except VaultWriteError as error:
+        if error.reason is not Reason.NO_REPOSITORY or not (agreed or _agrees(as_json)):
+            raise
+        writer.init_if_missing()
+        outcome = writer.apply(planned)
+    emit(_fields(planned, outcome), as_json=as_json, human=lambda: _told(planned, outcome))
+
+
+def _agrees(as_json: bool) -> bool:
+    """Ask for consent to make a repository, where there is somebody to ask."""
+    if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    say("This vault has no history yet. Donna keeps every change in git, so that it can be undone.")
+    return confirmed("Make a git repository in the vault? [y/N] ")
+
+
+def confirmed(question: str) -> bool:
+    """Ask on the terminal."""
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _content(source: str) -> str:
+    try:
+        data = Path(source).read_bytes() if source else sys.stdin.buffer.read()
+    except OSError as error:
+        raise DonnaError(Reason.USAGE, f"{source} cannot be read ({error.strerror})") from error
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise VaultWriteError(Reason.ENCODING, "the text is not UTF-8") from None
+
+
+def _seen(etag: str | None) -> Callable[[bytes | None], bool]:
+    return (lambda _: True) if etag is None else expecting(etag)
+
+
+def _with_next_step(error: VaultWriteError, path: str, etag: str | None) -> VaultWriteError:
+    if error.reason is not Reason.CONFLICT or etag is not None:
+        return error
+    hint = "to change it, say which version you have seen: --etag, as in `donna get --json`"
+    return VaultWriteError(Reason.CONFLICT, f"there is a note {path} already", hint=hint, path=path)
+
+
+def _fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "id": outcome.operation or None,
+        "operation": outcome.operation or None,
+        "commit": outcome.commit,
+        "changed": outcome.changed,
+        "kind": outcome.kind.value,
+        "paths": list(outcome.paths),
+        "etags": list(outcome.etags),
+        "etag": next((etag for etag in outcome.etags if etag), None),
+        "remarks": list(plan.remarks),
+    }
+
+
+def _told(plan: Plan, outcome: Outcome) -> list[str]:
+    if not outcome.changed:
+        return [UNCHANGED]
+    told = f"{plan.subject} · operation {outcome.operation} · commit {outcome.commit[:12]}"
+    linked = len(outcome.paths) - 2 if outcome.kind is OperationKind.MOVE else 0
+    links = [f"links rewritten in {linked} {'note' if linked == 1 else 'notes'}"] if linked > 0 else []
+    return [told, *links, *plan.remarks]

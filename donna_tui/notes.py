@@ -1,0 +1,61 @@
+"""Notes as the Vault screen and the command line show them: a row of the tree, a text to read, a line with its origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class NoteState(StrEnum):
+    """What is special about a note."""
+
+    OUTSIDE = "outside"
+    """On disk but not in git: somebody else than Donna edited it."""
+    DRAFT = "draft"
+    LOCAL_ONLY = "local_only"
+    SENSITIVE = "sensitive"
+    NOT_INDEXED = "not_indexed"
+    PENDING = "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRow:
+    """A file of the vault. `detail` says why it is not indexed, in plain words. `size` is in bytes."""
+
+    path: str
+    states: frozenset[NoteState] = frozenset()
+    detail: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteText:
+    """A note to read. `mtime` is Unix time in seconds, `size` is in bytes.
+
+    `lossy` says that the file is not all UTF-8, so that `text` is not what stands in it. `refusal` is the reason why
+    Donna may not write to the note, as a sentence, or empty.
+    """
+
+    path: str
+    text: str
+    etag: str
+    size: int = 0
+    mtime: float = 0.0
+    sensitivity: str = "public"
+    lossy: bool = False
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlameLine:
+    """A line of a note and the commit that it is from. `line` is 1-based.
+
+    `commit` is empty for what is on disk but not in git yet; `at` is Unix time in seconds.
+    """
+
+    line: int
+    commit: str
+    at: float
+    author: str
+    text: str

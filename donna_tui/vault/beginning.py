@@ -1,0 +1,52 @@
+"""The beginning of a history: a repository in the vault, and one commit of the notes as they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from donna_tui.errors import DonnaError
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.vault.changes import Change
+from donna_tui.vault.commits import Author, blob_changes, blobs, entries, open_commit
+from donna_tui.vault.files import VaultFiles
+from donna_tui.vault.guard import WriteRules
+from donna_tui.vault.repository import GitRepo
+from donna_tui.vault.userindex import follow_tip
+
+SUBJECT = b"The vault as it was when Donna began to keep its history\n"
+
+
+def begin(repo: GitRepo, files: VaultFiles, rules: WriteRules, author: Author, notes: Iterable[str]) -> bool:
+    """Make a repository, unless the vault is in one already, and commit the notes that are not sensitive.
+
+    Returns whether one was made. Must be called only after the user agreed. Raises VaultWriteError.
+    """
+    if not repo.init_if_missing(name=author.name, email=author.email):
+        return False
+    place, tip = repo.place(), repo.tip()
+    kept = [path for path in notes if _may_be_kept(files, rules, path)]
+    ignored = set(repo.ignored(kept))
+    changes = list(_first_changes(files, (path for path in kept if path not in ignored)))
+    stored = blob_changes(changes, place.object_format)
+    images = blobs(each.after for each in changes if each.after is not None)
+    commit = open_commit(tip.ref, 1, author.line(time.time()), SUBJECT, None)
+    repo.fast_import(b"".join([*images, *commit, *entries(place, stored), b"done\n"]))
+    follow_tip(repo, place, stored)
+    return True
+
+
+def _may_be_kept(files: VaultFiles, rules: WriteRules, path: str) -> bool:
+    """What must not leave the machine is not put into a history that may be pushed."""
+    try:
+        data = files.read(path)
+        return data is not None and rules.sensitivity(path, data) is Sensitivity.PUBLIC
+    except DonnaError:
+        return False
+
+
+def _first_changes(files: VaultFiles, paths: Iterable[str]) -> Iterable[Change]:
+    for path in paths:
+        data = files.read(path)
+        if data is not None:
+            yield Change(path=path, before=None, after=data, mode=files.mode(path))

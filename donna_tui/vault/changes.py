@@ -1,0 +1,137 @@
+"""What Donna does to a vault, in values: a change of a file, a plan of changes, an operation that was carried out."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+
+REGULAR_FILE = 0o100644
+
+
+class OperationKind(StrEnum):
+    """What an operation is called in the history."""
+
+    WRITE = "write"
+    DELETE = "delete"
+    MOVE = "move"
+    UNDO = "undo"
+    REDO = "redo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What becomes of one file: its bytes now, and its bytes then. None stands for no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    mode: int = REGULAR_FILE
+
+    @property
+    def reversed(self) -> Change:
+        """The change that takes this one back."""
+        return Change(path=self.path, before=self.after, after=self.before, mode=self.mode)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """An operation that can be looked at before it is carried out.
+
+    It holds only as long as every file still has the bytes of `before`. `remarks` are plain sentences about what the
+    plan does not do, such as links in notes that Donna must not write to. A plan without changes does nothing.
+    """
+
+    kind: OperationKind
+    subject: str
+    changes: tuple[Change, ...]
+    undoes: tuple[str, ...] = ()
+    redoes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that change, in order."""
+        return tuple(change.path for change in self.changes)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do. Taking back a write and the deletion that followed is something."""
+        return not (self.changes or self.undoes or self.redoes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlobChange:
+    """A change as the history has it: the git blobs before and after."""
+
+    path: str
+    before: str | None
+    after: str | None
+    mode: int = REGULAR_FILE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One change of the vault made by Donna: one commit, one step of undo. `at` is Unix time in seconds."""
+
+    id: str
+    kind: OperationKind
+    actor: str
+    subject: str
+    at: float
+    commit: str
+    changes: tuple[BlobChange, ...]
+    undoes: tuple[str, ...] = ()
+    redoes: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that it changed, in order."""
+        return tuple(change.path for change in self.changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """A commit in the history of the vault or of a note. `operation` is None where a person made it."""
+
+    commit: str
+    at: float
+    author: str
+    subject: str
+    paths: tuple[str, ...]
+    operation: Operation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of a plan. If nothing was to be written, `operation` is empty and `commit` is the tip as it was."""
+
+    operation: str
+    commit: str
+    kind: OperationKind
+    paths: tuple[str, ...]
+    etags: tuple[str, ...]
+    """The etag of each path now; empty for a file that is gone."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written."""
+        return bool(self.operation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clash:
+    """A file that stands in the way of an undo or redo, three ways. None stands for no file.
+
+    `expected` is what Donna left, `found` is what is there now, and `wanted` is what would have come back.
+    """
+
+    path: str
+    expected: bytes | None
+    found: bytes | None
+    wanted: bytes | None
+
+
+def etag_of(data: bytes) -> str:
+    """The etag of a file with these bytes: their sha256, in hex."""
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,88 @@
+"""The intent of the write that is under way, safe on the disk before the first note changes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from donna_tui.paths import private_folder
+from donna_tui.vault.changes import BlobChange, Operation, OperationKind
+from donna_tui.vault.files import MARK, refused_write
+from donna_tui.vault.repository import Tip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What a write was about to do: its operation (with the commit that it prepared), on which tip, and since when."""
+
+    operation: Operation
+    ref: str
+    parent: str | None
+    record: str
+    previous_record: str | None
+    since: float
+
+    @property
+    def tip(self) -> Tip:
+        """What the branch and the records were when the write began."""
+        return Tip(self.ref, self.parent, self.previous_record)
+
+    def waiting(self, number: int) -> str:
+        """The name beside the note under which the bytes of change `number` wait."""
+        return f"{MARK}{self.operation.id}-{number}"
+
+
+class Journal:
+    """Keeps at most one intent, in Donna's own folder for the space."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path = folder / "intent.json"
+
+    def write(self, intent: Intent) -> None:
+        """Keep an intent, durably. Raises VaultWriteError; then the one before is still there."""
+        pending = self._path.with_suffix(".new")
+        private_folder(self._folder)
+        try:
+            with pending.open("w", encoding="utf-8") as file:
+                json.dump(asdict(intent), file)
+                file.flush()
+                os.fsync(file.fileno())
+            pending.replace(self._path)
+            self._sync()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                pending.unlink()
+            raise refused_write(error, "") from error
+
+    def read(self) -> Intent | None:
+        """The intent that was not cleared; None if there is none, or none that was whole."""
+        try:
+            raw = json.loads(self._path.read_text(encoding="utf-8"))
+            return _intent(raw)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def clear(self) -> None:
+        """Forget the intent: the write is done, or is not to be done."""
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+            self._sync()
+
+    def _sync(self) -> None:
+        folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _intent(raw: dict[str, object]) -> Intent:
+    operation = dict(raw.pop("operation"))  # type: ignore[call-overload]  # checked by the constructors below
+    operation["kind"] = OperationKind(operation["kind"])
+    operation["changes"] = tuple(BlobChange(**each) for each in operation["changes"])
+    operation["undoes"], operation["redoes"] = tuple(operation["undoes"]), tuple(operation["redoes"])
+    return Intent(operation=Operation(**operation), **raw)  # type: ignore[arg-type]

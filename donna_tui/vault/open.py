@@ -1,0 +1,52 @@
+"""The reader and the writer of a vault, as its configuration asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.space import Space
+from donna_tui.vault.client import VaultClient
+
+if TYPE_CHECKING:
+    from donna_tui.vault.writer import VaultWriter, Written
+
+
+def indexed_client(config: MemoryConfig, root: Path) -> VaultClient:
+    """Reads the notes that are indexed."""
+    return _client(config, root, (*config.vault.ignore_globs, *config.sources.vault.ignore_globs))
+
+
+def open_writer(
+    config: MemoryConfig, space: Space, on_written: Callable[[Written], None] = lambda _: None
+) -> VaultWriter:
+    """The writer. It sees every note, those that are not indexed as well: links to a moved note are anywhere."""
+    from donna_tui.vault.commits import Author
+    from donna_tui.vault.guard import WriteRules
+    from donna_tui.vault.writer import VaultWriter
+
+    safety, vault = config.safety, config.vault
+    return VaultWriter(
+        space.root,
+        client=_client(config, space.root, vault.ignore_globs),
+        rules=WriteRules.of(
+            allowlist=safety.path_allowlist,
+            ignore=vault.ignore_globs,
+            max_note_bytes=safety.max_note_bytes,
+            sensitive_key=safety.sensitive_frontmatter_key,
+        ),
+        author=Author(vault.git_author_name, vault.git_author_email),
+        state=space.state,
+        on_written=on_written,
+    )
+
+
+def _client(config: MemoryConfig, root: Path, ignore: tuple[str, ...] | list[str]) -> VaultClient:
+    return VaultClient(
+        root,
+        ignore=ignore,
+        max_bytes=config.safety.max_read_bytes,
+        sensitive_key=config.safety.sensitive_frontmatter_key,
+    )

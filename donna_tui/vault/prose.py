@@ -1,0 +1,194 @@
+"""The parts of a note that are read as text: neither code blocks nor comments.
+
+The rules are CommonMark 0.31 (https://spec.commonmark.org/0.31.2/) and the comments of Obsidian. HTML counts as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from donna_tui.text.lines import each_line
+
+CODE_INDENT = 4
+MOST_NESTED = 100
+"""Quotes and lists inside each other that are followed: a line takes no more time than its length times this."""
+
+_QUOTE = 0
+"""Stands for a quote among the open containers; a list item is the number of columns that its text is moved in."""
+
+_SPACES = re.compile(r" *")
+_FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
+_HEADING = re.compile(r"#{1,6}(?: |$)")
+_ITEM = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?= |$)")
+_RULE = re.compile(r"(?:(?:\* *+){3,}+|(?:- *+){3,}+|(?:_ *+){3,}+)$")
+_UNDERLINE = re.compile(r"(?:=+|-+) *$")
+
+Span = tuple[int, int]
+
+
+def prose(text: str, start: int = 0) -> Iterator[Span]:
+    """Each paragraph, heading or table row from the line start `start` on, by its half-open offsets. Takes linear time.
+
+    The marks of quotes and lists are outside the span before its first line, and inside before the others.
+    """
+    scanner = _Scanner(text)
+    for low, high, _ in each_line(text, start):
+        yield from scanner.line(low, high)
+    yield from scanner.end_paragraph()
+
+
+class _Scanner:
+    """The block structure at one line. Columns of a line are the indices of its copy without tabs, `shown`."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._low = self._high = 0
+        self._shown = ""
+        self._containers: list[int] = []
+        self._fence = ""
+        """The mark that ends the open code block."""
+        self._comment = ""
+        """The mark that ends the open comment."""
+        self._paragraph: Span | None = None
+
+    def line(self, low: int, high: int) -> Iterator[Span]:
+        """What the line ends, or holds by itself."""
+        self._low, self._high = low, high
+        self._shown = self._text[low:high].expandtabs(CODE_INDENT)
+        column, matched = self._continued()
+        if matched == len(self._containers) and (self._fence or self._comment):
+            self._inside(column)
+            return
+        self._fence = self._comment = ""
+        if self._is_blank(column):
+            yield from self.end_paragraph()
+            del self._containers[matched:]
+            return
+        yield from self._blocks(column, matched)
+
+    def end_paragraph(self) -> Iterator[Span]:
+        """The open paragraph, if there is one."""
+        if self._paragraph:
+            yield self._paragraph
+        self._paragraph = None
+
+    def _continued(self) -> tuple[int, int]:
+        """The column after the marks of the open containers that go on in this line, and how many do."""
+        column = 0
+        if self._is_blank(column):
+            return column, next(
+                (at for at, each in enumerate(self._containers) if each is _QUOTE), len(self._containers)
+            )
+        for count, container in enumerate(self._containers):
+            after = self._indented(column)
+            if container is _QUOTE:
+                if after - column >= CODE_INDENT or not self._shown.startswith(">", after):
+                    return column, count
+                column = self._after_quote_mark(after)
+            elif after < len(self._shown):
+                if after - column < container:
+                    return column, count
+                column += container
+        return column, len(self._containers)
+
+    def _inside(self, column: int) -> None:
+        """A line of an open code block or comment."""
+        if self._comment:
+            found = self._text.find(self._comment, self._low, self._high)
+            if found >= 0:
+                after = found + len(self._comment)
+                self._paragraph = (after, self._high) if self._text[after : self._high].strip() else None
+                self._comment = ""
+        elif self._indented(column) - column < CODE_INDENT:
+            mark = self._shown[column:].strip(" ")
+            if len(mark) >= len(self._fence) and not mark.strip(self._fence[0]):
+                self._fence = ""
+
+    def _blocks(self, column: int, matched: int) -> Iterator[Span]:
+        """The blocks that begin in this line, from the outermost in."""
+        while True:
+            at = self._indented(column)
+            continues = bool(self._paragraph) and matched == len(self._containers)
+            if at - column >= CODE_INDENT:
+                if self._paragraph:
+                    self._paragraph = (self._paragraph[0], self._high)
+                else:
+                    del self._containers[matched:]
+                return
+            opened = self._container(column, at, continues) if matched < MOST_NESTED else None
+            if not opened:
+                break
+            yield from self.end_paragraph()
+            container, column = opened
+            self._containers[matched:] = [container]
+            matched += 1
+            if self._is_blank(column):
+                return
+        yield from self._leaf(at, matched, continues)
+
+    def _container(self, column: int, at: int, continues: bool) -> tuple[int, int] | None:
+        """The quote or list item that begins at column `at`, and the column where its text begins."""
+        if self._shown.startswith(">", at):
+            return _QUOTE, self._after_quote_mark(at)
+        marker = _ITEM.match(self._shown, at)
+        if not marker or _RULE.match(self._shown, at):
+            return None
+        after = self._indented(marker.end())
+        empty = after == len(self._shown)
+        if continues and (empty or marker[1] not in (None, "1")):
+            return None
+        is_code = after - marker.end() > CODE_INDENT
+        words = marker.end() + 1 if empty or is_code else after
+        return words - column, min(words, len(self._shown))
+
+    def _leaf(self, at: int, matched: int, continues: bool) -> Iterator[Span]:
+        shown = self._shown
+        fence = _FENCE.match(shown, at)
+        ends = (
+            fence or _HEADING.match(shown, at) or _RULE.match(shown, at) or (continues and _UNDERLINE.match(shown, at))
+        )
+        comment = "" if ends else self._opened_comment(at)
+        if not ends and not comment and self._paragraph and not shown.startswith("|", at):
+            self._paragraph = (self._paragraph[0], self._high)
+            return
+        yield from self.end_paragraph()
+        del self._containers[matched:]
+        if fence:
+            self._fence = fence[1] or fence[2]
+        elif ends:
+            yield self._offset(at), self._high
+        elif comment:
+            self._comment = comment
+            if comment == "%%":
+                yield self._offset(at), self._text.rfind("%%", self._low, self._high)
+        else:
+            self._paragraph = (self._offset(at), self._high)
+
+    def _opened_comment(self, at: int) -> str:
+        """What ends the comment that begins at column `at` and goes on after this line; empty if none does."""
+        if self._shown.startswith("<!--", at):
+            return "" if self._shown.find("-->", at + 2) >= 0 else "-->"
+        return "%%" if self._shown.startswith("%%", at) and self._shown.count("%%", at) % 2 else ""
+
+    def _is_blank(self, column: int) -> bool:
+        return self._indented(column) == len(self._shown)
+
+    def _indented(self, column: int) -> int:
+        found = _SPACES.match(self._shown, column)
+        return found.end() if found else column
+
+    def _after_quote_mark(self, at: int) -> int:
+        return at + 2 if self._shown.startswith(" ", at + 1) else at + 1
+
+    def _offset(self, column: int) -> int:
+        """The offset in the text of a column of this line."""
+        line = self._text[self._low : self._high]
+        if "\t" not in line:
+            return self._low + column
+        reached = 0
+        for index, each in enumerate(line):
+            if reached >= column:
+                return self._low + index
+            reached += CODE_INDENT - reached % CODE_INDENT if each == "\t" else 1
+        return self._high

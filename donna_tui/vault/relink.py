@@ -1,0 +1,190 @@
+"""Rewrites the links of a note when a note moves, so that each still points to what it pointed to before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from donna_tui.vault.client import NOTE_ENDINGS
+from donna_tui.vault.link_index import Hit, LinkIndex, folded, is_dotted, joined, resolve, way
+from donna_tui.vault.link_spans import Link, LinkKind, find_links
+
+__all__ = ["LinkIndex", "Relinked", "relink", "relink_moved", "resolve"]
+
+_NOT_IN_WIKILINK = re.compile(r"\[\[|\]\]|%%|-->|[|#`\r\n]|^[\[\s]|[\]\s\\]$")
+"""What ends a wikilink or its target, or makes a code span or comment with what is before it."""
+
+_NOT_IN_YAML = re.compile(r"""["'\\,:{}\[\]&*!%@`]""")
+"""What may end a YAML value or change its meaning, whether it is in quotes or not."""
+
+_NOT_IN_URL = re.compile(r'[\x00-\x20\x7f-\xa0\u2028\u2029"#%()<>\[\\\]`|]|&(?=#?\w+;)')
+_NOT_IN_POINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029#%<>\\`|]|&(?=#?\w+;)")
+_ENCODED_LETTER = re.compile(r"%[89A-Fa-f][0-9A-Fa-f]")
+_HIDDEN_LETTER = re.compile(r"%[3-7][0-9A-Fa-f]|&#")
+_PLAIN_WORD = re.compile(r"[a-z0-9]+")
+_WAY_UP = re.compile(r"(?:\.{0,2}/)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Relinked:
+    """The text with `count` links rewritten. `dangling` ones had to stay: a link of their kind cannot hold the name."""
+
+    text: str
+    count: int
+    dangling: int = 0
+
+
+def relink(text: str, *, note: str, old: str, new: str, notes: LinkIndex) -> Relinked:
+    """The text of the note at path `note` with every link to `old` pointing to `new`.
+
+    `notes` are all paths before the move. A link keeps its style; only its target changes, and only if it has to.
+    """
+    if not _may_name(text, old):
+        return Relinked(text, 0)
+    return _Rewriter(note, note, old, new, notes).rewritten(text)
+
+
+def relink_moved(text: str, *, old: str, new: str, notes: LinkIndex) -> Relinked:
+    """The text of the note that moves: links to itself follow it, and links that its old folder explained stay true."""
+    return _Rewriter(old, new, old, new, notes).rewritten(text)
+
+
+class _Rewriter:
+    """Rewrites the links of one note, which is at `here` before and at `there` after the move."""
+
+    def __init__(self, here: str, there: str, old: str, new: str, notes: LinkIndex) -> None:
+        self._here = here
+        self._there = there
+        self._old = old
+        self._new = new
+        self._before = notes
+        self._after = notes.moved(old, new)
+        self._known: dict[tuple[bool, str], tuple[str, ...] | None] = {}
+
+    def rewritten(self, text: str) -> Relinked:
+        """The text with its links rewritten; as it is, should a new target turn what is around it into code."""
+        links = list(find_links(text))
+        pieces: list[str] = []
+        done = count = dangling = 0
+        for link in links:
+            targets = self._targets(link)
+            if targets is None:
+                continue
+            written = next((found for target in targets if (found := _written(link, target, text)) is not None), None)
+            if written is None:
+                dangling += 1
+                continue
+            pieces += text[done : link.start], written
+            done = link.end
+            count += 1
+        result = "".join([*pieces, text[done:]])
+        if count and [link.kind for link in find_links(result)] != [link.kind for link in links]:
+            return Relinked(text, 0, count + dangling)
+        return Relinked(result, count, dangling)
+
+    def _targets(self, link: Link) -> tuple[str, ...] | None:
+        """The targets that a link may get, the best first; None for one that stays."""
+        is_wiki = link.kind is LinkKind.WIKI
+        key = (is_wiki, link.target)
+        if key not in self._known:
+            self._known[key] = self._judged(link.target, is_wiki)
+        return self._known[key]
+
+    def _judged(self, target: str, is_wiki: bool) -> tuple[str, ...] | None:
+        found = self._find(self._before, target, self._here, is_wiki)
+        if not found:
+            return self._carried(target)
+        if found.path != self._old and self._here == self._there:
+            return None
+        wanted = self._new if found.path == self._old else found.path
+        if self._holds(target, found, wanted, is_wiki):
+            return None
+        spellings = self._spellings(target, found, wanted, is_wiki)
+        return tuple(each for each in spellings if self._leads(each, wanted, is_wiki))
+
+    def _find(self, index: LinkIndex, target: str, note: str, is_wiki: bool) -> Hit | None:
+        return index.find(target, note) if is_wiki else index.find_url(target, note)
+
+    def _holds(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> bool:
+        """Whether a link is as good after the move as it was before."""
+        hit = self._find(self._after, target, self._there, is_wiki)
+        if not hit or hit.path != wanted or (found.relative and not hit.relative):
+            return False
+        if wanted != self._new:
+            return hit.sure or _folder(self._here) == _folder(self._there)
+        return hit.sure and (_is_spelled(target, hit.path) or not _is_spelled(target, found.path))
+
+    def _leads(self, target: str, wanted: str, is_wiki: bool) -> bool:
+        """Whether every reader takes a target for the note that is wanted: on the web, and in Obsidian."""
+        hit = self._find(self._after, target, self._there, is_wiki)
+        return bool(hit and hit.path == wanted and hit.sure) and self._after.resolve(target, self._there) == wanted
+
+    def _spellings(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> Iterator[str]:
+        """How `wanted` may be called, in the style of `target` first."""
+        has_ending = folded(_name(found.path)) == folded(_name(target))
+        for path in [wanted] if has_ending else [_without_ending(wanted), wanted]:
+            yield from self._styled(target, found, path)
+        if not is_wiki:
+            yield _dotted(way(self._there, wanted))
+
+    def _styled(self, target: str, found: Hit, path: str) -> Iterator[str]:
+        if found.relative:
+            short = way(self._there, path)
+            yield _dotted(short) if target.startswith("./") else short
+            yield _dotted(short)
+        elif target.startswith("/"):
+            yield f"/{path}"
+        else:
+            parts = target.count("/") + 1
+            is_whole = parts > 1 and parts == found.path.count("/") + 1
+            yield path if is_whole else "/".join(path.split("/")[-parts:])
+            yield path
+
+    def _carried(self, target: str) -> tuple[str, ...] | None:
+        """The target of a link from the note that moves to what is no note, if it gives the way in so many words."""
+        path = joined(self._here, target) if is_dotted(target) else None
+        if path is None or joined(self._there, target) == path:
+            return None
+        return (_dotted(way(self._there, path)) + ("/" if target.endswith("/") else ""),)
+
+
+def _may_name(text: str, path: str) -> bool:
+    """Whether a text may hold a link to `path`: the longest plain word of its name is there, or could be encoded."""
+    words = _PLAIN_WORD.findall(folded(_without_ending(_name(path))))
+    return not words or max(words, key=len) in text.lower() or _HIDDEN_LETTER.search(text) is not None
+
+
+def _written(link: Link, target: str, text: str) -> str | None:
+    """A target as the link has to write it; None if such a link cannot hold it."""
+    if link.kind is LinkKind.WIKI:
+        fits = len(target) <= link.room and not _NOT_IN_WIKILINK.search(target)
+        return target if fits and not (link.in_yaml and _NOT_IN_YAML.search(target)) else None
+    if _ENCODED_LETTER.search(text, link.start, link.end):
+        return quote(target, safe="/!$'*+,;=:@", errors="surrogateescape")
+    unsafe = _NOT_IN_POINTED if link.kind is LinkKind.POINTED else _NOT_IN_URL
+    return unsafe.sub(lambda found: quote(found[0], safe=""), target)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _without_ending(path: str) -> str:
+    ending = next((ending for ending in NOTE_ENDINGS if path.lower().endswith(ending)), "")
+    return path[: len(path) - len(ending)]
+
+
+def _is_spelled(target: str, path: str) -> bool:
+    """Whether a target writes the name of a note as the note does, case and all."""
+    name = _WAY_UP.sub("/", target, count=1)
+    return f"/{path}".endswith(name) or f"/{_without_ending(path)}".endswith(name)
+
+
+def _dotted(path: str) -> str:
+    return path if is_dotted(path) else f"./{path}"

@@ -1,0 +1,250 @@
+"""`GitRepo`: the repository that a vault is in, or lies inside of. Reads it, and moves its branch; never its index."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.vault.gitcommand import Answer, GitCommand, failed, refusal
+
+OWN_REFS = "refs/donna"
+
+PATIENCE_SECONDS = 5.0
+"""How long another program may hold a lock of the repository before Donna gives up."""
+
+_IN_PROGRESS = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "sequencer": "a cherry-pick or a revert",
+    "BISECT_LOG": "a bisect",
+}
+_WHERE = ("--is-inside-work-tree", "--absolute-git-dir", "--show-object-format", "--git-common-dir", "--show-prefix")
+_ABSENT = re.compile(rb"^.* (?:missing|ambiguous)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where git keeps things: its folder, what several work trees share, and the vault's path inside the work tree."""
+
+    git_dir: Path
+    common_dir: Path
+    prefix: str
+    object_format: str
+
+    @property
+    def refs(self) -> str:
+        """The folder of Donna's refs. Vaults that share a repository have one each: an undo stays in its vault."""
+        if self.git_dir == self.common_dir and not self.prefix:
+            return OWN_REFS
+        which = "" if self.git_dir == self.common_dir else self.git_dir.name
+        return f"{OWN_REFS}/{hashlib.sha256(os.fsencode(f'{which}/{self.prefix}')).hexdigest()[:16]}"
+
+    @property
+    def records(self) -> str:
+        """A chain of commits, one an operation. Their trees hold the bytes before and after: no clean-up takes them."""
+        return f"{self.refs}/operations"
+
+    def pending(self, what: str) -> str:
+        """The ref that keeps the objects of a write that is under way."""
+        return f"{self.refs}/pending/{what}"
+
+    def full(self, path: str) -> str:
+        """A path of the vault as the repository knows it."""
+        return self.prefix + path
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """What is checked out, and what Donna did last.
+
+    `ref` is what moves (`HEAD` when detached), `commit` is None before the first one, `record` before the first
+    operation.
+    """
+
+    ref: str
+    commit: str | None
+    record: str | None
+
+
+class GitRepo:
+    """Git for one vault. Every method blocks and raises VaultWriteError with a reason."""
+
+    def __init__(self, vault: Path) -> None:
+        self._vault = vault
+        self._place: Place | None = None
+        self.command = GitCommand(vault)
+
+    def init_if_missing(self, *, name: str, email: str) -> bool:
+        """Make a repository in the vault unless it has one or lies inside one; whether one was made.
+
+        Its author is set in the repository alone. Call it only after the user agreed.
+        """
+        if self.find() is not None:
+            return False
+        self.command.run("init", "--quiet", "--template=")
+        self.command.run("config", "--local", "user.name", name)
+        self.command.run("config", "--local", "user.email", email)
+        return True
+
+    def find(self) -> Place | None:
+        """Where the repository is; None if there is none. Raises for one that cannot be used."""
+        found = self.command.ask("rev-parse", *_WHERE)
+        if found.status:
+            if "not a git repository (or any" in found.complaint:
+                return None
+            raise refusal("rev-parse", found.complaint)
+        inside, git_dir, object_format, common, prefix, *more = _lines(found)
+        if inside != "true":
+            raise failed("the vault lies inside git's own folder, or in a bare repository")
+        if len(more) != 1:
+            raise failed("the name of a folder above the vault holds a line break")
+        self._place = Place(Path(git_dir).resolve(), (self._vault / common).resolve(), prefix, object_format)
+        return self._place
+
+    def place(self) -> Place:
+        """`find`, raising `no_repository` if there is none."""
+        place = self.find()
+        if place is None:
+            raise VaultWriteError(
+                Reason.NO_REPOSITORY,
+                "the vault has no history yet: it is not a git repository",
+                hint="agree once that Donna makes one; then every change can be undone",
+            )
+        return place
+
+    def tip(self) -> Tip:
+        """What is checked out, and the newest record."""
+        branch = self.command.ask("symbolic-ref", "--quiet", "HEAD")
+        commit, record = self._commits("HEAD", self._records())
+        return Tip(branch.line if branch.status == 0 else "HEAD", commit, record)
+
+    def record(self) -> str | None:
+        """The newest record."""
+        return self._commits(self._records())[0]
+
+    def _records(self) -> str:
+        return (self._place or self.place()).records
+
+    def _commits(self, *refs: str) -> list[str | None]:
+        given = "".join(f"{ref}^{{commit}}\n" for ref in refs).encode()
+        answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
+        return [None if " " in line else line for line in _lines(answer)[: len(refs)]]
+
+    def check_at_rest(self, place: Place) -> None:
+        """Raises `git_busy` while a merge, rebase or the like is unfinished."""
+        for name, what in _IN_PROGRESS.items():
+            if (place.git_dir / name).exists():
+                raise VaultWriteError(
+                    Reason.GIT_BUSY,
+                    f"{what} is in progress in this repository",
+                    hint="finish or abort it with git, then try again",
+                )
+
+    def ignored(self, paths: Sequence[str]) -> list[str]:
+        """Those of these vault paths that git is told to ignore and does not know."""
+        given = b"".join(f"./{path}\0".encode() for path in paths)
+        answer = self.command.ask("check-ignore", "-z", "--stdin", given=given, literal=False)
+        if answer.status not in (0, 1):
+            raise refusal("check-ignore", answer.complaint)
+        return [each.decode().removeprefix("./") for each in answer.output.split(b"\0") if each]
+
+    def left_out(self, place: Place, paths: Sequence[str]) -> list[str]:
+        """Those of these vault paths that git has, and that a sparse checkout keeps off the disk."""
+        if not paths or not (place.git_dir / "info" / "sparse-checkout").exists():
+            return []
+        answer = self.command.run("ls-files", "-z", "-t", "--cached", "--", *paths)
+        entries = (os.fsdecode(each).partition(" ") for each in answer.output.split(b"\0"))
+        return [path for tag, _, path in entries if tag == "S"]
+
+    def fast_import(self, stream: bytes) -> list[str]:
+        """Feed git objects; the ids that the stream's `get-mark` lines ask for, in order."""
+        answer = self.command.ask(
+            "-c", "fastimport.unpackLimit=500", "fast-import", "--quiet", "--force", "--done", given=stream
+        )
+        if answer.status:
+            raise refusal("fast-import", answer.complaint)
+        return answer.output.decode("ascii").split()
+
+    def advance(self, tip: Tip, commit: str, record: str, message: str) -> bool:
+        """Move the branch and the chain of operations at once, if both are where they were; False if one is not.
+
+        Waits for other programs' locks. Raises `git_locked` if one stays.
+        """
+        zero = "0" * len(commit)
+        given = f"start\0update {tip.ref}\0{commit}\0{tip.commit or zero}\0".encode()
+        given += f"update {self._records()}\0{record}\0{tip.record or zero}\0prepare\0commit\0".encode()
+        arguments = ("update-ref", "--no-deref", "-m", message, "--stdin", "-z")
+        for answer in self._patiently(arguments, given):
+            if answer.status == 0:
+                return True
+            if "but expected" in answer.complaint or "already exists" in answer.complaint:
+                return False
+        raise refusal("update-ref", answer.complaint)
+
+    def _patiently(self, arguments: Sequence[str], given: bytes) -> Iterator[Answer]:
+        """The answers to one command, repeated while another program holds a lock."""
+        deadline, pause = time.monotonic() + PATIENCE_SECONDS, 0.02
+        while True:
+            answer = self.command.ask(*arguments, given=given)
+            yield answer
+            if ".lock'" not in answer.complaint or time.monotonic() + pause > deadline:
+                return
+            time.sleep(pause)
+            pause = min(pause * 2, 0.5)
+
+    def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
+        """The bytes of blobs, None for each that git no longer has."""
+        given = b"".join(each.encode("ascii") + b"\n" for each in ids)
+        output = self.command.run("cat-file", "--batch", given=given).output if ids else b""
+        return list(_each_blob(output))
+
+    def existing(self, ids: Sequence[str]) -> set[str]:
+        """Those of these objects that git has."""
+        given = "".join(f"{each}\n" for each in ids).encode()
+        answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
+        return {line for line in _lines(answer) if line and " " not in line}
+
+    def blob_id(self, commit: str, path: str) -> str | None:
+        """The blob at a repository path in a commit, if there is one."""
+        output = self.command.run("ls-tree", "-z", "--full-tree", commit, "--", path).output
+        return dict(_each_entry(output)).get(path)
+
+    def all_blob_ids(self, commit: str, place: Place) -> dict[str, str]:
+        """The blob of every file below the vault in a commit, by vault path."""
+        where = [f"{commit}:{place.prefix.rstrip('/')}"] if place.prefix else [commit]
+        answer = self.command.ask("ls-tree", "-r", "-z", "--full-tree", *where)
+        return dict(_each_entry(answer.output)) if answer.status == 0 else {}
+
+
+def _lines(answer: Answer) -> list[str]:
+    return answer.output.decode("utf-8", "surrogateescape").split("\n")
+
+
+def _each_blob(output: bytes) -> Iterator[bytes | None]:
+    position = 0
+    while position < len(output):
+        end = output.index(b"\n", position)
+        header = output[position:end]
+        if _ABSENT.match(header):
+            yield None
+            position = end + 1
+            continue
+        size = int(header.rsplit(b" ", 1)[1])
+        yield output[end + 1 : end + 1 + size] if b" blob " in header else None
+        position = end + size + 2
+
+
+def _each_entry(output: bytes) -> Iterator[tuple[str, str]]:
+    for entry in output.split(b"\0"):
+        meta, _, path = entry.partition(b"\t")
+        if meta.split(b" ")[1:2] == [b"blob"]:
+            yield path.decode("utf-8", "surrogateescape"), meta.split(b" ")[2].decode("ascii")

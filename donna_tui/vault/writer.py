@@ -1,0 +1,167 @@
+"""`VaultWriter`: the one door for what Donna does to a vault. Each call is one commit and one step of undo."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.errors import VaultWriteError
+from donna_tui.vault.beginning import begin
+from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Plan
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.commits import Author
+from donna_tui.vault.files import VaultFiles
+from donna_tui.vault.guard import WriteRules
+from donna_tui.vault.history import History
+from donna_tui.vault.journal import Journal
+from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.planner import Planner, expecting
+from donna_tui.vault.protocol import Step, Workshop, alone, carry_out
+from donna_tui.vault.recovery import recover
+from donna_tui.vault.repository import GitRepo
+
+_MTIME_SLACK_NS = 1_000
+"""Times of the seed's interface are floats, which hold no more than this."""
+
+LOCAL_ACTOR = "you"
+"""The actor of what a person does by way of Donna."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the writer tells after an operation: who did what."""
+
+    outcome: Outcome
+    actor: str
+
+
+class VaultWriter:
+    """Writes, deletes, moves, undoes and redoes. Every method blocks; all may be called from several threads.
+
+    `plan_*` looks and touches nothing; `apply` carries a plan out. `write`, `delete`, `move`, `undo_last` and `redo`
+    do both. All raise VaultWriteError with a reason, and then nothing has changed.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        client: VaultClient,
+        rules: WriteRules,
+        author: Author,
+        state: Path,
+        on_written: Callable[[Written], None] = lambda _: None,
+        reached: Callable[[Step], None] = lambda _: None,
+    ) -> None:
+        vault = VaultRoot(root)
+        files = VaultFiles(vault)
+        self.repo = GitRepo(root)
+        self.planner = Planner(client, vault, files, rules, self.repo)
+        self.history = History(self.repo, client, files)
+        self._notes = client.list
+        self._shop = Workshop(self.repo, files, Journal(state / "writes"), rules, author, reached)
+        self._on_written = on_written
+
+    @property
+    def rules(self) -> WriteRules:
+        """What may be written."""
+        return self._shop.rules
+
+    def init_if_missing(self) -> bool:
+        """Begin a history in the vault, after the user agreed; False if it has one already."""
+        shop = self._shop
+        return begin(self.repo, shop.files, shop.rules, shop.author, self._notes())
+
+    def recover(self) -> VaultWriteError | None:
+        """Finish or drop the write that a crash cut short; what to tell the user, if there is something to tell."""
+        place = self.repo.find() if self._shop.journal.read() else None
+        if place is None:
+            return None
+        with alone(place):
+            return recover(self._shop, place)
+
+    def apply(self, plan: Plan, *, actor: str = LOCAL_ACTOR) -> Outcome:
+        """Carry out a plan as one operation. Raises `conflict` if a note is no longer what the plan was made for."""
+        place = self.repo.place()
+        with alone(place):
+            recover(self._shop, place)
+            outcome = carry_out(self._shop, place, plan, actor)
+        if outcome.changed:
+            self._on_written(Written(outcome, actor))
+        return outcome
+
+    def write(
+        self,
+        path: str,
+        content: str,
+        expected_mtime: float | None = None,
+        message: str | None = None,
+        *,
+        expected_etag: str | None = None,
+        replace: bool = False,
+        actor: str = LOCAL_ACTOR,
+    ) -> str:
+        """Write a note; the commit. Without an etag or a time it may overwrite whatever is there."""
+        plan = self.planner.write(
+            path, content, check=self._check(path, expected_etag, expected_mtime), replace=replace
+        )
+        return self._apply(plan, message, actor)
+
+    def delete(
+        self, path: str, message: str | None = None, *, expected_etag: str | None = None, actor: str = LOCAL_ACTOR
+    ) -> str:
+        """Delete a note; the commit."""
+        return self._apply(self.planner.delete(path, check=self._check(path, expected_etag)), message, actor)
+
+    def move(
+        self,
+        src: str,
+        dst: str,
+        message: str | None = None,
+        *,
+        expected_etag: str | None = None,
+        links: bool = True,
+        actor: str = LOCAL_ACTOR,
+    ) -> str:
+        """Move a note and, unless told otherwise, the links to it; the commit."""
+        return self._apply(
+            self.planner.move(src, dst, check=self._check(src, expected_etag), links=links), message, actor
+        )
+
+    def undo_last(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
+        """Take back the last `n` operations in one commit; the ids of what was undone, newest first."""
+        plan = self.planner.undo(n)
+        self.apply(plan, actor=actor)
+        return list(plan.undoes)
+
+    def redo(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
+        """Do the last `n` undone operations again in one commit; their ids, the first one first."""
+        plan = self.planner.redo(n)
+        self.apply(plan, actor=actor)
+        return list(plan.redoes)
+
+    def undoable(self) -> tuple[Operation, ...]:
+        """The operations that can be undone, newest first."""
+        return self.planner.undoable()
+
+    def redoable(self) -> tuple[Operation, ...]:
+        """The operations that can be done again, the next one first."""
+        return self.planner.redoable()
+
+    def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
+        """The notes that stand in the way of an undo or redo, three ways."""
+        return self.planner.clashes(kind, n)
+
+    def _check(self, path: str, etag: str | None, mtime: float | None = None) -> Callable[[bytes | None], bool]:
+        if etag is not None:
+            return expecting(etag)
+        if mtime is not None:
+            wanted = round(mtime * 1e9)
+            return lambda found: found is not None and abs(self.planner.mtime_ns(path) - wanted) < _MTIME_SLACK_NS
+        return lambda _: True
+
+    def _apply(self, plan: Plan, message: str | None, actor: str) -> str:
+        named = dataclasses.replace(plan, subject=message) if message else plan
+        return self.apply(named, actor=actor).commit

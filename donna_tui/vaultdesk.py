@@ -1,0 +1,212 @@
+"""Where the screens read, change and undo notes: the writer and the history, on one thread of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.events import EventHub, ProblemRaised, VaultWritten
+from donna_tui.index.database import Database
+from donna_tui.index.files import FileState, file_states
+from donna_tui.notes import BlameLine, NoteRow, NoteState, NoteText
+from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
+from donna_tui.vault.client import Entry, VaultClient
+from donna_tui.vault.planner import expecting
+from donna_tui.vault.writer import VaultWriter, Written
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+DRAFT_KEY = "donna_draft"
+
+
+class VaultDesk:
+    """Everything that the Vault screen asks. Every method raises only DonnaError."""
+
+    def __init__(
+        self,
+        client: VaultClient,
+        writer: VaultWriter,
+        read_index: Callable[[Callable[[Database], Any]], Awaitable[Any]],
+    ) -> None:
+        self._client = client
+        self._writer = writer
+        self._read_index = read_index
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-vault")
+
+    async def recover(self, hub: EventHub) -> None:
+        """Finish or drop what a crash cut short; what cannot be done now becomes a problem and is tried again."""
+        try:
+            trouble: DonnaError | None = await self._run(self._writer.recover)
+        except DonnaError as error:
+            trouble = error
+        if trouble is not None:
+            path = getattr(trouble, "path", "")
+            hub.post(ProblemRaised(reason=trouble.reason, message=trouble.message, hint=trouble.hint or "", path=path))
+
+    async def vault_rows(self) -> tuple[NoteRow, ...]:
+        """Every file of the vault that is a note or looks like one, with its states."""
+        known = await self._read_index(_known_notes)
+        return await self._run(self._rows, known)
+
+    async def read_note(self, path: str) -> NoteText:
+        """The text of a note as it is on disk now."""
+        return await self._run(self._note, path)
+
+    async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
+        """Commits that changed a note, or anything in the vault; newest first."""
+        return tuple(await self._run(self._writer.history.revisions, path, limit=limit, skip=skip))
+
+    async def revision_changes(self, commit: str) -> tuple[Change, ...]:
+        """What a commit changed in the vault."""
+        return tuple(await self._run(self._writer.history.changes, commit))
+
+    async def outside_change(self, path: str) -> Change | None:
+        """Git's version of a note against the one on disk; None if they are the same."""
+        return await self._run(self._writer.history.outside_change, path)
+
+    async def blame(self, path: str, first_line: int, last_line: int) -> tuple[BlameLine, ...]:
+        """Where lines of a note (1-based, inclusive) are from. Lines that are not in git yet have no commit."""
+        return tuple(await self._run(self._writer.history.blame, path, first_line, last_line))
+
+    async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
+        """What writing a note would do. Without an etag it must not exist yet."""
+        return await self._run(self._writer.planner.write, path, text, check=expecting(etag), replace=replace)
+
+    async def plan_delete(self, path: str, etag: str) -> Plan:
+        """What deleting a note would do."""
+        return await self._run(self._writer.planner.delete, path, check=expecting(etag))
+
+    async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
+        """What moving a note would do, rewritten links included."""
+        return await self._run(self._writer.planner.move, src, dst, check=expecting(etag))
+
+    async def plan_undo(self, n: int = 1) -> Plan:
+        """What taking back the last `n` operations would do."""
+        return await self._run(self._writer.planner.undo, n)
+
+    async def plan_redo(self, n: int = 1) -> Plan:
+        """What doing again what was taken back last would do."""
+        return await self._run(self._writer.planner.redo, n)
+
+    async def apply_plan(self, plan: Plan) -> Outcome:
+        """Carry out a plan that was looked at."""
+        return await self._run(self._writer.apply, plan)
+
+    async def undoable(self) -> tuple[Operation, ...]:
+        """What can be taken back, newest first."""
+        return await self._run(self._writer.undoable)
+
+    async def redoable(self) -> tuple[Operation, ...]:
+        """What can be done again; what was taken back last comes first."""
+        return await self._run(self._writer.redoable)
+
+    async def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
+        """What stands in the way of an undo or redo, after it was refused with `undo_conflict`."""
+        return await self._run(self._writer.clashes, kind, n)
+
+    async def create_repository(self) -> None:
+        """Begin a history, after the user agreed."""
+        await self._run(self._writer.init_if_missing)
+
+    async def close(self) -> None:
+        """Wait for what is being written."""
+        await asyncio.to_thread(self._thread.shutdown, wait=True)
+
+    async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+        except OSError as error:
+            raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read ({error.strerror})") from error
+
+    def _rows(self, known: dict[str, frozenset[NoteState]]) -> tuple[NoteRow, ...]:
+        entries = list(self._client.scan())
+        outside = self._outside()
+        return tuple(_row(entry, known, outside) for entry in sorted(entries, key=lambda entry: entry.path))
+
+    def _outside(self) -> set[str]:
+        """A repository that cannot be read says nothing here; its reason shows where something is to be done."""
+        try:
+            return self._writer.history.outside()
+        except DonnaError:
+            return set()
+
+    def _note(self, path: str) -> NoteText:
+        note = self._client.read(path)
+        data = note.text.encode()
+        objection = self._writer.rules.objection(path, data)
+        return NoteText(
+            path=path,
+            text=note.text,
+            etag=note.etag,
+            size=note.size,
+            mtime=note.mtime,
+            sensitivity=note.sensitivity.value,
+            lossy=note.lossy,
+            refusal=objection.message if objection else "",
+        )
+
+
+def announce(hub: EventHub) -> Callable[[Written], None]:
+    """What a writer calls after each operation: everybody hears of it."""
+
+    def post(written: Written) -> None:
+        outcome = written.outcome
+        hub.post(
+            VaultWritten(
+                kind=outcome.kind.value,
+                operation=outcome.operation,
+                commit=outcome.commit,
+                paths=outcome.paths,
+                actor=written.actor,
+            )
+        )
+
+    return post
+
+
+def _known_notes(database: Database) -> dict[str, frozenset[NoteState]]:
+    """What the index knows of each note that is special."""
+    states: dict[str, set[NoteState]] = {path: set() for path in _settled(file_states(database).values())}
+    rows = database.rows(
+        "SELECT source_id, sensitive, metadata_json FROM memory_documents WHERE source_type = 'vault'"
+        " AND (sensitive OR json_extract(metadata_json, ?))",
+        (f"$.frontmatter.{DRAFT_KEY}",),
+    )
+    for path, sensitive, metadata in rows:
+        front = json.loads(metadata or "{}").get("frontmatter", {})
+        states.setdefault(path, set()).update(_flags(front, bool(sensitive)))
+    return {path: frozenset(each) for path, each in states.items()}
+
+
+def _settled(states: Iterable[FileState]) -> list[str]:
+    return [state.path for state in states if state.state == "indexed"]
+
+
+def _flags(front: dict[str, Any], sensitive: bool) -> set[NoteState]:
+    flags = {NoteState.DRAFT} if front.get(DRAFT_KEY) else set()
+    if sensitive:
+        marked = classify(front, "") is Sensitivity.DONNA_SENSITIVE
+        flags.add(NoteState.SENSITIVE if marked else NoteState.LOCAL_ONLY)
+    return flags
+
+
+def _row(entry: Entry, known: dict[str, frozenset[NoteState]], outside: set[str]) -> NoteRow:
+    states = set(known.get(entry.path, {NoteState.PENDING}))
+    if entry.reason is not None:
+        states = {NoteState.NOT_INDEXED}
+    if entry.path in outside:
+        states.add(NoteState.OUTSIDE)
+    return NoteRow(
+        path=entry.path,
+        states=frozenset(states),
+        detail=entry.message,
+        size=entry.stat.size if entry.stat else 0,
+        mtime_ns=entry.stat.mtime_ns if entry.stat else 0,
+    )

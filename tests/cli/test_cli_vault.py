@@ -1,0 +1,192 @@
+"""`donna write`, `rm`, `mv`, `log`, `diff`, `undo` and `redo`, as a script and as a person at a prompt uses them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import Donna, write
+
+HELLO = "---\ntags: [a]  # kept\nroom: 007\n---\n# Hello\n\nSee [[gateway]].\n"
+
+
+def git(vault: Path, *words: str) -> str:
+    ran = subprocess.run(["git", *words], cwd=vault, capture_output=True, text=True, check=True)
+    return ran.stdout
+
+
+@pytest.fixture
+def history(vault: Path) -> Path:
+    """The vault with a repository that holds its notes."""
+    git(vault, "init", "-q")
+    git(vault, "add", "-A")
+    git(vault, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "mine")
+    return vault
+
+
+def operations(donna: Donna, vault: Path, *words: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = donna("log", *words, "--space", vault, "--json").json["operations"]
+    return found
+
+
+def test_a_new_note_is_written_and_committed(donna: Donna, history: Path) -> None:
+    ran = donna("write", "Inbox/hello.md", "--space", history, "--json", stdin=HELLO)
+    assert ran.code == 0
+    assert (history / "Inbox/hello.md").read_text() == HELLO
+    assert git(history, "status", "--porcelain") == ""
+    assert git(history, "log", "-1", "--format=%H").strip() == ran.json["commit"]
+    newest = operations(donna, history)[0]
+    assert newest["id"] == ran.json["operation"]
+    assert newest["paths"] == ["Inbox/hello.md"]
+
+
+def test_an_existing_note_is_changed_only_by_who_has_seen_it(donna: Donna, history: Path) -> None:
+    path = "Projects/gateway.md"
+    before = (history / path).read_bytes()
+    ran = donna("write", path, "--space", history, "--json", stdin="new\n")
+    assert (ran.code, ran.json["reason"]) == (3, "conflict")
+    stale = donna("write", path, "--space", history, "--etag", "0" * 64, "--json", stdin="new\n")
+    assert stale.json["reason"] == "conflict"
+    assert (history / path).read_bytes() == before
+    etag = donna("get", path, "--space", history, "--json").json["etag"]
+    assert donna("write", path, "--space", history, "--etag", etag, stdin="new\n").code == 0
+    assert (history / path).read_text() == "new\n"
+
+
+def test_frontmatter_is_merged_unless_the_whole_note_is_replaced(donna: Donna, history: Path) -> None:
+    first = donna("write", "Inbox/hello.md", "--space", history, "--json", stdin=HELLO).json
+    patch = "---\ntags: null\nmood: fine\n---\nBye.\n"
+    second = donna("write", "Inbox/hello.md", "--space", history, "--etag", first["etag"], "--json", stdin=patch).json
+    assert (history / "Inbox/hello.md").read_text() == "---\nroom: 007\nmood: fine\n---\nBye.\n"
+    whole = ("--etag", second["etag"], "--replace")
+    assert donna("write", "Inbox/hello.md", "--space", history, *whole, stdin="Plain.\n").code == 0
+    assert (history / "Inbox/hello.md").read_text() == "Plain.\n"
+
+
+def test_writing_what_is_there_changes_nothing(donna: Donna, history: Path) -> None:
+    first = donna("write", "Inbox/hello.md", "--space", history, "--json", stdin=HELLO).json
+    tip = git(history, "rev-parse", "HEAD")
+    again = donna("write", "Inbox/hello.md", "--space", history, "--etag", first["etag"], "--json", stdin=HELLO)
+    assert (again.code, again.json["changed"], again.json["operation"]) == (0, False, None)
+    assert git(history, "rev-parse", "HEAD") == tip
+
+
+def test_a_repository_is_made_only_after_consent(donna: Donna, vault: Path) -> None:
+    ran = donna("write", "Inbox/hello.md", "--space", vault, "--json", stdin=HELLO)
+    assert (ran.code, ran.json["reason"]) == (3, "no_repository")
+    assert not (vault / ".git").exists()
+    assert not (vault / "Inbox").exists()
+    assert donna("write", "Inbox/hello.md", "--space", vault, "--yes", stdin=HELLO).code == 0
+    kept = git(vault, "ls-files").split()
+    assert "Projects/gateway.md" in kept
+    assert "private.md" not in kept, "a sensitive note is in no history that may be pushed"
+    assert git(vault, "status", "--porcelain").split() == ["??", "photo.png", "??", "private.md"]
+
+
+def test_a_move_takes_the_links_along(donna: Donna, history: Path) -> None:
+    write(history, "Inbox/links.md", "[[Projects/gateway|the gateway]] and [it](../Projects/gateway.md#cache)\n")
+    ran = donna("mv", "Projects/gateway.md", "Projects/edge/door.md", "--space", history)
+    assert ran.code == 0
+    assert "links rewritten in 1 note" in ran.out
+    told = (history / "Inbox/links.md").read_text()
+    assert told == "[[Projects/edge/door|the gateway]] and [it](../Projects/edge/door.md#cache)\n"
+    assert donna("undo", "--yes", "--space", history).code == 0
+    assert "[[Projects/gateway|the gateway]]" in (history / "Inbox/links.md").read_text()
+    assert (history / "Projects/gateway.md").exists()
+
+
+def test_undo_and_redo_go_through_operations_and_not_through_the_users_commits(donna: Donna, history: Path) -> None:
+    donna("write", "Inbox/a.md", "--space", history, stdin="one\n")
+    write(history, "Projects/mine.md", "mine\n")
+    git(history, "add", "-A")
+    git(history, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "my own work")
+    donna("rm", "Inbox/a.md", "--space", history)
+    assert donna("undo", "2", "--yes", "--space", history).code == 0
+    assert not (history / "Inbox/a.md").exists()
+    assert (history / "Projects/mine.md").read_text() == "mine\n"
+    assert donna("redo", "--yes", "--space", history).code == 0
+    assert (history / "Inbox/a.md").read_text() == "one\n"
+    assert donna("redo", "9", "--yes", "--space", history, "--json").json["reason"] == "nothing_to_redo"
+
+
+def test_an_undo_that_would_lose_a_later_edit_is_refused(donna: Donna, history: Path) -> None:
+    donna("write", "Inbox/a.md", "--space", history, stdin="one\n")
+    write(history, "Inbox/a.md", "one\nand a thought of mine\n")
+    ran = donna("undo", "--yes", "--space", history, "--json")
+    assert (ran.code, ran.json["reason"]) == (3, "undo_conflict")
+    assert (history / "Inbox/a.md").read_text() == "one\nand a thought of mine\n"
+
+
+def test_nobody_is_asked_without_a_terminal(donna: Donna, history: Path) -> None:
+    donna("write", "Inbox/a.md", "--space", history, stdin="one\n")
+    ran = donna("undo", "--space", history)
+    assert ran.code == 2
+    assert "--yes" in ran.err
+    assert (history / "Inbox/a.md").exists()
+
+
+def test_diff_shows_an_operation_and_what_is_not_in_git(donna: Donna, history: Path) -> None:
+    written = donna("write", "Inbox/a.md", "--space", history, "--json", stdin="one\n\x1b[31m\n").json
+    shown = donna("diff", written["operation"][:10], "--space", history)
+    assert "+one" in shown.out
+    assert "\x1b" not in shown.out
+    assert donna("diff", "--space", history).code == 1
+    write(history, "Projects/gateway.md", "my edit\n")
+    outside = donna("diff", "--space", history, "--json").json["changes"]
+    assert [each["path"] for each in outside] == ["Projects/gateway.md"]
+    assert "+my edit" in outside[0]["diff"]
+    assert donna("diff", "nonsense", "--space", history, "--json").json["reason"] == "missing"
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("../out.md", "path_escape"),
+        ("/etc/x.md", "path_escape"),
+        (".obsidian/x.md", "path_escape"),
+        ("Inbox/x.txt", "not_markdown"),
+        ("Elsewhere/x.md", "outside_allowlist"),
+        ("x.md", "outside_allowlist"),
+        (f"Inbox/{'x' * 300}.md", "too_long"),
+        ("Inbox/CON.md", "path_escape"),
+        ("projects/gateway.md", "outside_allowlist"),
+        ("Projects/Gateway.md", "conflict"),
+    ],
+)
+def test_places_that_donna_does_not_write_to(donna: Donna, history: Path, path: str, reason: str) -> None:
+    before = sorted(history.rglob("*"))
+    ran = donna("write", path, "--space", history, "--json", stdin="x\n")
+    assert (ran.code, ran.json["reason"]) == (3, reason)
+    assert sorted(set(history.rglob("*")) - set(before)) == []
+
+
+def test_sensitive_notes_are_never_written(donna: Donna, history: Path) -> None:
+    write(history, "Inbox/secret.md", "---\ndonna_sensitive: true\n---\nMine.\n")
+    for words in (["rm", "Inbox/secret.md"], ["mv", "Inbox/secret.md", "Inbox/open.md"]):
+        assert donna(*words, "--space", history, "--json").json["reason"] == "sensitive"
+    incoming = "---\ndonna_sensitive: yes\n---\nx\n"
+    ran = donna("write", "Inbox/new.md", "--space", history, "--json", stdin=incoming)
+    assert ran.json["reason"] == "sensitive"
+    assert (history / "Inbox/secret.md").exists()
+
+
+def test_an_unfinished_merge_refuses_and_changes_nothing(donna: Donna, history: Path) -> None:
+    (history / ".git/MERGE_HEAD").write_text(git(history, "rev-parse", "HEAD"))
+    ran = donna("write", "Inbox/a.md", "--space", history, "--json", stdin="x\n")
+    assert (ran.code, ran.json["reason"]) == (3, "git_busy")
+    assert not (history / "Inbox/a.md").exists()
+
+
+def test_doctor_examines_the_promises(donna: Donna, history: Path) -> None:
+    donna("write", "Inbox/a.md", "--space", history, stdin="x\n")
+    donna("index", "--space", history)
+    found = {each["id"]: each for each in donna("doctor", "--space", history, "--json").json["findings"]}
+    assert found["operations"]["message"].startswith("1 operations")
+    assert {found[each]["state"] for each in ("writes", "operations", "truth", "private")} == {"ok"}
+    write(history, "Inbox/.donna-left", "x")
+    write(history, "Inbox/a.md", "changed\n")
+    found = {each["id"]: each for each in donna("doctor", "--space", history, "--json").json["findings"]}
+    assert (found["leftovers"]["state"], found["truth"]["state"]) == ("warn", "warn")
