@@ -31,9 +31,10 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.filters import Scope
 from donna_tui.index.generations import Recipe, index_path, open_generation
+from donna_tui.index.packing import Vector, unpacked
 from donna_tui.index.readers import Readers
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import Vector, VectorIndex
+from donna_tui.index.vectors import VectorIndex
 from donna_tui.results import Filters, SearchRequest
 from donna_tui.search.hybrid import Settings, ask, search
 from donna_tui.text.chunker import Chunk, chunk_markdown
@@ -109,7 +110,7 @@ async def _recall(readers: Readers, queries: Sequence[Vector]) -> float:
             "SELECT c.id, e.vector FROM memory_chunks c JOIN embeddings e ON e.embed_hash = c.embed_hash"
         )
         ids = np.array([each for each, _ in rows])
-        matrix = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float32).reshape(len(rows), -1)
+        matrix = np.stack([unpacked(vector) for _, vector in rows])
         right = 0
         for query in queries:
             best = set(ids[np.argsort(-(matrix @ query))[:10]].tolist())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import ParamSpec
 
 from bench.program import new_home
 from bench.report import Report, arguments, finish, percentile, stopwatch
@@ -13,6 +14,8 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.space import Space
 from donna_tui.vault.open import open_writer
 from donna_tui.vault.writer import VaultWriter
+
+P = ParamSpec("P")
 
 NOTES, SMALL_NOTES = 10_000, 300
 ROUNDS, SMALL_ROUNDS = 100, 10
@@ -30,9 +33,9 @@ def measure(*, small: bool = False) -> Report:
         with stopwatch() as taken:
             writer.init_if_missing()
         report.add("first commit of all notes", taken(), "s")
-        plain = [_timed(lambda turn=turn: _plain_commit(vault, turn)) for turn in range(rounds // 2)]
+        plain = [_timed(_plain_commit, vault, turn) for turn in range(rounds // 2)]
         for what, step in _steps(writer).items():
-            times = [_timed(lambda turn=turn, step=step: step(turn)) for turn in range(rounds)]
+            times = [_timed(step, turn) for turn in range(rounds)]
             report.add(f"{what}, p50", percentile(times, 50), "ms", peer=percentile(plain, 50))
             report.add(f"{what}, p95", percentile(times, 95), "ms", BUDGET_MS, peer=percentile(plain, 95))
     return report
@@ -61,9 +64,9 @@ def _plain_commit(vault: Path, turn: int) -> None:
         subprocess.run([*GIT, *words], cwd=vault, check=True, capture_output=True)
 
 
-def _timed(work: Callable[[], object]) -> float:
+def _timed(work: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> float:
     with stopwatch() as taken:
-        work()
+        work(*args, **kwargs)
     return taken() * 1000
 
 

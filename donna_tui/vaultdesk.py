@@ -16,7 +16,7 @@ from donna_tui.notes import BlameLine, NoteRow, NoteState, NoteText
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
 from donna_tui.vault.client import Entry, VaultClient
-from donna_tui.vault.planner import expecting
+from donna_tui.vault.seen import expecting
 from donna_tui.vault.writer import VaultWriter, Written
 
 P = ParamSpec("P")
@@ -76,23 +76,23 @@ class VaultDesk:
 
     async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
         """What writing a note would do. Without an etag it must not exist yet."""
-        return await self._run(self._writer.planner.write, path, text, check=expecting(etag), replace=replace)
+        return await self._run(self._writer.planner.write, path, text, seen=expecting(etag), replace=replace)
 
     async def plan_delete(self, path: str, etag: str) -> Plan:
         """What deleting a note would do."""
-        return await self._run(self._writer.planner.delete, path, check=expecting(etag))
+        return await self._run(self._writer.planner.delete, path, seen=expecting(etag))
 
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
         """What moving a note would do, rewritten links included."""
-        return await self._run(self._writer.planner.move, src, dst, check=expecting(etag))
+        return await self._run(self._writer.planner.move, src, dst, seen=expecting(etag))
 
     async def plan_undo(self, n: int = 1) -> Plan:
         """What taking back the last `n` operations would do."""
-        return await self._run(self._writer.planner.undo, n)
+        return await self._run(self._writer.restorer.undo, n)
 
     async def plan_redo(self, n: int = 1) -> Plan:
         """What doing again what was taken back last would do."""
-        return await self._run(self._writer.planner.redo, n)
+        return await self._run(self._writer.restorer.redo, n)
 
     async def apply_plan(self, plan: Plan) -> Outcome:
         """Carry out a plan that was looked at."""

@@ -50,7 +50,7 @@ def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
     if what.lower().endswith(NOTE_ENDINGS):
         change = writer.history.outside_change(what)
         return [change] if change else []
-    known = writer.planner.operation_changes(what)
+    known = writer.restorer.operation_changes(what)
     if known is not None:
         return known
     try:

@@ -15,7 +15,7 @@ from donna_tui.vault.changes import OperationKind
 def run_undo(kind: OperationKind, n: int, space: str | None, *, agreed: bool, as_json: bool) -> None:
     """Undo or redo `n` operations as one. Raises DonnaError if nobody agreed."""
     writer = open_writer_of(space)
-    plan = writer.planner.undo(n) if kind is OperationKind.UNDO else writer.planner.redo(n)
+    plan = writer.restorer.undo(n) if kind is OperationKind.UNDO else writer.restorer.redo(n)
     if not agreed:
         if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise DonnaError(

@@ -12,7 +12,7 @@ from donna_tui.cli.session import open_session
 from donna_tui.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.vault.changes import OperationKind, Outcome, Plan
 from donna_tui.vault.open import open_writer
-from donna_tui.vault.planner import expecting
+from donna_tui.vault.seen import Seen, expecting, whatever
 from donna_tui.vault.writer import VaultWriter
 
 UNCHANGED = "nothing has changed: the note says this already"
@@ -27,7 +27,7 @@ def run_write(
 
     def plan() -> Plan:
         try:
-            return writer.planner.write(path, content, check=expecting(etag), replace=replace)
+            return writer.planner.write(path, content, seen=expecting(etag), replace=replace)
         except VaultWriteError as error:
             raise _with_next_step(error, path, etag) from error
 
@@ -37,7 +37,7 @@ def run_write(
 def run_rm(path: str, etag: str | None, space: str | None, *, agreed: bool, as_json: bool) -> None:
     """Delete a note. Its bytes stay in git."""
     writer = open_writer_of(space)
-    carry_out(writer, lambda: writer.planner.delete(path, check=_seen(etag)), agreed=agreed, as_json=as_json)
+    carry_out(writer, lambda: writer.planner.delete(path, seen=_seen(etag)), agreed=agreed, as_json=as_json)
 
 
 def run_mv(
@@ -48,7 +48,7 @@ def run_mv(
     target = f"{dst}{Path(src).name}" if dst.endswith("/") else dst
 
     def plan() -> Plan:
-        return writer.planner.move(src, target, check=_seen(etag), links=links)
+        return writer.planner.move(src, target, seen=_seen(etag), links=links)
 
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
@@ -98,8 +98,8 @@ def _content(source: str) -> str:
         raise VaultWriteError(Reason.ENCODING, "the text is not UTF-8") from None
 
 
-def _seen(etag: str | None) -> Callable[[bytes | None], bool]:
-    return (lambda _: True) if etag is None else expecting(etag)
+def _seen(etag: str | None) -> Seen:
+    return whatever if etag is None else expecting(etag)
 
 
 def _with_next_step(error: VaultWriteError, path: str, etag: str | None) -> VaultWriteError:

@@ -26,8 +26,8 @@ MOST_REPLACED = 0.3
 MOST_ZEROS = 0.1
 """Share of NUL characters in a note that is still text: UTF-16 without its mark has a half."""
 
-_CONFLICT_COPY = re.compile(r"\.sync-conflict-\d{8}-\d{6}|\((?:[^()]*'s )?conflicted copy[^()]*\)", re.IGNORECASE)
-_TEMPORARY = re.compile(r"~$|^~syncthing~|\.(?:tmp|icloud|swp|part)$|^#.*#$", re.IGNORECASE)
+CONFLICT_COPY = re.compile(r"\.sync-conflict-\d{8}-\d{6}|\((?:[^()]*'s )?conflicted copy[^()]*\)", re.IGNORECASE)
+TEMPORARY = re.compile(r"~$|^~syncthing~|\.(?:tmp|icloud|swp|part)$|^#.*#$", re.IGNORECASE)
 _BOMS = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
@@ -245,7 +245,7 @@ class VaultClient:
             raise VaultReadError(Reason.IGNORED, "it is in a hidden or ignored place")
         if not _looks_like_note(parts[-1]):
             raise VaultReadError(Reason.NOT_MARKDOWN, "it is not a Markdown file")
-        if _CONFLICT_COPY.search(parts[-1]):
+        if CONFLICT_COPY.search(parts[-1]):
             raise VaultReadError(Reason.CONFLICT_COPY, "it is a conflict copy left by a sync program")
 
     def _read_settled(self, path: str) -> tuple[NoteStat, bytes]:
@@ -290,7 +290,7 @@ def too_large(size: int, limit: int) -> str:
 
 
 def _looks_like_note(name: str) -> bool:
-    return name.lower().endswith(NOTE_ENDINGS) and not _TEMPORARY.search(name)
+    return name.lower().endswith(NOTE_ENDINGS) and not TEMPORARY.search(name)
 
 
 def _printable(path: str) -> str:

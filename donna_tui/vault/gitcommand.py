@@ -52,7 +52,7 @@ _SETTINGS = {
     "sequence.editor": "false",
     "submodule.recurse": "false",
 }
-"""Forced on every call: whatever a repository could set to run a program, to use a network, to change bytes or answers."""
+"""Forced on every call: whatever could run a program, use a network, or change bytes or answers."""
 
 _VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "none",

@@ -50,6 +50,14 @@ class WriteRules:
                 message = f"this note is marked {self.sensitive_key}: Donna never changes it"
                 raise VaultWriteError(Reason.SENSITIVE, message, hint="change it yourself", path=change.path)
 
+    def refuses(self, change: Change) -> bool:
+        """Whether `check` raises."""
+        try:
+            self.check(change)
+        except DonnaError:
+            return True
+        return False
+
     def sensitivity(self, path: str, data: bytes) -> Sensitivity:
         """How private a note with these bytes is. Raises VaultWriteError (`encoding`) for what is no text."""
         try:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.client import _CONFLICT_COPY, _TEMPORARY, NOTE_ENDINGS
+from donna_tui.vault.client import CONFLICT_COPY, NOTE_ENDINGS, TEMPORARY
 from donna_tui.vault.globs import GlobSet
 from donna_tui.vault.paths import LONGEST_NAME, VaultRoot, check_relative, refused
 
@@ -114,9 +114,9 @@ def _check_visible(path: str, part: str) -> None:
 def _check_note(path: str, name: str, ignore: GlobSet) -> None:
     if ignore.matches(path):
         raise _refusal(Reason.IGNORED, path, "the path is in an ignored place", hint="vault.ignore_globs says which")
-    if _TEMPORARY.search(name):
+    if TEMPORARY.search(name):
         raise _refusal(Reason.IGNORED, path, "this is the name of a temporary file")
-    if _CONFLICT_COPY.search(name):
+    if CONFLICT_COPY.search(name):
         raise _refusal(Reason.IGNORED, path, "this is the name of a conflict copy left by a sync program")
     if not name.lower().endswith(NOTE_ENDINGS):
         raise _refusal(Reason.NOT_MARKDOWN, path, "a note's name ends with .md or .markdown")

@@ -13,14 +13,17 @@ from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Pl
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.commits import Author
 from donna_tui.vault.files import VaultFiles
+from donna_tui.vault.ground import Ground
 from donna_tui.vault.guard import WriteRules
 from donna_tui.vault.history import History
 from donna_tui.vault.journal import Journal
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.vault.planner import Planner, expecting
+from donna_tui.vault.planner import Planner
 from donna_tui.vault.protocol import Step, Workshop, alone, carry_out
 from donna_tui.vault.recovery import recover
 from donna_tui.vault.repository import GitRepo
+from donna_tui.vault.restoring import Restorer
+from donna_tui.vault.seen import Seen, expecting, whatever
 
 _MTIME_SLACK_NS = 1_000
 """Times of the seed's interface are floats, which hold no more than this."""
@@ -40,8 +43,8 @@ class Written:
 class VaultWriter:
     """Writes, deletes, moves, undoes and redoes. Every method blocks; all may be called from several threads.
 
-    `plan_*` looks and touches nothing; `apply` carries a plan out. `write`, `delete`, `move`, `undo_last` and `redo`
-    do both. All raise VaultWriteError with a reason, and then nothing has changed.
+    `planner` and `restorer` look and touch nothing; `apply` carries out what they plan. `write`, `delete`, `move`,
+    `undo_last` and `redo` do both. All raise VaultWriteError with a reason, and then nothing has changed.
     """
 
     def __init__(
@@ -58,9 +61,10 @@ class VaultWriter:
         vault = VaultRoot(root)
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
-        self.planner = Planner(client, vault, files, rules, self.repo)
+        ground = Ground(client, vault, files, rules, self.repo)
+        self.planner, self.restorer = Planner(ground), Restorer(ground)
         self.history = History(self.repo, client, files)
-        self._notes = client.list
+        self._client = client
         self._shop = Workshop(self.repo, files, Journal(state / "writes"), rules, author, reached)
         self._on_written = on_written
 
@@ -72,7 +76,7 @@ class VaultWriter:
     def init_if_missing(self) -> bool:
         """Begin a history in the vault, after the user agreed; False if it has one already."""
         shop = self._shop
-        return begin(self.repo, shop.files, shop.rules, shop.author, self._notes())
+        return begin(self.repo, shop.files, shop.rules, shop.author, self._client.list())
 
     def recover(self) -> VaultWriteError | None:
         """Finish or drop the write that a crash cut short; what to tell the user, if there is something to tell."""
@@ -104,16 +108,14 @@ class VaultWriter:
         actor: str = LOCAL_ACTOR,
     ) -> str:
         """Write a note; the commit. Without an etag or a time it may overwrite whatever is there."""
-        plan = self.planner.write(
-            path, content, check=self._check(path, expected_etag, expected_mtime), replace=replace
-        )
+        plan = self.planner.write(path, content, seen=self._seen(path, expected_etag, expected_mtime), replace=replace)
         return self._apply(plan, message, actor)
 
     def delete(
         self, path: str, message: str | None = None, *, expected_etag: str | None = None, actor: str = LOCAL_ACTOR
     ) -> str:
         """Delete a note; the commit."""
-        return self._apply(self.planner.delete(path, check=self._check(path, expected_etag)), message, actor)
+        return self._apply(self.planner.delete(path, seen=self._seen(path, expected_etag)), message, actor)
 
     def move(
         self,
@@ -127,40 +129,40 @@ class VaultWriter:
     ) -> str:
         """Move a note and, unless told otherwise, the links to it; the commit."""
         return self._apply(
-            self.planner.move(src, dst, check=self._check(src, expected_etag), links=links), message, actor
+            self.planner.move(src, dst, seen=self._seen(src, expected_etag), links=links), message, actor
         )
 
     def undo_last(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
         """Take back the last `n` operations in one commit; the ids of what was undone, newest first."""
-        plan = self.planner.undo(n)
+        plan = self.restorer.undo(n)
         self.apply(plan, actor=actor)
         return list(plan.undoes)
 
     def redo(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
         """Do the last `n` undone operations again in one commit; their ids, the first one first."""
-        plan = self.planner.redo(n)
+        plan = self.restorer.redo(n)
         self.apply(plan, actor=actor)
         return list(plan.redoes)
 
     def undoable(self) -> tuple[Operation, ...]:
         """The operations that can be undone, newest first."""
-        return self.planner.undoable()
+        return self.restorer.undoable()
 
     def redoable(self) -> tuple[Operation, ...]:
         """The operations that can be done again, the next one first."""
-        return self.planner.redoable()
+        return self.restorer.redoable()
 
     def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
         """The notes that stand in the way of an undo or redo, three ways."""
-        return self.planner.clashes(kind, n)
+        return self.restorer.clashes(kind, n)
 
-    def _check(self, path: str, etag: str | None, mtime: float | None = None) -> Callable[[bytes | None], bool]:
+    def _seen(self, path: str, etag: str | None, mtime: float | None = None) -> Seen:
         if etag is not None:
             return expecting(etag)
         if mtime is not None:
             wanted = round(mtime * 1e9)
-            return lambda found: found is not None and abs(self.planner.mtime_ns(path) - wanted) < _MTIME_SLACK_NS
-        return lambda _: True
+            return lambda found: found is not None and abs(self._client.stat(path).mtime_ns - wanted) < _MTIME_SLACK_NS
+        return whatever
 
     def _apply(self, plan: Plan, message: str | None, actor: str) -> str:
         named = dataclasses.replace(plan, subject=message) if message else plan

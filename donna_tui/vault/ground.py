@@ -1,0 +1,79 @@
+"""What plans stand on: the notes as they are now, and whether a name is free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from donna_tui.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.changes import REGULAR_FILE, Change
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.files import VaultFiles, changed_meanwhile
+from donna_tui.vault.guard import WriteRules
+from donna_tui.vault.kept import not_kept
+from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.repository import GitRepo
+from donna_tui.vault.seen import Seen
+from donna_tui.vault.targets import check_new_name, find_twin
+
+
+class Ground:
+    """Looks at one vault, and touches nothing. Every method blocks and raises VaultWriteError."""
+
+    def __init__(
+        self, client: VaultClient, root: VaultRoot, files: VaultFiles, rules: WriteRules, repo: GitRepo
+    ) -> None:
+        self.client = client
+        self.rules = rules
+        self.repo = repo
+        self._root = root
+        self._files = files
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a note, None if there is none."""
+        try:
+            return self._files.read(path)
+        except VaultReadError as error:
+            raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
+
+    def existing(self, path: str, seen: Seen) -> bytes:
+        """The bytes of a note that must be there, in the version that the caller has seen."""
+        self.rules.check_path(path)
+        before = self.read(path)
+        if before is None:
+            raise gone(path)
+        if not seen(before):
+            raise changed_meanwhile(path)
+        return before
+
+    def mode(self, path: str, before: bytes | None) -> int:
+        """The mode of a note for git; a new one is an ordinary file."""
+        return REGULAR_FILE if before is None else self._files.mode(path)
+
+    def check_new(self, path: str, *, besides: str = "") -> None:
+        """Raises for a new name that is taken, or that some system cannot hold or takes for a taken one."""
+        check_new_name(path)
+        self.check_free(path, besides=besides)
+
+    def check_free(self, path: str, *, besides: str = "") -> None:
+        """Raises for a name that is taken, or that some system takes for a taken one; `besides` is moved away."""
+        if path != besides and self.read(path) is not None:
+            raise VaultWriteError(Reason.CONFLICT, "there is a note of that name", hint="choose another", path=path)
+        try:
+            twin = find_twin(self._root, path, besides=besides)
+        except VaultReadError as error:
+            raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
+        if twin:
+            message = f"“{twin}” differs only in case or accents' form: some systems take both for one"
+            raise VaultWriteError(Reason.CONFLICT, message, hint="use the name that is there", path=path)
+
+    def refused(self, changes: Sequence[Change]) -> set[str]:
+        """The paths of those changes that Donna or git may not make."""
+        if not changes:
+            return set()
+        not_ours = set(not_kept(self.repo, self.repo.place(), self._files, changes))
+        return not_ours | {change.path for change in changes if self.rules.refuses(change)}
+
+
+def gone(path: str) -> VaultWriteError:
+    """There is nothing to change."""
+    return VaultWriteError(Reason.MISSING, "there is no such note", path=path)
