@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import ingest, peers, scale, search, startup, write
+from bench import ingest, keypress, peers, scale, search, startup, write
 from bench.report import Report, UnavailableError, machine, write_json
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
@@ -24,6 +24,7 @@ def measure_scale(small: bool) -> Report:
 ALL: dict[str, Measure] = {
     "ingest": lambda small: ingest.measure(small=small),
     "startup": lambda small: startup.measure(small=small),
+    "keypress": lambda small: keypress.measure(small=small),
     "search": lambda small: search.measure(small=small),
     "scale": measure_scale,
     "write": lambda small: write.measure(small=small),

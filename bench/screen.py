@@ -66,6 +66,15 @@ class Screen:
         """Press keys."""
         os.write(self.terminal, keys.encode() if isinstance(keys, str) else keys)
 
+    def echo(self, key: str, patience: float = PATIENCE_SECONDS) -> float:
+        """Press a key and return the seconds until its character is drawn anew. Raises TimeoutError."""
+        before, pressed = len(self._bytes), time.perf_counter()
+        self.type(key)
+        while key.encode() not in self._bytes[before:]:
+            if time.perf_counter() - pressed > patience or not self._read(pressed + patience):
+                raise TimeoutError(f"{key!r} was not drawn, but {self._words[-800:]!r}")
+        return time.perf_counter() - pressed
+
     def rest(self, seconds: float) -> int:
         """Let the app alone for some time, and return how many bytes it wrote meanwhile."""
         deadline, before = time.perf_counter() + seconds, len(self._bytes)

@@ -153,13 +153,33 @@ def chunks_of(database: Database, document_id: str) -> list[ChunkRow]:
     ]
 
 
-def places_of(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, int]]:
-    """The document and the place in it of some chunks, by integer key; chunks that are gone are left out."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a chunk stands: in a document from one place to another, or in a conversation from one turn to another."""
+
+    document: str
+    first: int
+    last: int
+    is_turn: bool = False
+
+
+def places_of(database: Database, ids: Sequence[int]) -> dict[int, Place]:
+    """The places of some chunks, by integer key; chunks that are gone are left out.
+
+    The turns of a conversation are documents of their own, `conversation:first-last`; they stand beside each other.
+    """
     rows = database.rows(
-        "SELECT id, document_id, chunk_index FROM memory_chunks WHERE id IN (SELECT value FROM json_each(?))",
+        "SELECT c.id, c.document_id, c.chunk_index, c.start_line, c.end_line, d.source_type = 'chat', d.source_id"
+        " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+        " WHERE c.id IN (SELECT value FROM json_each(?))",
         (json.dumps(ids),),
     )
-    return {each: (document, index) for each, document, index in rows}
+    return {
+        each: Place(f"chat:{source_id.rpartition(':')[0]}", first, last, is_turn=True)
+        if is_turn
+        else Place(document, index, index)
+        for each, document, index, first, last, is_turn, source_id in rows
+    }
 
 
 def index_words(database: Database, document_id: str) -> None:

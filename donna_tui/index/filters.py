@@ -32,29 +32,53 @@ class Scope:
         return self.filters == plain and not self.required and not self.forbidden
 
 
-def in_scope(database: Database, scope: Scope, ids: Sequence[int] | None = None) -> list[int]:
-    """The chunks of a scope, by integer key: those among `ids`, in their order, or all."""
+IN_NOTES = "task"
+"""Documents of this source stand in notes, which are found anyway: they are found when they are asked for."""
+
+BROAD = 0.6
+"""From that share of the documents on, twice as many candidates as are wanted nearly always hold enough."""
+
+ALL_CHUNKS = "memory_documents d CROSS JOIN memory_chunks c ON c.document_id = d.id"
+"""Chunks by way of their documents: a condition is looked at once a document, and only then are chunks read."""
+
+
+def in_scope(database: Database, scope: Scope, ids: Sequence[int]) -> list[int]:
+    """Those of some chunks, by integer key, that are in a scope, in their order."""
     where, parameters = conditions(scope)
-    if ids is None:
-        source, given = "memory_chunks c", []
-    else:  # a cross join keeps SQLite from walking through all chunks instead
-        source, given = "json_each(?) asked CROSS JOIN memory_chunks c ON c.id = asked.value", [json.dumps(ids)]
-    rows = database.rows(
-        f"SELECT c.id FROM {source} JOIN memory_documents d ON d.id = c.document_id WHERE {where}",  # noqa: S608
-        [*given, *parameters],
+    rows = database.rows(  # a cross join keeps SQLite from walking through all chunks instead
+        "SELECT c.id FROM json_each(?) asked CROSS JOIN memory_chunks c ON c.id = asked.value"  # noqa: S608
+        f" JOIN memory_documents d ON d.id = c.document_id WHERE {where}",
+        [json.dumps(ids), *parameters],
     )
     return [each for (each,) in rows]
 
 
+def all_in_scope(database: Database, scope: Scope) -> list[int]:
+    """All chunks of a scope, by integer key, in no order."""
+    where, parameters = conditions(scope)
+    return [each for (each,) in database.rows(f"SELECT c.id FROM {ALL_CHUNKS} WHERE {where}", parameters)]  # noqa: S608
+
+
+def is_broad(database: Database, scope: Scope) -> bool:
+    """Whether most documents are in a scope, whatever words it demands or forbids."""
+    if scope.filters == Filters(user_id=scope.filters.user_id):
+        return True
+    where, parameters = conditions(Scope(scope.filters))
+    share = f"SELECT avg({where}) FROM memory_documents d"  # noqa: S608
+    return (database.value(share, parameters) or 0.0) >= BROAD
+
+
 def conditions(scope: Scope) -> tuple[str, list[object]]:
-    """SQL over `memory_chunks c JOIN memory_documents d`, with its parameters."""
+    """SQL over chunks `c` and their documents `d`, with its parameters."""
     filters = scope.filters
     parts: list[tuple[str, list[object]]] = [
-        ("c.user_id = ?", [filters.user_id]),
+        ("d.user_id = ?", [filters.user_id]),
         ("d.deleted_at IS NULL", []),
     ]
     if filters.sources:
         parts.append((f"d.source_type IN ({_marks(filters.sources)})", [*filters.sources]))
+    else:
+        parts.append(("d.source_type <> ?", [IN_NOTES]))
     if filters.sensitive is not None:
         parts.append(("d.sensitive = ?", [int(filters.sensitive)]))
     parts += _path_conditions(filters) + _content_conditions(filters)

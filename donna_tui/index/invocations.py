@@ -17,7 +17,18 @@ from donna_tui.index.database import Database
 KEPT_ROWS = 20_000
 KEY_BYTES = 32
 
-TaskType = Literal["embed_vault_chunk", "embed_memory_query"]
+TaskType = Literal[
+    "embed_vault_chunk", "embed_chat_turn", "embed_task", "embed_correction", "embed_memory", "embed_memory_query"
+]
+
+EMBEDS: dict[str, TaskType] = {
+    "vault": "embed_vault_chunk",
+    "chat": "embed_chat_turn",
+    "task": "embed_task",
+    "correction": "embed_correction",
+    "memory": "embed_memory",
+}
+"""What embedding a chunk is called, by the source type of its document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, conditions, in_scope
+from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, in_scope, is_broad
 
 LOOK_AT_FIRST = 2
 
@@ -25,10 +25,12 @@ class KeywordMatch:
 def search_words(database: Database, expression: str, scope: Scope, limit: int) -> list[KeywordMatch]:
     """The best chunks for an FTS5 expression inside a scope, best first.
 
-    A broad scope is asked only of the best: looking at the rows of all that match would take longer than ranking them.
+    A broad scope is asked only of the best of all: listing it would take longer than ranking all that match.
     """
     if not expression or limit < 1:
         return []
+    if scope.required or not is_broad(database, scope):
+        return _best_in(database, expression, scope, limit)
     best = _best(database, expression, LOOK_AT_FIRST * limit)
     inside = set(in_scope(database, scope, [match.id for match in best]))
     found = [match for match in best if match.id in inside][:limit]
@@ -47,11 +49,11 @@ def _best(database: Database, expression: str, limit: int) -> list[KeywordMatch]
 
 
 def _best_in(database: Database, expression: str, scope: Scope, limit: int) -> list[KeywordMatch]:
+    """Lists the scope and ranks only what is in it. The plus keeps SQLite from asking for one chunk at a time."""
     where, parameters = conditions(scope)
     rows = database.rows(
-        f"SELECT c.id, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts"  # noqa: S608
-        " JOIN memory_chunks c ON c.id = memory_fts.rowid JOIN memory_documents d ON d.id = c.document_id"
-        f" WHERE memory_fts MATCH ? AND {where} ORDER BY score DESC, c.id LIMIT ?",
+        f"SELECT rowid, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts WHERE memory_fts MATCH ?"  # noqa: S608
+        f" AND +rowid IN (SELECT c.id FROM {ALL_CHUNKS} WHERE {where}) ORDER BY score DESC, rowid LIMIT ?",
         [expression, *parameters, limit],
     )
     return [KeywordMatch(*row) for row in rows]
@@ -61,8 +63,8 @@ def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
     """The beginnings of the notes in a scope, those changed last first; for filters without any word."""
     where, parameters = conditions(scope)
     rows = database.rows(
-        "SELECT c.id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"  # noqa: S608
-        f" WHERE c.chunk_index = 0 AND {where} ORDER BY d.modified_at DESC, c.id LIMIT ?",
+        f"SELECT c.id FROM {ALL_CHUNKS} WHERE c.chunk_index = 0 AND {where}"  # noqa: S608
+        " ORDER BY d.modified_at DESC, c.id LIMIT ?",
         [*parameters, limit],
     )
     return [KeywordMatch(each, 1.0 / rank) for rank, (each,) in enumerate(rows, 1)]

@@ -110,7 +110,29 @@ CREATE TABLE invocation_log (
 );
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_base", BASE),)
+MEMORIES = """
+CREATE TABLE memory_scores (
+    chunk INTEGER PRIMARY KEY REFERENCES memory_chunks (id) ON DELETE CASCADE,
+    user_id TEXT NOT NULL,
+    embed_hash BLOB NOT NULL,
+    salience REAL NOT NULL,
+    signals TEXT NOT NULL,
+    novelty REAL
+);
+CREATE INDEX ix_memory_scores_unknown ON memory_scores (chunk) WHERE novelty IS NULL;
+
+CREATE TABLE memory_centroids (user_id TEXT PRIMARY KEY, count INTEGER NOT NULL, total BLOB NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE memory_departed (id INTEGER PRIMARY KEY, user_id TEXT NOT NULL, vector BLOB);
+CREATE TRIGGER memory_departs AFTER DELETE ON memory_scores WHEN OLD.novelty IS NOT NULL BEGIN
+    INSERT INTO memory_departed (user_id, vector)
+    VALUES (OLD.user_id, (SELECT vector FROM embeddings WHERE embed_hash = OLD.embed_hash));
+END;
+
+CREATE INDEX ix_memory_chunks_pending ON memory_chunks (id) WHERE embedding_version = '';
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_base", BASE), ("0002_memories", MEMORIES))
 """Ordered and append-only: a released migration never changes."""
 
 
@@ -142,7 +164,8 @@ def _refuse_newer(applied: set[str]) -> None:
 def create_vector_table(database: Database, dim: int) -> None:
     """Create the sqlite-vec table for vectors of `dim` numbers, if it is not there.
 
-    The filters that are asked for most are columns of the table, so that they act inside the nearest-neighbour search.
+    It holds coarse vectors; `embeddings` has the vectors themselves. The filters that are asked for most are columns of
+    the table, so that they act inside the nearest-neighbour search.
     """
     database.run(
         f"""CREATE VIRTUAL TABLE IF NOT EXISTS vec_memory_chunks USING vec0(
@@ -150,7 +173,7 @@ def create_vector_table(database: Database, dim: int) -> None:
             user_id TEXT PARTITION KEY,
             source_type TEXT,
             sensitive INTEGER,
-            embedding FLOAT[{int(dim)}]
+            embedding INT8[{int(dim)}]
         )"""
     )
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, in_scope
-from donna_tui.index.vectors import LARGEST_K, Vector, VectorMatch
+from donna_tui.index.filters import Scope, all_in_scope, in_scope
+from donna_tui.index.packing import Vector, unpacked
+from donna_tui.index.vectors import LARGEST_K, VectorMatch
 
 LOOK_AT_FIRST, NEAREST_LOOKED_AT = 2, 1024
 """First twice as many of the nearest as are wanted are asked whether they are in scope, then 1,024, then all."""
@@ -54,7 +55,8 @@ class ExactScan:
         for looked_at in (LOOK_AT_FIRST * wanted, NEAREST_LOOKED_AT, len(ids)):
             nearest = _nearest(scores, looked_at)
             everything = len(nearest) == len(ids)
-            inside = in_scope(database, scope, None if everything else ids[nearest].tolist())
+            asked = ids[nearest].tolist()
+            inside = all_in_scope(database, scope) if everything else in_scope(database, scope, asked)
             kept = nearest[np.isin(ids[nearest], np.array(inside, dtype=np.int64))]
             if everything or len(kept) >= wanted:
                 break
@@ -76,7 +78,7 @@ class ExactScan:
             if vector is None:
                 self._drop(each)
             else:
-                self._put(each, np.frombuffer(vector, dtype=np.float32))
+                self._put(each, unpacked(vector))
         self._seen = newest
 
     def _put(self, each: int, vector: Vector) -> None:

@@ -21,8 +21,9 @@ from donna_tui.index.documents import (
 )
 from donna_tui.index.migrations import set_meta
 from donna_tui.index.nearest import open_vectors
+from donna_tui.index.packing import Vector, packed
 from donna_tui.index.scan import ExactScan
-from donna_tui.index.vectors import Vector, VectorIndex, log_vectors
+from donna_tui.index.vectors import VectorIndex, log_vectors
 from donna_tui.text.chunker import Chunk, embedding_text
 
 DEFAULT_WINDOW = 256
@@ -145,6 +146,19 @@ class MemoryStore:
             )
         return len(rows)
 
+    def embed_again(self, document_id: str) -> None:
+        """Forget the vectors of one document, so that its chunks are embedded again."""
+        with self.database.transaction():
+            rows = chunks_of(self.database, document_id)
+            self.vectors.remove(self.database, [row.chunk_id for row in rows])
+            log_vectors(self.database, [row.id for row in rows])
+            self.database.run("UPDATE memory_chunks SET embedding_version = '' WHERE document_id = ?", (document_id,))
+            self.database.run_many(
+                "DELETE FROM embeddings WHERE embed_hash = ?1 AND NOT EXISTS"
+                " (SELECT 1 FROM memory_chunks WHERE embed_hash = ?1 AND embedding_version <> '')",
+                [(row.embed_hash,) for row in rows],
+            )
+
     def get_document_meta(self, source_type: str, source_id: str, user_id: str = "me") -> tuple[str, float] | None:
         """The id of a document and when it was last stored (Unix time), or None."""
         existing = find_document(self.database, user_id, source_type, source_id)
@@ -155,7 +169,7 @@ class MemoryStore:
         rows = self.database.rows(
             "SELECT c.id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at, d.title,"
             " c.heading_path, c.content FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
-            " WHERE c.user_id = 'me' AND c.embedding_version = '' ORDER BY c.id DESC LIMIT ?",
+            " WHERE c.embedding_version = '' ORDER BY c.id DESC LIMIT ?",
             (limit,),
         )
         return [
@@ -203,7 +217,7 @@ class MemoryStore:
             ]
             self.database.run_many(
                 "INSERT OR IGNORE INTO embeddings VALUES (?, ?)",
-                [(hashed, vector.astype("float32").tobytes()) for _, hashed, vector in alive],
+                [(hashed, packed(vector)) for _, hashed, vector in alive],
             )
             self._stamp([each for each, _, _ in alive])
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, conditions
+from donna_tui.index.filters import ALL_CHUNKS, IN_NOTES, Scope, conditions
+from donna_tui.index.packing import Vector, coarse, unpacked
 
 LARGEST_K = 4_096
 """sqlite-vec's own limit on k."""
 
+SPARE = 64
+"""sqlite-vec is asked for twice as many as are wanted, and for at least so many more."""
+
 SHORT_LOG = 1_000
 
-Vector = NDArray[np.float32]
+AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +48,22 @@ class VectorIndex(Protocol):
 
 
 class VecTable:
-    """sqlite-vec: exact distances, filters inside the search."""
+    """sqlite-vec: filters inside the search, over coarse vectors; the stored ones decide among the nearest."""
 
     name = "sqlite-vec"
 
     def add(self, database: Database, ids: Sequence[int]) -> None:
-        """Copy the chunks' vectors into the vector table."""
+        """Put the chunks' vectors into the vector table."""
+        rows = database.rows(
+            "SELECT c.chunk_id, c.user_id, d.source_type, d.sensitive, e.vector FROM memory_chunks c"
+            " JOIN memory_documents d ON d.id = c.document_id JOIN embeddings e ON e.embed_hash = c.embed_hash"
+            " WHERE c.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
         database.run_many(
             "INSERT INTO vec_memory_chunks (chunk_id, user_id, source_type, sensitive, embedding)"
-            " SELECT c.chunk_id, c.user_id, d.source_type, d.sensitive, e.vector FROM memory_chunks c"
-            " JOIN memory_documents d ON d.id = c.document_id JOIN embeddings e ON e.embed_hash = c.embed_hash"
-            " WHERE c.id = ?",
-            [(each,) for each in ids],
+            " VALUES (?, ?, ?, ?, vec_int8(?))",
+            [(*columns, coarse(unpacked(vector))) for *columns, vector in rows],
         )
 
     def remove(self, database: Database, chunk_ids: Sequence[str]) -> None:
@@ -65,13 +73,15 @@ class VecTable:
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
         """One KNN query: simple scopes use the table's columns, others a set of chunk ids."""
         where, parameters = self._inside(scope)
-        rows = database.rows(
-            "SELECT c.id, v.distance FROM (SELECT chunk_id, distance FROM vec_memory_chunks"  # noqa: S608
-            f" WHERE embedding MATCH ? AND k = ? AND {where}) v"
-            " JOIN memory_chunks c ON c.chunk_id = v.chunk_id ORDER BY v.distance, c.id",
-            [query.tobytes(), min(limit, LARGEST_K), *parameters],
+        nearest = database.rows(
+            "SELECT c.id FROM (SELECT chunk_id FROM vec_memory_chunks"  # noqa: S608
+            f" WHERE embedding MATCH vec_int8(?) AND k = ? AND {where}) v"
+            " JOIN memory_chunks c ON c.chunk_id = v.chunk_id",
+            [coarse(query), min(max(2 * limit, limit + SPARE), LARGEST_K), *parameters],
         )
-        return [VectorMatch(each, 1.0 - distance * distance / 2.0) for each, distance in rows]
+        stored = vectors_of(database, [each for (each,) in nearest])
+        found = [VectorMatch(each, float(np.dot(vector, query))) for each, vector in stored.items()]
+        return sorted(found, key=lambda match: (-match.score, match.id))[: min(limit, LARGEST_K)]
 
     @staticmethod
     def _inside(scope: Scope) -> tuple[str, list[object]]:
@@ -79,15 +89,15 @@ class VecTable:
         parts, parameters = ["user_id = ?"], [filters.user_id]
         if not scope.simple:
             where, inner = conditions(scope)
-            parts.append(
-                "chunk_id IN (SELECT c.chunk_id FROM memory_chunks c"  # noqa: S608
-                f" JOIN memory_documents d ON d.id = c.document_id WHERE {where})"
-            )
+            parts.append(f"chunk_id IN (SELECT c.chunk_id FROM {ALL_CHUNKS} WHERE {where})")  # noqa: S608
             return " AND ".join(parts), [*parameters, *inner]
         values: list[object] = [*parameters]
         if filters.sources:
             parts.append(f"source_type IN ({', '.join('?' * len(filters.sources))})")
             values += filters.sources
+        else:
+            parts.append("source_type <> ?")
+            values.append(IN_NOTES)
         if filters.sensitive is not None:
             parts.append("sensitive = ?")
             values.append(int(filters.sensitive))
@@ -102,14 +112,15 @@ def vectors_of(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
         f" WHERE c.embedding_version <> '' AND c.id IN ({marks})",
         list(ids),
     )
-    return {each: np.frombuffer(blob, dtype=np.float32) for each, blob in rows}
+    return {each: unpacked(blob) for each, blob in rows}
 
 
 def rebuild(database: Database, table: VectorIndex) -> None:
     """Fill the vector table anew from the stored vectors; this also gives back the space of deleted rows."""
     database.run("DELETE FROM vec_memory_chunks")
     ids = database.rows("SELECT id FROM memory_chunks WHERE embedding_version <> '' AND embedding_version <> 'failed'")
-    table.add(database, [each for (each,) in ids])
+    for start in range(0, len(ids), AT_ONCE):
+        table.add(database, [each for (each,) in ids[start : start + AT_ONCE]])
 
 
 def log_vectors(database: Database, ids: Sequence[int]) -> None:

@@ -11,14 +11,15 @@ from typing import Any, Protocol
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import ModelError, Reason
 from donna_tui.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed, ProblemCleared, ProblemRaised
-from donna_tui.index.invocations import InputHash, Invocation, record
+from donna_tui.index.invocations import EMBEDS, InputHash, Invocation, record
+from donna_tui.index.packing import Vector
 from donna_tui.index.store import MemoryStore, PendingChunk
-from donna_tui.index.vectors import Vector
 
 BATCH = 32
 """Chunks a round: a saved edit waits for one round at the most, about 0.2 s on two cores."""
 
 RETRY_SECONDS = 30.0
+NOTES = "vault"
 
 
 class Write(Protocol):
@@ -92,8 +93,9 @@ class EmbeddingBacklog:
         if fresh:
             done += await self._embed(fresh)
         paths = {chunk.path for chunk in batch}
+        notes = {chunk.path for chunk in batch if chunk.source_type == NOTES}
         for path in paths - await self._write(lambda: self._store.waiting(paths)):
-            self._announce(path)
+            self._finish(path, is_note=path in notes)
         return done > 0
 
     async def _embed(self, chunks: list[PendingChunk]) -> int:
@@ -114,7 +116,7 @@ class EmbeddingBacklog:
         self._store.store_vectors([(chunk.id, chunk.embed_hash, vector) for chunk, vector in done])
         rows = [
             Invocation(
-                "embed_vault_chunk",
+                EMBEDS[chunk.source_type],
                 self._store.version,
                 latency / len(done),
                 self._input_hash(chunk.text, sensitive=chunk.sensitive),
@@ -151,9 +153,12 @@ class EmbeddingBacklog:
     def _tally(self, path: str) -> _Tally:
         return self._tallies.setdefault(path, _Tally())
 
-    def _announce(self, path: str) -> None:
+    def _finish(self, path: str, *, is_note: bool) -> None:
+        """All of a document is embedded. Only of notes that is told one by one."""
         self._recovered(path)
         saved, tally = self._saved.pop(path, None), self._tallies.pop(path, _Tally())
+        if not is_note:
+            return
         self._hub.post(
             NoteEmbedded(
                 path=path,

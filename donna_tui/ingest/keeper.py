@@ -56,12 +56,18 @@ class Keeper:
         self._tasks.start("upkeep", self._upkeep)
         self._tasks.start("building the new index", self._swap_when_built)
 
-    async def sync(self, *, full: bool) -> None:
-        """One comparison and all the work it brings; for commands that do not watch.
+    async def compare(self, *, full: bool) -> None:
+        """Compare once and begin the work that this brings, for commands that do not watch; the model may come later.
 
-        Raises VaultReadError if the root is missing, DonnaError if some of the work cannot be done.
+        Raises VaultReadError if the root is missing.
         """
         await self.indexes.reconcile("asked for", accept=full, reread=full)
+
+    async def finish(self, *, full: bool) -> None:
+        """Wait for the work of `compare`, once the model is known. Raises DonnaError if some of it cannot be done."""
+        building = self.indexes.building
+        if building and not building.last_reconcile:  # the model wants a new index, of which `compare` did not know
+            await building.reconcile("asked for", accept=full, reread=full)
         await self.indexes.settled()
         await self.indexes.finish_building()
         if full:

@@ -20,6 +20,7 @@ from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
 from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.backlog import EmbeddingBacklog
+from donna_tui.ingest.beside import Beside
 from donna_tui.ingest.departures import Departures
 from donna_tui.ingest.hints import sort_hints
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
@@ -32,6 +33,7 @@ from donna_tui.text.chunker import Chunk
 from donna_tui.vault.client import VaultClient
 
 FOLLOW_UP_SECONDS = 1.0
+NOTES = "SELECT count(*) FROM memory_documents WHERE source_type = 'vault'"
 
 T = TypeVar("T")
 
@@ -41,7 +43,7 @@ class Parts:
     """What a pipeline is made of.
 
     `folder` holds the space's index files; `window` is in tokens, `rename_window` in seconds; `stays` says that the
-    program runs until somebody quits it.
+    program runs until somebody quits it; `beside` makes what is indexed beside the notes.
     """
 
     root: Path
@@ -53,6 +55,7 @@ class Parts:
     hub: EventHub
     rename_window: float
     stays: bool
+    beside: Callable[[Pipeline], Beside] | None = None
 
 
 class Pipeline:
@@ -64,6 +67,7 @@ class Pipeline:
         self.readers = Readers(index_path(parts.folder, generation), stays=parts.stays)
         self.backlog: EmbeddingBacklog | None = None
         self.last_reconcile: float | None = None
+        self.beside: Beside | None = None
         self._store: MemoryStore | None = None
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="donna-write")
         self._tasks = Supervisor(self._hub)
@@ -81,12 +85,15 @@ class Pipeline:
         parts = self._parts
         database = await self.write(lambda: open_generation(parts.folder, self.generation, parts.recipe))
         self._store = MemoryStore(database, parts.chunk, parts.window)
-        self._source = VaultSource(parts.client, self._store, parts.chunk)
+        self.beside = parts.beside(self) if parts.beside else None
+        self._source = VaultSource(parts.client, self._store, parts.chunk, self.beside)
         self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._settle)
         self.departures = Departures(self._hub, parts.rename_window, self._depart, self._reading, self._count_notes)
         self._tasks.start("reading notes", self._worker.run)
         self._tasks.start("removing notes", self.departures.run)
         self._tasks.start("comparing folders", self._rescan_forever)
+        if self.beside:
+            self._tasks.start("following the memory", self.beside.run)
         return await self.write(lambda: recipe_of(database))
 
     async def embed_with(self, service: EmbeddingService, version: str, dim: int, input_hash: InputHash) -> None:
@@ -114,6 +121,8 @@ class Pipeline:
 
     def _close_files(self) -> None:
         self.readers.close()
+        if self.beside:
+            self._writer.submit(self.beside.close).result()
         if self._store:
             self._writer.submit(self._store.database.close).result()
         self._writer.shutdown(wait=True)
@@ -123,10 +132,15 @@ class Pipeline:
 
         Raises DonnaError where waiting would not help for now, as on a full disk.
         """
-        while self._reading() or self.departures.waiting or (self.backlog and not self.backlog.idle.is_set()):
+        while self._working():
             if trouble := self._worker.trouble or self._tasks.failure:
                 raise trouble
             await asyncio.sleep(0.02)
+
+    def _working(self) -> bool:
+        embedding = self.backlog is not None and not self.backlog.idle.is_set()
+        beside = self.beside is not None and self.beside.waiting
+        return self._reading() or self.departures.waiting or embedding or beside
 
     def _reading(self) -> bool:
         return self._worker.busy or len(self.queue) > 0 or self._rescan_asked.is_set() or self._comparing
@@ -191,6 +205,8 @@ class Pipeline:
         self.queue.put(Job(path, "rebuild" if reread else "changed") for path in found.changed)
         self.departures.expect(found.gone, accept=accept)
         if not prefix:
+            if self.beside:
+                self.beside.look()
             self.departures.complete(found.gone)
             self.last_reconcile = time.time()
         self._hub.post(_reconciled(why, found, started))
@@ -232,7 +248,7 @@ class Pipeline:
         return True
 
     async def _count_notes(self) -> int:
-        count: int = await self.write(lambda: self.store.database.value("SELECT count(*) FROM memory_documents"))
+        count: int = await self.write(lambda: self.store.database.value(NOTES))
         return count
 
 

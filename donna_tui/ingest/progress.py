@@ -34,7 +34,8 @@ def count(database: Database) -> Coverage:
         "SELECT count(*), count(*) FILTER (WHERE embedding_version NOT IN ('', 'failed')) FROM memory_chunks"
     )[0]
     waiting = database.value(
-        "SELECT count(DISTINCT document_id) FROM memory_chunks WHERE embedding_version IN ('', 'failed')"
+        "SELECT count(DISTINCT c.document_id) FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+        " WHERE c.embedding_version IN ('', 'failed') AND d.source_type = 'vault'"
     )
     return Coverage(
         notes=indexed + failed,
@@ -44,7 +45,7 @@ def count(database: Database) -> Coverage:
         chunks_embedded=embedded,
         skipped=skipped,
         failed=failed,
-        sensitive=database.value("SELECT count(*) FROM memory_documents WHERE sensitive"),
+        sensitive=database.value("SELECT count(*) FROM memory_documents WHERE sensitive AND source_type = 'vault'"),
     )
 
 

@@ -11,6 +11,7 @@ from donna_tui.events import NoteDeleted, NoteFailed, NoteIndexed, NoteRenamed, 
 from donna_tui.index.documents import Document
 from donna_tui.index.files import FileState, file_state, file_states, forget_state, save_state, with_etag
 from donna_tui.index.store import MemoryStore, Upserted
+from donna_tui.ingest.beside import NoteObserver, Unobserved
 from donna_tui.ingest.queue import Job
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import Chunk
@@ -73,10 +74,17 @@ def document_of(note: VaultNote) -> Document:
 class VaultSource:
     """Keeps documents and file states in step with the files. Every method is one short piece of work."""
 
-    def __init__(self, client: VaultClient, store: MemoryStore, chunk: Callable[[Document], list[Chunk]]) -> None:
+    def __init__(
+        self,
+        client: VaultClient,
+        store: MemoryStore,
+        chunk: Callable[[Document], list[Chunk]],
+        observer: NoteObserver | None = None,
+    ) -> None:
         self._client = client
         self._store = store
         self._chunk = chunk
+        self._observer = observer or Unobserved()
 
     def ingest(self, job: Job) -> Outcome:
         """Bring one path up to date; what is wrong with the file becomes its state.
@@ -108,12 +116,14 @@ class VaultSource:
         """Remove a note that is gone for good; None if the index did not have it."""
         known = self._store.delete(SOURCE, path)
         forget_state(self._store.database, path)
+        self._observer.removed(path)
         return NoteDeleted(path=path) if known else None
 
     def skip(self, entry: Entry) -> NoteSkipped:
         """Note that a file is not indexed, and why; a document that it had is removed."""
         reason = entry.reason or Reason.IGNORED
-        self._store.delete(SOURCE, entry.path)
+        if self._store.delete(SOURCE, entry.path):
+            self._observer.removed(entry.path)
         stat = entry.stat
         state = FileState(path=entry.path, state="skipped", reason=reason, message=entry.message)
         if stat:
@@ -134,12 +144,15 @@ class VaultSource:
             self._store.rename(moved_from, document)
             forget_state(self._store.database, moved_from)
             save_state(self._store.database, state)
+            self._observer.stored(note)  # first, so that what both have in common keeps its vectors
+            self._observer.removed(moved_from)
             return NoteRenamed(path=note.path, old_path=moved_from)
         started = time.perf_counter()
         chunks = self._chunk(document)
         chunk_ms, started = _since(started), time.perf_counter()
         stored = self._store.upsert(document, chunks)
         save_state(self._store.database, state)
+        self._observer.stored(note)
         why = job.why if known else "new"
         return _indexed(
             replace(job, why=why), note, stored, StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))

@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-
-import watchfiles
+from typing import Any
 
 from donna_tui.events import EventHub, WatcherStateChanged
 
@@ -24,6 +23,13 @@ class Hint:
 
     paths: frozenset[str]
     everything: bool = False
+
+
+def _awatch() -> Any:
+    """Only who watches pays for the import, and not on the loop: it brings all of `multiprocessing` along."""
+    from watchfiles import awatch
+
+    return awatch
 
 
 class Watcher:
@@ -53,8 +59,9 @@ class Watcher:
     async def _watch_natively(self) -> None:
         if not self._root.is_dir():
             return
+        awatch = await asyncio.to_thread(_awatch)
         stop = asyncio.Event()
-        events = watchfiles.awatch(
+        events = awatch(
             self._root,
             watch_filter=None,
             step=STEP_MS,

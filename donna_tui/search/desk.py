@@ -12,10 +12,12 @@ from donna_tui.errors import ModelError
 from donna_tui.events import EventHub, SearchDone
 from donna_tui.index.database import Database
 from donna_tui.index.invocations import InputHash, Invocation
+from donna_tui.index.packing import Vector
 from donna_tui.index.readers import Readers
-from donna_tui.index.vectors import Vector, VectorIndex
+from donna_tui.index.vectors import VectorIndex
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.hybrid import Question, Settings, ask, more_like, search
+from donna_tui.search.why_not import WhyNot, why_not
 
 REMEMBERED_QUERIES = 64
 
@@ -44,18 +46,27 @@ class SearchDesk:
         taken, self._invocations = self._invocations, []
         return taken
 
-    async def search(self, request: SearchRequest) -> SearchOutcome:
-        """Answer a request. Raises DatabaseError; without a model the answer is by words, and says so."""
+    async def search(self, request: SearchRequest, *, max_k: int | None = None) -> SearchOutcome:
+        """Answer a request, with at most `max_k` hits instead of the configured number.
+
+        Raises DatabaseError; without a model the answer is by words, and says so.
+        """
         started = time.perf_counter()
         question = await self._with_vector(ask(request))
-        return await self._answer(
-            started, lambda database, vectors: search(database, vectors, question, self._settings)
-        )
+        settings = self._settings if max_k is None else replace(self._settings, max_k=max_k)
+        return await self._answer(started, lambda database, vectors: search(database, vectors, question, settings))
 
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
         """Passages of other notes that are like this one. Raises DatabaseError."""
         return await self._answer(
             time.perf_counter(), lambda database, vectors: more_like(database, vectors, hit, request)
+        )
+
+    async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
+        """Why a note is not among the hits of a request. Raises DatabaseError."""
+        question = await self._with_vector(ask(request))
+        return await self._readers().run(
+            lambda database, vectors: why_not(database, vectors, question, self._settings, path)
         )
 
     async def _answer(self, started: float, work: Callable[[Database, VectorIndex], SearchOutcome]) -> SearchOutcome:

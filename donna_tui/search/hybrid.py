@@ -12,7 +12,8 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import places_of
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import KeywordMatch, begun_stem, newest, quoted, search_words
-from donna_tui.index.vectors import Vector, VectorIndex, vectors_of
+from donna_tui.index.packing import Vector
+from donna_tui.index.vectors import VectorIndex, vectors_of
 from donna_tui.results import Filters, Hit, Mode, SearchOutcome, SearchRequest, Snippet
 from donna_tui.search.query import Query, parse_query
 from donna_tui.search.ranking import Candidate, Ranked, fuse
@@ -62,25 +63,39 @@ def search(database: Database, vectors: VectorIndex, question: Question, setting
     """Answer a question. Raises DatabaseError only."""
     request = question.request
     k = max(0, min(request.k, settings.max_k))
-    ranked = _rank(database, vectors, question, max(CANDIDATES, 4 * k)) if k else []
-    relevant = [one for one in ranked if _relevant(one, settings.min_score)]
-    rest = [one for one in ranked if not _relevant(one, settings.min_score)]
-    if relevant and not _answered(question, relevant[:LOOKED_AT], _load(database, relevant[:LOOKED_AT])):
-        relevant, rest = [], ranked
-    near = rest[:k] if request.near_misses or not relevant else []
-    rows = _load(database, [*relevant[:k], *near])
+    judged = judge(database, vectors, question, settings, k)
+    near = judged.others[:k] if request.near_misses or not judged.hits else []
+    rows = _load(database, [*judged.hits[:k], *near])
     terms = question.query.terms
     return SearchOutcome(
         request=request,
         mode=question.mode,
-        hits=tuple(_hit(one, rows[one.id], terms, request) for one in relevant[:k] if one.id in rows),
+        hits=tuple(_hit(one, rows[one.id], terms, request) for one in judged.hits[:k] if one.id in rows),
         near_misses=tuple(_hit(one, rows[one.id], terms, request) for one in near if one.id in rows),
-        searched_notes=database.value("SELECT count(*) FROM memory_documents"),
+        searched_notes=database.value("SELECT count(*) FROM memory_documents WHERE source_type = 'vault'"),
         note=question.note,
     )
 
 
-def _relevant(one: Ranked, min_score: float) -> bool:
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The candidates of a question, best first. Where none of them answers it, none is a hit."""
+
+    hits: list[Ranked]
+    others: list[Ranked]
+    answered: bool
+
+
+def judge(database: Database, vectors: VectorIndex, question: Question, settings: Settings, k: int) -> Judged:
+    """Rank the candidates for k hits, and tell hits from the others."""
+    ranked = _rank(database, vectors, question, max(CANDIDATES, 4 * k)) if k else []
+    hits = [one for one in ranked if is_relevant(one, settings.min_score)]
+    if hits and not _answered(question, hits[:LOOKED_AT], _load(database, hits[:LOOKED_AT])):
+        return Judged([], ranked, answered=False)
+    return Judged(hits, [one for one in ranked if not is_relevant(one, settings.min_score)], answered=True)
+
+
+def is_relevant(one: Ranked, min_score: float) -> bool:
     """A shared word is never cut by the threshold of the vectors."""
     return one.keyword_rank is not None or (one.cosine is not None and one.cosine >= min_score)
 
@@ -98,17 +113,21 @@ def _rank(database: Database, vectors: VectorIndex, question: Question, limit: i
     meaning: dict[int, float] = {}
     cosines: dict[int, float] = {}
     if question.mode != "semantic":
-        words = {match.id: match.score for match in _matches(database, question, limit)}
+        words = {match.id: match.score for match in matches(database, question, limit)}
     if question.vector is not None and question.mode != "keyword":
         found = vectors.search(database, question.vector, question.scope, limit)
         meaning = {match.id: match.score for match in found}
         cosines = meaning | _cosines(database, question.vector, words.keys() - meaning.keys())
     places = places_of(database, [*words, *(each for each in meaning if each not in words)])
-    candidates = [Candidate(each, *place, words.get(each), cosines.get(each)) for each, place in places.items()]
+    candidates = [
+        Candidate(each, at.document, at.first, words.get(each), cosines.get(each), at.last, at.is_turn)
+        for each, at in places.items()
+    ]
     return fuse(candidates, list(words), list(meaning), trust=question.trust)
 
 
-def _matches(database: Database, question: Question, limit: int) -> list[KeywordMatch]:
+def matches(database: Database, question: Question, limit: int) -> list[KeywordMatch]:
+    """The keyword leg; without any word to look for, the newest notes that the filters let through."""
     if question.query.terms:
         return search_words(database, _expression(database, question), question.scope, limit)
     return newest(database, question.scope, limit) if question.narrows else []

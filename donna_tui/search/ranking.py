@@ -12,17 +12,21 @@ MEANING_WEIGHT = 0.5
 NEIGHBOUR_SHARE = 0.08
 """What a passage gets of the better one of those before and after it in its note: answers often span both."""
 
+TURN_SHARE = 0.3
+"""The same for a turn of a conversation, which is often an answer and says nothing without what it answers."""
+
 SAME_NOTE_DECAY = 0.97
 """Each further passage of a note counts that much less, so that one note does not fill the list."""
 
-# All three were measured on the development questions; docs/retrieval.md has the table.
+# All four were measured on the development questions; docs/retrieval.md has the table.
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A passage that a leg found: its chunk key, its note, its place in the note, and what each leg says of it.
 
-    `bm25` and `cosine` are None where the leg did not find it, or the passage has no vector.
+    `bm25` and `cosine` are None where the leg did not find it, or the passage has no vector. Turns of a conversation
+    may take several places, up to `last`.
     """
 
     id: int
@@ -30,6 +34,13 @@ class Candidate:
     index: int
     bm25: float | None
     cosine: float | None
+    last: int | None = None
+    is_turn: bool = False
+
+    @property
+    def end(self) -> int:
+        """The last of its places."""
+        return self.index if self.last is None else self.last
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +87,15 @@ def _convex_sum(candidates: Collection[Candidate], share: float) -> dict[int, fl
 
 
 def _with_neighbours(candidates: Collection[Candidate], scores: Mapping[int, float]) -> dict[int, float]:
-    places = {(one.document, one.index): scores[one.id] for one in candidates}
+    before = {(one.document, one.end + 1): scores[one.id] for one in candidates}
+    after = {(one.document, one.index - 1): scores[one.id] for one in candidates}
 
-    def beside(one: Candidate) -> float:
-        return max(places.get((one.document, one.index + step), 0.0) for step in (-1, 1))
+    def lifted(one: Candidate) -> float:
+        share = TURN_SHARE if one.is_turn else NEIGHBOUR_SHARE
+        beside = max(before.get((one.document, one.index), 0.0), after.get((one.document, one.end), 0.0))
+        return (scores[one.id] + share * beside) / (1.0 + share)
 
-    return {one.id: (scores[one.id] + NEIGHBOUR_SHARE * beside(one)) / (1.0 + NEIGHBOUR_SHARE) for one in candidates}
+    return {one.id: lifted(one) for one in candidates}
 
 
 def _varied(ranked: Sequence[Ranked]) -> list[Ranked]:

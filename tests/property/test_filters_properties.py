@@ -12,13 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from donna_tui.index import filters as index_filters
 from donna_tui.index import scan
 from donna_tui.index.documents import Document
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.packing import Vector, packed, unpacked
 from donna_tui.index.scan import ExactScan
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import VecTable, Vector, VectorIndex, VectorMatch
+from donna_tui.index.vectors import VecTable, VectorIndex, VectorMatch
 from donna_tui.results import Filters
 from donna_tui.text.chunker import Chunk
 from tests.unit.index_parts import DIM, cut, open_store, unit
@@ -80,7 +82,7 @@ def make_library(folder: Path) -> Library:
         sql = "SELECT id, embed_hash FROM memory_chunks WHERE embedding_version = ''"
         rows = [(each, hashed, unit(rng.normal(size=DIM))) for each, hashed in store.database.rows(sql)]
         store.store_vectors(rows)
-        vectors |= {each: vector for each, _, vector in rows}
+        vectors |= {each: unpacked(packed(vector)) for each, _, vector in rows}
     for document in documents[::5]:
         store.delete(document.source_type, document.source_id, document.user_id)
     alive = {each.source_id: each for number, each in enumerate(documents) if number % 5}
@@ -133,7 +135,7 @@ def tagged(tags: tuple[str, ...], wanted: str) -> bool:
 def admits(scope: Filters, document: Document) -> bool:
     return (
         document.user_id == scope.user_id
-        and (not scope.sources or document.source_type in scope.sources)
+        and (document.source_type in scope.sources if scope.sources else document.source_type != "task")
         and below(document.source_id, scope.path_prefix)
         and (not scope.within or document.source_id in scope.within)
         and document.source_id not in scope.exclude
@@ -207,7 +209,13 @@ def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(
     library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], word: str, k: int
 ) -> None:
     expected = {each.id for each in brute_force(library, scope) if word in each.words}
-    matches = search_words(library.store.database, quoted(word), as_scope(scope), k)
+    database = library.store.database
+    ways = []
+    for broad in (0.0, 1.1):
+        with mock.patch.object(index_filters, "BROAD", broad):
+            ways.append(search_words(database, quoted(word), as_scope(scope), k))
+    matches = search_words(database, quoted(word), as_scope(scope), k)
+    assert ways == [matches, matches]
     assert len(matches) == min(k, len(expected))
     assert {match.id for match in matches} <= expected
     assert [match.score for match in matches] == sorted((match.score for match in matches), reverse=True)

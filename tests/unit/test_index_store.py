@@ -11,6 +11,7 @@ from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.documents import Document, folders_of, linking_to, sources_of
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.packing import coarse, packed
 from donna_tui.index.store import MemoryStore
 from donna_tui.results import Filters
 from donna_tui.text.chunker import Chunk
@@ -241,13 +242,17 @@ def test_a_word_that_was_removed_is_in_no_byte_of_the_index(store: MemoryStore, 
 def test_a_deleted_notes_vector_is_in_no_byte_of_the_index(store: MemoryStore) -> None:
     store.upsert(note("a.md", "the only one"))
     store.upsert(note("b.md", "another one"))
-    vector = vector_of(store.pending(10)[1].text).tobytes()
+    vector = vector_of(store.pending(10)[1].text)
     embed_all(store)
     store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
-    assert vector in bytes_on_disk(store.database.path.parent)
+    written = bytes_on_disk(store.database.path.parent)
+    assert packed(vector) in written
+    assert coarse(vector) in written
     store.delete("vault", "a.md")
     store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
-    assert vector not in bytes_on_disk(store.database.path.parent)
+    left = bytes_on_disk(store.database.path.parent)
+    assert packed(vector) not in left
+    assert coarse(vector) not in left
 
 
 def test_twins_share_a_vector_that_survives_the_first_deletion(store: MemoryStore) -> None:

@@ -80,6 +80,7 @@ async def test_before_anything_is_known_there_is_a_status(tmp_path: Path) -> Non
 
 async def test_counting_again_only_when_something_moved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitor_module, "INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(monitor_module, "LEAST_REST", 0)
     bench = Bench()
     task = asyncio.create_task(bench.monitor.run())
     await settle()

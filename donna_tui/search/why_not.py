@@ -1,0 +1,154 @@
+"""Why a note is not among the hits of a question: the first of all the steps of a search that kept it out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from donna_tui.index.database import Database
+from donna_tui.index.files import file_state
+from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
+from donna_tui.index.vectors import LARGEST_K, VectorIndex, vectors_of
+from donna_tui.results import Filters
+from donna_tui.search.hybrid import CANDIDATES, Judged, Question, Settings, is_relevant, judge, matches
+
+FILTER_WORDS = {
+    "sources": "the kind of document", "path_prefix": "the folder", "within": "the chosen notes",
+    "exclude": "the notes to leave out", "note_type": "the type", "tags": "the tags", "after": "the earliest date",
+    "before": "the latest date", "sensitive": "the sensitivity",
+}  # fmt: skip
+
+
+class Cause(StrEnum):
+    """What kept a note out."""
+
+    NOTHING = "it_is_a_hit"
+    NOT_INDEXED = "not_indexed"
+    OUTSIDE_FILTERS = "outside_filters"
+    LACKS_WORDS = "lacks_demanded_words"
+    TOO_FAR = "not_among_the_candidates"
+    BELOW_THRESHOLD = "below_threshold"
+    NOTHING_RELEVANT = "nothing_relevant"
+    BEHIND_OTHERS = "behind_others"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyNot:
+    """What became of a note in a search, and in plain words why.
+
+    `rank` is that of its best passage among all that were judged, `keyword_rank` and `vector_rank` those in each leg;
+    None where it has none. `cosine` is that of its passage that is nearest to the question.
+    """
+
+    path: str
+    cause: Cause
+    detail: str
+    rank: int | None = None
+    keyword_rank: int | None = None
+    vector_rank: int | None = None
+    cosine: float | None = None
+
+
+def why_not(database: Database, vectors: VectorIndex, question: Question, settings: Settings, path: str) -> WhyNot:
+    """Explain the absence of a note, or say that it is there. Raises DatabaseError."""
+    user = question.query.filters.user_id
+    documents = database.rows("SELECT id FROM memory_documents WHERE user_id = ? AND source_id = ?", (user, path))
+    if not documents:
+        return WhyNot(path=path, cause=Cause.NOT_INDEXED, detail=_absence(database, path))
+    outside = _kept_out(database, question.scope, path)
+    if outside:
+        return outside
+    return _judged(database, vectors, question, settings, WhyNot(path=path, cause=Cause.NOTHING, detail=""))
+
+
+def _absence(database: Database, path: str) -> str:
+    state = file_state(database, path)
+    if state is None:
+        return "the index knows no such note; is this its path within the vault?"
+    return f"it is not indexed: {state.message or state.reason or state.state}"
+
+
+def _kept_out(database: Database, scope: Scope, path: str) -> WhyNot | None:
+    """The filters and demanded words that no passage of the note satisfies, each looked at alone, then all at once."""
+    filters = [words for words, alone in _each_filter(scope.filters) if not _admits(database, Scope(alone), path)]
+    if filters:
+        detail = f"it is outside of {', '.join(filters)}"
+        return WhyNot(path=path, cause=Cause.OUTSIDE_FILTERS, detail=detail)
+    plain = Filters(user_id=scope.filters.user_id)
+    lacking = [each for each in scope.required if not _admits(database, Scope(plain, (each,)), path)]
+    if lacking:
+        return WhyNot(path=path, cause=Cause.LACKS_WORDS, detail=f"no passage of it has {' or '.join(lacking)}")
+    if not _admits(database, scope, path):
+        detail = "no single passage of it has all that is demanded and nothing that is forbidden"
+        return WhyNot(path=path, cause=Cause.LACKS_WORDS, detail=detail)
+    return None
+
+
+def _each_filter(filters: Filters) -> Iterator[tuple[str, Filters]]:
+    none = Filters(user_id=filters.user_id)
+    for name, words in FILTER_WORDS.items():
+        if getattr(filters, name) != getattr(none, name):
+            yield words, replace(none, **{name: getattr(filters, name)})
+
+
+def _admits(database: Database, scope: Scope, path: str) -> bool:
+    return bool(_passages(database, scope, path))
+
+
+def _passages(database: Database, scope: Scope, path: str) -> list[int]:
+    where, parameters = conditions(scope)
+    rows = database.rows(
+        f"SELECT c.id FROM {ALL_CHUNKS} WHERE d.source_id = ? AND {where}",  # noqa: S608
+        [path, *parameters],
+    )
+    return [each for (each,) in rows]
+
+
+def _judged(database: Database, vectors: VectorIndex, question: Question, settings: Settings, found: WhyNot) -> WhyNot:
+    """Follow the note's passages through both legs, the fusion, the threshold and the bar of relevance."""
+    ids = set(_passages(database, question.scope, found.path))
+    k = max(1, min(question.request.k, settings.max_k))
+    found = _ranked_by_legs(database, vectors, question, ids, found)
+    judged = judge(database, vectors, question, settings, k)
+    ordered = sorted((*judged.hits, *judged.others), key=lambda one: -one.rank_score)
+    best = next((one for one in ordered if one.id in ids), None)
+    if best is None:
+        detail = f"others are nearer, by words and by meaning; the best {max(CANDIDATES, 4 * k)} of each are judged"
+        return replace(found, cause=Cause.TOO_FAR, detail=detail)
+    if not judged.answered:
+        place = 1 + ordered.index(best)
+        detail = f"nothing is close enough to the question to be an answer; it is near miss {place}"
+        return replace(found, cause=Cause.NOTHING_RELEVANT, detail=detail, rank=place)
+    if not any(is_relevant(one, settings.min_score) for one in ordered if one.id in ids):
+        detail = f"it shares no word with the question, and its cosine is below {settings.min_score:g}"
+        return replace(found, cause=Cause.BELOW_THRESHOLD, detail=detail)
+    return _placed(judged, ids, k, found)
+
+
+def _placed(judged: Judged, ids: Collection[int], k: int, found: WhyNot) -> WhyNot:
+    place = next(number for number, one in enumerate(judged.hits, 1) if one.id in ids)
+    if place <= k:
+        return replace(found, rank=place, detail=f"it is hit {place}")
+    detail = f"it would be hit {place}; the search shows {k}"
+    return replace(found, cause=Cause.BEHIND_OTHERS, rank=place, detail=detail)
+
+
+def _ranked_by_legs(
+    database: Database, vectors: VectorIndex, question: Question, ids: Collection[int], found: WhyNot
+) -> WhyNot:
+    """With the ranks of the note's best passages in each leg, as far as sqlite-vec can count, and the best cosine."""
+    if question.mode != "semantic":
+        words = [match.id for match in matches(database, question, LARGEST_K)]
+        found = replace(found, keyword_rank=_place(words, ids))
+    if question.vector is None or question.mode == "keyword":
+        return found
+    meaning = [match.id for match in vectors.search(database, question.vector, question.scope, LARGEST_K)]
+    cosines = [float(np.dot(vector, question.vector)) for vector in vectors_of(database, sorted(ids)).values()]
+    return replace(found, vector_rank=_place(meaning, ids), cosine=max(cosines, default=None))
+
+
+def _place(ordered: Sequence[int], ids: Collection[int]) -> int | None:
+    return next((number for number, each in enumerate(ordered, 1) if each in ids), None)

@@ -1,0 +1,340 @@
+"""Donna and a user who knows git well take turns in one vault: the files are always those of the model, and so is undo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.vault.changes import Change, OperationKind, Plan
+from donna_tui.vault.seen import whatever
+from donna_tui.vault.writer import VaultWriter
+from tests.git_vaults import User, fill, memory_folder, new_writer
+
+PATHS = ("Inbox/a.md", "Inbox/b [1].md", "Projects/deep/über.md")
+TEXTS = (
+    "",
+    "same\n",
+    "one\ntwo\n",
+    "crlf\r\nlines\r\n",
+    "no end",
+    "\ufeffmark\n",
+    "---\ntitle: x\n---\nbody\n",
+    "see [[a]]\n",
+)
+STEPS = st.integers(1, 4)
+path_of, text_of = st.sampled_from(PATHS), st.sampled_from(TEXTS)
+
+Files = dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Done:
+    """An operation in the model: its id, and what it did."""
+
+    id: str
+    changes: tuple[Change, ...]
+
+
+def without(files: Files, operations: Iterable[Done]) -> Files | None:
+    """The files with operations taken back, the first one first; None where a file is not as the operation left it."""
+    files = dict(files)
+    for operation in operations:
+        for change in reversed(operation.changes):
+            if files.pop(change.path, None) != change.after:
+                return None
+            if change.before is not None:
+                files[change.path] = change.before
+    return files
+
+
+def turned(operation: Done) -> Done:
+    """What takes the taking back back."""
+    return Done(operation.id, tuple(change.reversed for change in reversed(operation.changes)))
+
+
+class Vault(RuleBasedStateMachine):
+    """The model: the files, and the two stacks of operations, the next one last."""
+
+    steps = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = ExitStack()
+        base = self.held.enter_context(memory_folder())
+        environment = self.held.enter_context(pytest.MonkeyPatch.context())
+        environment.setenv("HOME", str(base / "home"))
+        environment.setenv("XDG_CONFIG_HOME", str(base / "home/xdg"))
+        self.user = User(base / "home")
+        self.user.environment |= {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true"}
+        self.root, self.state = base / "v", base / "state"
+        self.files: Files = {}
+        self.done: list[Done] = []
+        self.undone: list[Done] = []
+        self.count = 0
+
+    def teardown(self) -> None:
+        try:
+            if (self.root / ".git").exists():
+                self.check_stacks()
+                assert not self.git("fsck", "--full", "--strict", "--no-dangling").strip()
+                assert not list((self.root / ".git").rglob("*.lock"))
+        finally:
+            self.held.close()
+
+    @initialize(born=st.booleans(), attributes=st.sampled_from(["", "* text=auto\n"]))
+    def begin(self, born: bool, attributes: str) -> None:
+        self.root.mkdir()
+        self.git("init", "--quiet")
+        fill(self.root, {"Inbox/a.md": "from before\n", ".gitattributes": attributes})
+        if born:
+            self.user.commit_all(self.root, "base")
+        self.follow_the_user()
+        self.writer: VaultWriter = new_writer(self.root, self.state)
+
+    def git(self, *arguments: str, may_fail: bool = False) -> str:
+        return self.user.git(self.root, *arguments, may_fail=may_fail)
+
+    def on_disk(self) -> Files:
+        found = (path for path in self.root.rglob("*") if path.is_file())
+        return {
+            str(path.relative_to(self.root)): path.read_bytes()
+            for path in found
+            if path.relative_to(self.root).parts[0] != ".git"
+        }
+
+    @invariant()
+    def the_files_are_those_of_the_model(self) -> None:
+        type(self).steps += 1
+        assert not self.root.exists() or self.on_disk() == self.files
+
+    def check_stacks(self) -> None:
+        assert [each.id for each in self.writer.undoable()] == [each.id for each in reversed(self.done)]
+        assert [each.id for each in self.writer.redoable()] == [each.id for each in reversed(self.undone)]
+
+    def follow_the_user(self) -> None:
+        """What the user's own git did to the files is theirs to know."""
+        self.files = self.on_disk()
+
+    def apply(self, plan: Plan) -> str:
+        """Carry a plan out; the id of the operation. Nothing but the branch and, where nothing is staged, the index moves."""
+        before = self.theirs()
+        outcome = self.writer.apply(plan)
+        after = self.theirs()
+        if not before.pop("staged"):
+            assert not after.pop("staged")
+            before.pop("index")
+            after.pop("index")
+        else:
+            after.pop("staged")
+        assert after == before
+        for change in plan.changes:
+            assert self.files.pop(change.path, None) == change.before
+            if change.after is not None:
+                self.files[change.path] = change.after
+        assert self.on_disk() == self.files
+        return outcome.operation
+
+    def theirs(self) -> dict[str, object]:
+        head = self.git("symbolic-ref", "--quiet", "HEAD", may_fail=True).strip()
+        refs = self.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+        index = self.root / ".git/index"
+        tip = self.git("rev-parse", "--quiet", "--verify", "HEAD", may_fail=True).strip()
+        staged = ("diff-index", "--cached", "--name-only", tip) if tip else ("ls-files", "--cached")
+        return {
+            "head": head,
+            "refs": [line for line in refs if not line.startswith((f"{head} ", "refs/donna/"))],
+            "index": index.read_bytes() if index.exists() else b"",
+            "staged": self.git(*staged),
+        }
+
+    def do(self, plan: Plan) -> None:
+        operation = self.apply(plan)
+        if plan.changes:
+            self.done.append(Done(operation, plan.changes))
+            self.undone.clear()
+
+    @rule(path=path_of, text=text_of, replace=st.booleans())
+    def donna_writes(self, path: str, text: str, replace: bool) -> None:
+        self.do(self.writer.planner.write(path, text, seen=whatever, replace=replace))
+        if replace:
+            assert self.files[path] == text.encode()
+
+    @precondition(lambda self: set(PATHS) & set(self.files))
+    @rule(data=st.data())
+    def donna_deletes(self, data: st.DataObject) -> None:
+        path = data.draw(st.sampled_from(sorted(set(PATHS) & set(self.files))))
+        self.do(self.writer.planner.delete(path, seen=whatever))
+
+    @precondition(lambda self: set(PATHS) & set(self.files) and set(PATHS) - set(self.files))
+    @rule(data=st.data(), links=st.booleans())
+    def donna_moves(self, data: st.DataObject, links: bool) -> None:
+        src = data.draw(st.sampled_from(sorted(set(PATHS) & set(self.files))))
+        dst = data.draw(st.sampled_from(sorted(set(PATHS) - set(self.files))))
+        self.do(self.writer.planner.move(src, dst, seen=whatever, links=links))
+        assert dst in self.files
+        assert src not in self.files
+
+    @rule(n=STEPS)
+    def donna_undoes(self, n: int) -> None:
+        self.restore(OperationKind.UNDO, n)
+
+    @rule(n=STEPS)
+    def donna_redoes(self, n: int) -> None:
+        self.restore(OperationKind.REDO, n)
+
+    def restore(self, kind: OperationKind, n: int) -> bool:
+        """Undo or redo; whether the model says that it can be done."""
+        undo = kind is OperationKind.UNDO
+        source, target = (self.done, self.undone) if undo else (self.undone, self.done)
+        plan = self.writer.restorer.undo if undo else self.writer.restorer.redo
+        chosen = source[: -n - 1 : -1]
+        wanted = without(self.files, chosen if undo else map(turned, chosen))
+        if len(chosen) < n or wanted is None:
+            with pytest.raises(VaultWriteError) as refused:
+                plan(n)
+            nothing = Reason.NOTHING_TO_UNDO if undo else Reason.NOTHING_TO_REDO
+            assert refused.value.reason is (nothing if len(chosen) < n else Reason.UNDO_CONFLICT)
+            assert self.on_disk() == self.files
+            return False
+        self.apply(plan(n))
+        assert self.files == wanted
+        del source[-n:]
+        target += chosen
+        return True
+
+    @rule(n=STEPS)
+    def donna_goes_there_and_back(self, n: int) -> None:
+        before, steps = dict(self.files), 0
+        while steps < n and self.restore(OperationKind.UNDO, 1):
+            steps += 1
+        for _ in range(steps):
+            assert self.restore(OperationKind.REDO, 1)
+        assert self.files == before
+        self.check_stacks()
+
+    @rule()
+    def donna_starts_again(self) -> None:
+        self.writer = new_writer(self.root, self.state)
+        assert self.writer.recover() is None
+        self.check_stacks()
+
+    @rule(path=path_of, text=text_of, own=st.booleans())
+    def the_user_edits(self, path: str, text: str, own: bool) -> None:
+        """Save a note, with words that are nowhere else or with words that may be in git already."""
+        self.count += 1
+        text = f"{text}edit {self.count}" if own else text
+        fill(self.root, {path: text})
+        self.files[path] = text.encode()
+
+    @precondition(lambda self: set(PATHS) & set(self.files))
+    @rule(data=st.data())
+    def the_user_deletes(self, data: st.DataObject) -> None:
+        path = data.draw(st.sampled_from(sorted(set(PATHS) & set(self.files))))
+        (self.root / path).unlink()
+        del self.files[path]
+
+    @rule()
+    def the_user_commits(self) -> None:
+        self.user.commit_all(self.root, "by the user")
+        assert not self.git("status", "--porcelain")
+
+    @precondition(lambda self: set(PATHS) & set(self.files))
+    @rule(data=st.data())
+    def the_user_stages(self, data: st.DataObject) -> None:
+        self.git("add", "--", data.draw(st.sampled_from(sorted(set(PATHS) & set(self.files)))))
+
+    @rule()
+    def the_user_collects_garbage(self) -> None:
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "--quiet", "--prune=now")
+
+    @precondition(lambda self: self.commits())
+    @rule(how=st.sampled_from(["unstage", "stash", "amend", "amend with all", "detach"]))
+    def the_user_does_small_things(self, how: str) -> None:
+        if how == "stash":
+            self.stash_and_take_out_again()
+        elif how == "unstage":
+            self.git("reset", "--quiet")
+        elif how == "detach":
+            self.git("checkout", "--quiet", "--detach")
+        else:
+            if how == "amend with all":
+                self.git("add", "--all")
+            self.git("commit", "--quiet", "--amend", "--no-edit", "--allow-empty")
+
+    @rule(how=st.sampled_from(["squash", "fixup", "onto", "branch", "branch from before", "back"]))
+    def the_user_rewrites_history(self, how: str) -> None:
+        self.user.commit_all(self.root, f"before: {how}")
+        self.count += 1
+        if how in ("squash", "fixup"):
+            self.rebase(f"sed -i '2s/^pick/{how}/'", "HEAD~2")
+        elif how == "onto":
+            self.rebase("true", "--onto", self.commit_elsewhere(), "HEAD~2")
+        elif how == "back":
+            self.git("checkout", "--quiet", "-", may_fail=True)
+        else:
+            back = min(how.endswith("before") * 2, self.commits() - 1)
+            self.git("checkout", "--quiet", "-b", f"branch-{self.count}", f"HEAD~{back}")
+        self.follow_the_user()
+
+    def stash_and_take_out_again(self) -> None:
+        if self.git("status", "--porcelain"):
+            self.git("stash", "push", "--quiet", "--include-untracked", may_fail=True)
+            self.git("stash", "pop", "--quiet", "--index", may_fail=True)
+            self.git("stash", "clear")
+            if self.git("ls-files", "--unmerged"):
+                self.git("reset", "--quiet")
+        self.follow_the_user()
+
+    def rebase(self, editor: str, *arguments: str) -> None:
+        """Rebase the last two commits; give up as a person would if nothing is left of them."""
+        if self.commits() > 2:
+            self.user.environment["GIT_SEQUENCE_EDITOR"] = editor
+            self.git("rebase", "--quiet", "--interactive", "--keep-empty", *arguments, may_fail=True)
+            self.git("rebase", "--abort", may_fail=True)
+
+    def commit_elsewhere(self) -> str:
+        if self.commits() < 3:
+            return "HEAD"
+        message = f"elsewhere {self.count}"
+        return self.git("commit-tree", "-p", "HEAD~2", "-m", message, "HEAD~2^{tree}").strip()
+
+    def commits(self) -> int:
+        return int(self.git("rev-list", "--count", "HEAD", may_fail=True) or 0)
+
+
+def run(examples: int, steps: int) -> None:
+    limits = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink],
+    )
+    run_state_machine_as_test(Vault, settings=limits)
+
+
+def test_forty_histories_of_thirty_steps() -> None:
+    run(40, 30)
+
+
+@pytest.mark.stress
+def test_twenty_thousand_steps_in_histories_of_up_to_a_thousand() -> None:
+    """Hypothesis ends some histories early, so that it is the steps that are counted."""
+    Vault.steps = 0
+    while Vault.steps < 20 * 1_000:
+        run(20, 1_000)

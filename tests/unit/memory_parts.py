@@ -1,0 +1,124 @@
+"""A memory and an index on files of their own, without an engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from donna_tui.config.models import ChatSourceConfig, SourcesConfig
+from donna_tui.events import EngineEvent, EventHub
+from donna_tui.index.store import MemoryStore
+from donna_tui.memories import ImportReport, MemoryChunk, MemorySource, MemoryType, SessionRow, Turn
+from donna_tui.memory.book import Book, open_book
+from donna_tui.memory.conversations import Recorder
+from donna_tui.memory.follower import FeedParts, Follower
+from donna_tui.memory.importing import Import
+from donna_tui.memory.passages import Cut
+from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.vault.client import VaultClient
+from tests.unit.index_parts import open_store
+
+CUT = Cut(EstimatedTokens(), 256)
+DAY = 86_400.0
+START = 1_700_000_000.0
+
+
+class Words:
+    """Counts words, so that a test can tell tokens by hand."""
+
+    name = "words"
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+
+def turn(number: int, text: str, role: str = "user", at: float | None = None, **others: Any) -> Turn:
+    return Turn(number=number, role=role, speaker=others.pop("speaker", role), text=text, at=at, **others)
+
+
+def session(name: str = "s1", **others: Any) -> SessionRow:
+    values: dict[str, Any] = {
+        "title": "", "turns": 2, "started_at": START, "last_at": START, "closed": True, "sensitive": False, **others,
+    }  # fmt: skip
+    return SessionRow(name=name, **values)
+
+
+def memory(name: str, content: str, kind: MemoryType = MemoryType.EPISODIC, score: float = 0.0, **others: Any) -> MemoryChunk:
+    return MemoryChunk(
+        id=f"memory:{name}", source=MemorySource.MEMORY, source_id=name, memory_type=kind, content=content, score=score,
+        **others,
+    )  # fmt: skip
+
+
+def jsonl(path: Path, rows: Iterable[object]) -> Path:
+    """A file with one JSON value a line; bytes are written as they are."""
+    lines = (row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows)
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    return path
+
+
+def said(session_id: str, *texts: str, **others: Any) -> list[dict[str, Any]]:
+    """Turns of a conversation that change sides."""
+    return [
+        {"session_id": session_id, "turn": number, "role": ("assistant", "user")[number % 2], "text": text, **others}
+        for number, text in enumerate(texts, 1)
+    ]
+
+
+def import_file(book: Book, path: Path, **recorder: Any) -> ImportReport:
+    importing = Import(Recorder(book, **recorder))
+    for _ in importing.run(path):
+        continue
+    return importing.report
+
+
+class Desk:
+    """A state folder with a memory, an index and what follows from one into the other."""
+
+    def __init__(self, folder: Path, **sources: Any) -> None:
+        self.folder, self.vault = folder / "state", folder / "vault"
+        self.folder.mkdir(exist_ok=True)
+        self.vault.mkdir(exist_ok=True)
+        self.book = open_book(self.folder)
+        self.store: MemoryStore = open_store(self.folder / "index-1.db")
+        self.events: list[EngineEvent] = []
+        hub = EventHub()
+        hub.subscribe(self.events.append)
+        self.client = VaultClient(self.vault)
+        self.follower = Follower(
+            FeedParts(folder=self.folder, sources=SourcesConfig(**sources), client=self.client, cut=CUT, hub=hub),
+            self.store,
+        )
+
+    def follow(self) -> int:
+        """Bring in all that has changed; how many documents that made or changed."""
+        return sum(self.follower.follow())
+
+    def sources(self) -> list[tuple[str, str]]:
+        sql = "SELECT source_type, source_id FROM memory_documents ORDER BY source_type, source_id"
+        return [(kind, source_id) for kind, source_id in self.store.database.rows(sql)]
+
+    def ids(self, kind: str) -> list[str]:
+        return [source_id for found, source_id in self.sources() if found == kind]
+
+    def note(self, path: str, text: str) -> None:
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def close(self) -> None:
+        self.follower.close()
+        self.store.database.close()
+        self.book.close()
+
+
+def desks(folder: Path) -> Iterator[Desk]:
+    desk = Desk(folder)
+    yield desk
+    desk.close()
+
+
+def chat_config(**values: Any) -> ChatSourceConfig:
+    return ChatSourceConfig(**values)

@@ -1,0 +1,395 @@
+"""`memory.db` is the truth of what has no file: it survives damage, is backed up, and forgets when it is told to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import DatabaseError, DonnaError, Reason
+from donna_tui.index.database import open_database
+from donna_tui.memories import MemoryType
+from donna_tui.memory.backups import (
+    APART_SECONDS,
+    back_up,
+    back_up_if_due,
+    backups,
+    drop_backups,
+    superseded_by_schedule,
+    taken_at,
+)
+from donna_tui.memory.book import book_path, open_book, read_book
+from donna_tui.memory.chat import TurnRules
+from donna_tui.memory.compression import compress, due, expand, summary_of
+from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, read_turns
+from donna_tui.memory.facts import Correction, Fact, add_correction, add_facts, procedural
+from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin
+from donna_tui.memory.remembering import Told, remember, replace_fact
+from donna_tui.text.tokens import EstimatedTokens
+from tests.unit.index_parts import bytes_on_disk, embed_all
+from tests.unit.memory_parts import CUT, DAY, START, Desk, chat_config, desks, import_file, jsonl, said, turn
+
+LONG = "kestrels hover above the motorway at dusk"
+HOUR = 3_600.0
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    yield from desks(tmp_path)
+
+
+def fact(identity: str, content: str, **others: object) -> Fact:
+    return Fact(id=identity, type=MemoryType.SEMANTIC, content=content, created_at=START, **others)  # type: ignore[arg-type]
+
+
+def tell(desk: Desk, *facts: Fact) -> None:
+    with desk.book.change():
+        add_facts(desk.book, facts)
+    desk.follow()
+
+
+def correction(identity: str = "c1", **others: str) -> Correction:
+    values = {"field": "priority", "original": "low", "corrected": "high", "input": "call the bank", **others}
+    return Correction(id=identity, task_type="parse_task", created_at=START, **values)
+
+
+# Into the index
+
+
+def test_what_is_told_is_found_in_the_index(desk: Desk, tmp_path: Path) -> None:
+    tell(desk, fact("m1", "The gateway runs on port 8080"))
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} as well")))
+    with desk.book.change():
+        assert add_correction(desk.book, correction())
+        assert not add_correction(desk.book, correction())
+    assert desk.follow() == 4
+    assert desk.sources() == [
+        ("chat", "s1:1-1"), ("chat", "s1:2-2"), ("chat", "s1:3-3"), ("correction", "c1"), ("memory", "m1"),
+    ]  # fmt: skip
+    (content,) = (
+        each
+        for (each,) in desk.store.database.rows(
+            "SELECT content FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+            " WHERE d.source_type = 'correction'"
+        )
+    )
+    assert content == "Field priority changed from low to high on input call the bank (task_type=parse_task)"
+
+
+def test_a_second_look_changes_nothing(desk: Desk, tmp_path: Path) -> None:
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
+    desk.follow()
+    rows = desk.store.database.rows("SELECT * FROM memory_documents")
+    assert desk.follow() == 0
+    for source in ("chat", "memory", "correction", "task"):
+        for _ in desk.follower.backfill(source):
+            continue
+    again = desk.store.database.rows("SELECT id, source_id FROM memory_documents")
+    assert [row[:1] + row[3:4] for row in rows] == [tuple(row) for row in again]
+
+
+def test_a_correction_is_one_passage_however_long_its_values_are(desk: Desk) -> None:
+    with desk.book.change():
+        add_correction(desk.book, correction(input="word " * 5_000, original="other " * 300))
+    desk.follow()
+    ((count, tokens),) = desk.store.database.rows("SELECT count(*), max(token_count) FROM memory_chunks")
+    assert count == 1
+    assert tokens <= 254
+
+
+def test_new_turns_replace_the_run_that_they_belong_to(desk: Desk) -> None:
+    recorder = Recorder(desk.book)
+
+    def say(text: str, role: str, number: int) -> NewTurn:
+        return NewTurn(session="s", role=role, speaker=role, text=text, turn=number, at=time.time())
+
+    recorder.add([say(LONG, "user", 1)])
+    desk.follow()
+    assert desk.ids("chat") == []
+    recorder.add([say(f"{LONG} again", "user", 2), say(LONG, "assistant", 3)])
+    desk.follow()
+    assert desk.ids("chat") == ["s:1-2"]
+    assert expire_sessions(desk.book, time.time() - HOUR) == 0
+    assert expire_sessions(desk.book, time.time() + HOUR) == 1
+    desk.follow()
+    assert desk.ids("chat") == ["s:1-2", "s:3-3"]
+
+
+def test_a_new_index_gets_everything(desk: Desk, tmp_path: Path) -> None:
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
+    tell(desk, fact("m1", "The gateway runs on port 8080"))
+    (tmp_path / "other").mkdir()
+    other = Desk(tmp_path / "other")
+    other.follower.close()
+    other.follower._parts = desk.follower._parts
+    assert other.follow() == 3
+    assert other.sources() == desk.sources()
+    other.close()
+
+
+def test_other_settings_make_the_documents_anew(desk: Desk, tmp_path: Path) -> None:
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, "short", f"{LONG} too")))
+    desk.follow()
+    assert desk.ids("chat") == ["s1:1-3"]
+    eager = Desk(tmp_path, chat={"min_chars": 1})
+    assert eager.follow() == 3
+    assert eager.ids("chat") == ["s1:1-1", "s1:2-2", "s1:3-3"]
+    eager.close()
+    deaf = Desk(tmp_path, chat=False)
+    deaf.follow()
+    assert deaf.ids("chat") == []
+    deaf.close()
+
+
+def test_one_session_that_cannot_be_read_costs_only_itself(desk: Desk, tmp_path: Path) -> None:
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", [*said("a", LONG), *said("b", LONG)]))
+    desk.book.database.run("UPDATE turns SET at = 'soon' WHERE session = 1")
+    desk.follow()
+    assert desk.ids("chat") == ["b:1-1"]
+    assert [event.name for event in desk.events if "fail" in event.name] == ["memory_ingest_failed"]
+
+
+# Preferences
+
+
+def test_a_later_preference_of_the_same_name_takes_the_place_of_the_first(desk: Desk) -> None:
+    for text in ("My favorite colour is blue", "I prefer tea", "My favourite colour is green"):
+        remember(desk.book, Told(text), CUT, START)
+    assert {each.content for each in procedural(desk.book.database)} == {"I prefer tea", "My favourite colour is green"}
+    desk.follow()
+    assert len(desk.ids("memory")) == 2
+
+
+def test_the_same_is_not_remembered_twice(desk: Desk) -> None:
+    first = remember(desk.book, Told("The gateway runs on port 8080"), CUT, START)
+    assert remember(desk.book, Told("  The gateway runs on port 8080\n"), CUT, START) == first
+    with pytest.raises(DonnaError, match="nothing to remember"):
+        remember(desk.book, Told(" \n "), CUT, START)
+
+
+def test_a_corrected_fact_says_what_is_right(desk: Desk) -> None:
+    (wrong,) = remember(desk.book, Told("The gateway runs on port 8080"), CUT, START)
+    (right,) = replace_fact(desk.book, wrong.id, "The gateway runs on port 9090", CUT, START)
+    desk.follow()
+    assert desk.ids("memory") == [right.id]
+
+
+# Forgetting
+
+
+def test_what_is_forgotten_leaves_the_index_and_can_be_brought_back(desk: Desk, tmp_path: Path) -> None:
+    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} again"))
+    import_file(desk.book, file)
+    tell(desk, fact("m1", "The gateway runs on port 8080"))
+    for identity in ("chat:s1:2-2", "memory:m1"):
+        assert forget(desk.book, find_target(desk.book.database, identity), START)
+    desk.follow()
+    assert desk.sources() == [("chat", "s1:1-3")]
+    import_file(desk.book, file)
+    desk.follow()
+    assert desk.sources() == [("chat", "s1:1-3")]
+    for identity in ("s1:2-2", "m1"):
+        assert forget(desk.book, find_target(desk.book.database, identity), None)
+    desk.follow()
+    assert desk.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2"), ("chat", "s1:3-3"), ("memory", "m1")]
+
+
+def test_what_is_forgotten_for_good_is_nowhere_and_stays_away(desk: Desk, tmp_path: Path) -> None:
+    secret = "the osprey code is 4711 and nobody else may know"
+    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, secret, f"{LONG} again"))
+    import_file(desk.book, file)
+    tell(desk, fact("m1", f"remember {secret}"))
+    embed_all(desk.store)
+    for identity in ("chat:s1:2-2", "memory:m1"):
+        assert forget_for_good(desk.book, find_target(desk.book.database, identity), START)
+    desk.follow()
+    desk.store.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert b"osprey" not in bytes_on_disk(desk.folder)
+    file.unlink()
+    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, secret, f"{LONG} again"))
+    assert import_file(desk.book, file).turns == 0
+    desk.follow()
+    assert desk.ids("chat") == ["s1:1-3"]
+    assert not forget(desk.book, find_target(desk.book.database, "chat:s1:2-2"), None)
+
+
+def test_a_whole_session_is_forgotten_by_its_name(desk: Desk, tmp_path: Path) -> None:
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", [*said("a", LONG, LONG), *said("a:1-1", LONG)]))
+    forget(desk.book, find_target(desk.book.database, "chat:a"), START)
+    desk.follow()
+    assert desk.ids("chat") == ["a:1-1:1-1"]
+
+
+@pytest.mark.parametrize(
+    ("identity", "reason"),
+    [
+        ("vault:a.md", Reason.IGNORED),
+        ("task:a.md#1", Reason.IGNORED),
+        ("memory:none", Reason.MISSING),
+        ("chat:none:1-2", Reason.MISSING),
+        ("none", Reason.MISSING),
+        ("", Reason.MISSING),
+    ],
+)
+def test_what_cannot_be_forgotten_is_said(desk: Desk, identity: str, reason: Reason) -> None:
+    with pytest.raises(DonnaError) as refused:
+        find_target(desk.book.database, identity)
+    assert refused.value.reason is reason
+
+
+def test_pinning_is_told_to_the_index_without_embedding(desk: Desk, tmp_path: Path) -> None:
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
+    desk.follow()
+    embed_all(desk.store)
+    pin(desk.book, find_target(desk.book.database, "chat:s1:1-1"), pinned=True)
+    desk.follow()
+    assert desk.store.pending(5) == []
+    assert '"pinned": true' in desk.store.database.value("SELECT metadata_json FROM memory_documents")
+
+
+# Summaries
+
+
+def test_a_summary_is_made_of_the_sentences_that_say_most() -> None:
+    turns = [
+        turn(1, "Hello there. How are you doing today?", speaker="Ann"),
+        turn(2, "We move the Postgres database to Frankfurt in March. It rains.", speaker="Bo"),
+        turn(3, "The Postgres database in Frankfurt needs 64 gigabytes.", speaker="Ann"),
+        turn(4, "Nice weather for walking around lakes.", speaker="Bo"),
+        turn(5, "Bo orders the Postgres database machine for Frankfurt on Friday.", speaker="Bo"),
+    ]
+    assert summary_of("Ann and Bo, 1 March 2024", turns, EstimatedTokens()) == (
+        "Ann and Bo, 1 March 2024. Bo: We move the Postgres database to Frankfurt in March."
+        " Ann: The Postgres database in Frankfurt needs 64 gigabytes."
+        " Bo: Bo orders the Postgres database machine for Frankfurt on Friday."
+    )
+    assert summary_of("Chat", [], EstimatedTokens()) == "Chat"
+
+
+def test_the_oldest_sessions_are_due_beyond_the_threshold(desk: Desk, tmp_path: Path) -> None:
+    rows = [
+        row
+        for number in (3, 1, 2, 5, 4)
+        for row in said(f"s{number}", LONG, f"{LONG} too", timestamp=START + number * DAY)
+    ]
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", rows))
+    assert [each.name for each in due(desk.book.database, 4)] == ["s1", "s2"]
+    assert due(desk.book.database, 5) == []
+
+
+def test_compression_marks_and_keeps_the_turns_and_can_be_undone(desk: Desk, tmp_path: Path) -> None:
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    (session,) = list_sessions(desk.book.database)
+    rules = TurnRules(chat_config())
+    summary = compress(desk.book, session, rules, CUT.counter)
+    assert (summary.type, summary.source_session_id, summary.compression_source) == (MemoryType.SEMANTIC, "s1", True)
+    desk.follow()
+    assert desk.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2"), ("memory", summary.id)]
+    flags = "SELECT json_extract(metadata_json, '$.compressed') FROM memory_documents WHERE source_type = 'chat'"
+    assert desk.store.database.rows(flags) == [(1,), (1,)]
+    assert expand(desk.book, "s1", START)
+    assert not expand(desk.book, "s1", START)
+    desk.follow()
+    assert desk.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2")]
+    assert desk.store.database.rows(flags) == [(0,), (0,)]
+
+
+def test_a_summary_goes_with_what_it_is_made_of(desk: Desk, tmp_path: Path) -> None:
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
+    (session,) = list_sessions(desk.book.database)
+    compress(desk.book, session, TurnRules(chat_config()), CUT.counter)
+    expand(desk.book, "s1", START)
+    compress(desk.book, list_sessions(desk.book.database)[0], TurnRules(chat_config()), CUT.counter)
+    forget_for_good(desk.book, find_target(desk.book.database, "chat:s1:1-1"), START)
+    assert b"4711" not in bytes_on_disk(desk.folder)
+
+
+# Damage and backups
+
+
+def test_a_damaged_memory_is_replaced_by_its_backup_and_kept_beside_it(tmp_path: Path) -> None:
+    book = open_book(tmp_path)
+    with book.change():
+        add_facts(book, [fact("m1", "kept")])
+    back_up(book.database, START)
+    with book.change():
+        add_facts(book, [fact("m2", "lost")])
+    book.close()
+    book_path(tmp_path).write_bytes(b"garbage" * 1_000)
+    for suffix in ("-wal", "-shm"):
+        book_path(tmp_path).with_name(f"memory.db{suffix}").unlink(missing_ok=True)
+    reopened = open_book(tmp_path)
+    assert reopened.restored.startswith("memory-")
+    assert reopened.id != book.id
+    assert reopened.database.rows("SELECT id FROM memories") == [("m1",)]
+    reopened.close()
+    assert any("damaged" in path.name for path in tmp_path.iterdir())
+
+
+def test_the_index_follows_a_memory_that_was_replaced(desk: Desk) -> None:
+    tell(desk, fact("m1", "kept for ever"))
+    back_up(desk.book.database, START)
+    tell(desk, fact("m2", "lost with the damage"))
+    assert desk.ids("memory") == ["m1", "m2"]
+    desk.follower.close()
+    desk.book.close()
+    for suffix in ("", "-wal", "-shm"):
+        book_path(desk.folder).with_name(f"memory.db{suffix}").unlink(missing_ok=True)
+    book_path(desk.folder).write_bytes(b"garbage" * 1_000)
+    desk.book = open_book(desk.folder)
+    desk.follow()
+    assert desk.ids("memory") == ["m1"]
+
+
+def test_without_a_backup_damage_is_said_and_nothing_is_changed(tmp_path: Path) -> None:
+    book_path(tmp_path).write_bytes(b"garbage" * 1_000)
+    with pytest.raises(DatabaseError, match=r"memory\.db is damaged") as refused:
+        open_book(tmp_path)
+    assert refused.value.reason is Reason.DATABASE_CORRUPT
+    assert "rebuil" not in f"{refused.value.message} {refused.value.hint}"
+    assert book_path(tmp_path).read_bytes() == b"garbage" * 1_000
+
+
+def test_a_memory_of_a_newer_donna_is_left_alone(tmp_path: Path) -> None:
+    book = open_book(tmp_path)
+    book.database.run("INSERT INTO migrations VALUES ('9999_future')")
+    book.close()
+    with pytest.raises(DatabaseError, match="newer Donna"):
+        open_book(tmp_path)
+
+
+def test_there_is_nothing_to_read_before_the_first_memory(tmp_path: Path) -> None:
+    assert read_book(tmp_path) is None
+    open_database(book_path(tmp_path)).close()
+    assert read_book(tmp_path) is None
+
+
+def test_backups_are_made_when_something_changed_and_an_hour_has_passed(desk: Desk) -> None:
+    tell(desk, fact("m1", "one"))
+    assert back_up_if_due(desk.book.database, START)
+    tell(desk, fact("m2", "two"))
+    assert back_up_if_due(desk.book.database, START + APART_SECONDS / 2) is None
+    assert back_up_if_due(desk.book.database, START + APART_SECONDS)
+    assert back_up_if_due(desk.book.database, START + 9 * APART_SECONDS) is None
+    assert len(backups(desk.folder)) == 2
+    drop_backups(desk.folder)
+    assert backups(desk.folder) == []
+
+
+def test_backups_are_kept_for_some_hours_days_and_weeks(tmp_path: Path) -> None:
+    made = [
+        tmp_path / time.strftime("memory-%Y%m%d-%H%M%S.db", time.gmtime(START - hours * HOUR)) for hours in range(24 * 60)
+    ]
+    gone = set(superseded_by_schedule(made, START))
+    kept = [round((START - taken_at(each)) / HOUR) for each in made if each not in gone]
+    assert kept[:4] == [0, 1, 2, 3]
+    assert len(kept) == 4 + 6 + 4
+    assert max(kept) < 24 * 35
+
+
+def test_turns_are_read_in_order_however_many(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("donna_tui.memory.conversations.PAGE", 3)
+    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s", *(f"text {n}" for n in range(1, 11)))))
+    assert [each.number for each in read_turns(desk.book.database, 1)] == list(range(1, 11))

@@ -1,0 +1,104 @@
+"""Chats as a source: which turns count, when the buffer is flushed, and what becomes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from donna_tui.memory.chat import ChatBuffer, ChatSource, TurnRules, inflections, title_of
+from donna_tui.text.tokens import EstimatedTokens
+from tests.unit.memory_parts import CUT, START, chat_config, session, turn
+
+LONG = "a sentence that is long enough to count"
+
+
+def test_inflections_drop_the_silent_e() -> None:
+    assert inflections("schedule") == {"schedule", "schedules", "scheduled", "scheduling"}
+    assert inflections("call") == {"call", "calls", "called", "calling"}
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        (LONG, True),
+        ("x" * 20, True),
+        ("x" * 19, False),
+        ("Book it", True),
+        ("scheduling", True),
+        ("he calls", True),
+        ("callous", False),
+        ("ok", False),
+        ("   ", False),
+    ],
+)
+def test_short_turns_count_only_with_a_task_verb(text: str, counts: bool) -> None:
+    assert TurnRules(chat_config()).counts(turn(1, text)) is counts
+
+
+def test_only_the_roles_that_are_asked_for_count() -> None:
+    rules = TurnRules(chat_config(index_roles=("assistant",)))
+    assert [rules.counts(turn(1, LONG, role)) for role in ("user", "assistant", "tool")] == [False, True, False]
+
+
+def test_the_buffer_is_flushed_when_the_speaker_changes() -> None:
+    buffer = ChatBuffer(EstimatedTokens(), 256, merge=True)
+    first, second, third = turn(1, LONG), turn(2, LONG), turn(3, LONG, "assistant")
+    assert buffer.add(first) == []
+    assert buffer.add(second) == []
+    assert buffer.add(third) == [(first, second)]
+    assert buffer.close() == [(third,)]
+    assert buffer.close() == []
+
+
+def test_the_buffer_is_flushed_when_it_is_full() -> None:
+    buffer = ChatBuffer(EstimatedTokens(), 6, merge=True)
+    first, second, third = turn(1, "one two six"), turn(2, "ten red big"), turn(3, "cat")
+    assert [buffer.add(each) for each in (first, second, third)] == [[], [], [(first, second)]]
+
+
+def test_without_merging_every_turn_stands_alone() -> None:
+    buffer = ChatBuffer(EstimatedTokens(), 256, merge=False)
+    first, second = turn(1, LONG), turn(2, LONG)
+    assert buffer.add(first) == []
+    assert buffer.add(second) == [(first,)]
+
+
+def test_a_document_names_its_turns_and_cites_them() -> None:
+    source = ChatSource(chat_config(), CUT)
+    turns = [turn(3, LONG), turn(4, f"{LONG} too"), turn(7, LONG, "assistant")]
+    (first, chunks), (second, _) = source.documents(session("s1"), "Chat", turns, "me")
+    assert (first.source_id, first.uri) == ("s1:3-4", "chat:s1:3-4")
+    assert second.source_id == "s1:7-7"
+    assert [(chunk.start_line, chunk.end_line, chunk.heading_path) for chunk in chunks] == [(3, 4, ("user",))]
+    assert first.metadata["turns"] == [3, 4]
+
+
+def test_a_long_turn_is_cut_and_each_passage_cites_its_turns() -> None:
+    source = ChatSource(chat_config(), CUT)
+    turns = [turn(1, LONG), turn(2, " ".join(["Some words stand here."] * 200))]
+    documents = list(source.documents(session(), "Chat", turns, "me"))
+    lines = [(chunk.start_line, chunk.end_line) for _, chunks in documents for chunk in chunks]
+    assert lines[0] == (1, 1)
+    assert set(lines[1:]) == {(2, 2)}
+    assert len(lines) > 3
+
+
+def test_the_end_of_an_open_session_stays_in_its_buffer() -> None:
+    source = ChatSource(chat_config(), CUT)
+    turns = [turn(1, LONG), turn(2, LONG, "assistant")]
+    open_one = list(source.documents(session(closed=False), "Chat", turns, "me"))
+    assert [document.source_id for document, _ in open_one] == ["s1:1-1"]
+
+
+def test_what_is_dropped_does_not_divide_what_is_kept() -> None:
+    source = ChatSource(chat_config(), CUT)
+    turns = [turn(1, LONG), turn(2, "ok", "assistant"), turn(3, LONG)]
+    assert [document.source_id for document, _ in source.documents(session(), "Chat", turns, "me")] == ["s1:1-3"]
+
+
+def test_a_session_is_called_by_its_title_its_people_or_its_day() -> None:
+    assert title_of(session(title="Trip"), ["user"]) == "Trip, 14 November 2023"
+    assert title_of(session(), ["Ann", "Bo"]) == "Ann and Bo, 14 November 2023"
+    assert title_of(session(), ["user", "assistant"]) == "Chat, 14 November 2023"
+    assert title_of(session(started_at=None), []) == "Chat"
+    assert title_of(session(started_at=1e300), []) == "Chat"
+    assert START == 1_700_000_000.0

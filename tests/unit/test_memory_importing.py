@@ -1,0 +1,352 @@
+"""Imports of chats: every format, what is malformed and hostile, and doing it again."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.errors import DonnaError
+from donna_tui.memories import BadLine
+from donna_tui.memory import formats, streams
+from donna_tui.memory.book import Book, open_book
+from donna_tui.memory.conversations import Recorder, list_sessions, read_turns
+from donna_tui.memory.formats import moment_of
+from donna_tui.memory.importing import Import
+from donna_tui.memory.streams import Piece, array_elements, json_lines
+from tests.unit.memory_parts import import_file, jsonl, said
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Book]:
+    opened = open_book(tmp_path)
+    yield opened
+    opened.close()
+
+
+def texts(book: Book, name: str) -> list[str]:
+    key = book.database.value("SELECT id FROM sessions WHERE name = ?", (name,))
+    return [turn.text for turn in read_turns(book.database, key)]
+
+
+def names(book: Book) -> list[str]:
+    return sorted(each.name for each in list_sessions(book.database))
+
+
+# Lines of turns
+
+
+def test_turns_are_imported_once_however_often(book: Book, tmp_path: Path) -> None:
+    file = jsonl(tmp_path / "t.jsonl", said("s1", "first", "second", "third"))
+    report = import_file(book, file)
+    assert (report.sessions, report.turns, report.known, report.malformed) == (1, 3, 0, 0)
+    again = import_file(book, file)
+    assert (again.turns, again.known) == (0, 3)
+    assert texts(book, "s1") == ["first", "second", "third"]
+
+
+def test_what_came_to_a_file_since_is_added(book: Book, tmp_path: Path) -> None:
+    rows = [{"session_id": "s", "role": "user", "text": text} for text in ("yes", "yes", "no")]
+    assert import_file(book, jsonl(tmp_path / "t.jsonl", rows)).turns == 3
+    grown = import_file(book, jsonl(tmp_path / "t.jsonl", [*rows, rows[0]]))
+    assert (grown.turns, grown.known) == (1, 3)
+    assert texts(book, "s") == ["yes", "yes", "no", "yes"]
+
+
+def test_duplicate_lines_are_one_turn(book: Book, tmp_path: Path) -> None:
+    row = {"session_id": "s", "role": "user", "text": "yes", "timestamp": "2024-01-01T10:00:00"}
+    assert import_file(book, jsonl(tmp_path / "t.jsonl", [row, row, row])).turns == 1
+
+
+def test_two_messages_with_one_turn_number_are_both_kept(book: Book, tmp_path: Path) -> None:
+    rows = [{"session_id": "s", "turn": 1, "role": role, "text": f"said by {role}"} for role in ("user", "assistant")]
+    import_file(book, jsonl(tmp_path / "t.jsonl", rows))
+    assert texts(book, "s") == ["said by user", "said by assistant"]
+
+
+def test_turns_are_read_in_the_order_of_their_numbers(book: Book, tmp_path: Path) -> None:
+    rows = said("s", "one", "two", "three", "four")
+    import_file(book, jsonl(tmp_path / "t.jsonl", [rows[2], rows[0], rows[3], rows[1]]))
+    assert texts(book, "s") == ["one", "two", "three", "four"]
+
+
+def test_sessions_of_one_name_and_two_people_are_told_apart(book: Book, tmp_path: Path) -> None:
+    rows = [*said("s", "mine", user_id="ann"), *said("s", "yours", user_id="bo")]
+    file = jsonl(tmp_path / "t.jsonl", rows)
+    import_file(book, file)
+    assert (texts(book, "s"), texts(book, "bo/s")) == (["mine"], ["yours"])
+    assert import_file(book, file).turns == 0
+
+
+def test_roles_and_speakers(book: Book, tmp_path: Path) -> None:
+    rows = [
+        {"session_id": "s", "speaker": "Caroline", "text": "a"},
+        {"session_id": "s", "role": "Human", "text": "b"},
+        {"session_id": "s", "role": "AI", "text": "c"},
+        {"session_id": "s", "role": "assistant", "speaker": "HAL", "text": "d"},
+    ]
+    import_file(book, jsonl(tmp_path / "t.jsonl", rows))
+    found = [(turn.role, turn.speaker) for turn in read_turns(book.database, 1)]
+    assert found == [("user", "Caroline"), ("user", "user"), ("assistant", "assistant"), ("assistant", "HAL")]
+
+
+MALFORMED: list[tuple[object, str]] = [
+    (b"{not json", "it is not JSON"),
+    (b"[1, 2]", "it is not an object"),
+    (b'{"session_id": "s", "role": "user"}', "there is no text"),
+    (b'{"session_id": "s", "text": "x"}', "there is neither role nor speaker"),
+    (b'{"role": "user", "text": "x"}', "there is no session_id"),
+    (b'{"session_id": true, "role": "user", "text": "x"}', "there is no session_id"),
+    (b'{"session_id": "s", "role": "user", "text": 5}', "there is no text"),
+    (b'{"session_id": "s", "role": "user", "text": "x", "turn": "one"}', "turn is not a whole number"),
+    (b'{"session_id": "s", "role": "user", "text": "x", "timestamp": "soon"}', "timestamp is not a time"),
+    (b"\xff\xfe\x00garbage", "it is not UTF-8"),
+    (b"[" * 100_000, "it is nested too deeply"),
+    (b'{"a": ' * 50_000 + b"1" + b"}" * 50_000, "it is nested too deeply"),
+    (b'{"session_id": "s", "role": "user", "text": "x", "turn": ' + b"9" * 5_000 + b"}", "it is not JSON"),
+]
+
+
+@pytest.mark.parametrize(("line", "why"), MALFORMED, ids=[why + str(n) for n, (_, why) in enumerate(MALFORMED)])
+def test_a_malformed_line_is_told_and_nothing_else_is_lost(book: Book, tmp_path: Path, line: object, why: str) -> None:
+    first, last = said("s", "before", "after")
+    report = import_file(book, jsonl(tmp_path / "t.jsonl", [first, b"", line, last]))
+    assert report.bad == (BadLine(3, why),)
+    assert texts(book, "s") == ["before", "after"]
+
+
+def test_a_line_that_never_ends_takes_no_memory(book: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "LONGEST_LINE", 10_000)
+    first, last = said("s", "before", "after")
+    report = import_file(book, jsonl(tmp_path / "t.jsonl", [first, b'{"text": "' + b"x" * 50_000, last]))
+    assert [bad.number for bad in report.bad] == [2]
+    assert "longer than" in report.bad[0].why
+    assert texts(book, "s") == ["before", "after"]
+
+
+def test_a_line_of_ten_megabytes_is_told_if_it_is_no_message(book: Book, tmp_path: Path) -> None:
+    rows = [*said("s", "before", "x" * 10_000_000, "after")]
+    report = import_file(book, jsonl(tmp_path / "t.jsonl", rows))
+    assert report.bad == (BadLine(2, "the message has more than 2,000,000 characters"),)
+    assert texts(book, "s") == ["before", "after"]
+
+
+def test_control_bytes_are_text(book: Book, tmp_path: Path) -> None:
+    import_file(book, jsonl(tmp_path / "t.jsonl", said("s\x1b[2J", "evil \x1b]0;x\x07 \udcff \0 text")))
+    assert names(book) == ["s\x1b[2J"]
+    assert texts(book, "s\x1b[2J") == ["evil \x1b]0;x\x07 ? � text"]
+
+
+def test_an_empty_message_is_left_out(book: Book, tmp_path: Path) -> None:
+    report = import_file(book, jsonl(tmp_path / "t.jsonl", said("s", "a", "  \n ")))
+    assert (report.turns, report.left_out, report.malformed) == (1, 1, 0)
+
+
+def test_a_file_that_is_not_there_is_said(book: Book, tmp_path: Path) -> None:
+    with pytest.raises(DonnaError, match="cannot be read"):
+        import_file(book, tmp_path / "nothing.jsonl")
+
+
+def test_an_empty_file_is_no_error(book: Book, tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_bytes(b"")
+    assert import_file(book, tmp_path / "t.jsonl").turns == 0
+
+
+def test_only_one_persons_turns(book: Book, tmp_path: Path) -> None:
+    file = jsonl(tmp_path / "t.jsonl", [*said("a", "mine", user_id="ann"), *said("b", "yours", user_id="bo")])
+    for _ in Import(Recorder(book), user="bo").run(file):
+        continue
+    assert names(book) == ["b"]
+
+
+# ChatGPT
+
+
+def node(key: str, parent: str | None, role: str = "", text: str = "", **message: Any) -> dict[str, Any]:
+    content = {"content_type": "text", "parts": [text]}
+    built = {"id": key, "author": {"role": role}, "create_time": 1.7e9, "content": content, **message} if role else None
+    return {"id": key, "message": built, "parent": parent, "children": []}
+
+
+def chatgpt(current: str | None = "d") -> dict[str, Any]:
+    nodes = [
+        node("root", None),
+        node("a", "root", "system", ""),
+        node("b", "a", "user", "How do kestrels hover?"),
+        node("c1", "b", "assistant", "An answer that was thrown away"),
+        node("c", "b", "assistant", "They fly into the wind."),
+        node("tool", "c", "tool", "search results"),
+        node("d", "tool", "user", "Thanks"),
+    ]
+    for each in nodes:
+        each["children"] = [other["id"] for other in nodes if other["parent"] == each["id"]]
+    return {
+        "title": "Kestrels", "conversation_id": "6512-ab", "current_node": current, "mapping": {n["id"]: n for n in nodes}
+    }  # fmt: skip
+
+
+def write_json(path: Path, value: object) -> Path:
+    path.write_text(json.dumps(value, indent=1))
+    return path
+
+
+@pytest.mark.parametrize("current", ["d", None, "gone"])
+def test_a_chatgpt_export_gives_the_branch_that_it_ended_on(book: Book, tmp_path: Path, current: str | None) -> None:
+    report = import_file(book, write_json(tmp_path / "conversations.json", [chatgpt(current)]))
+    assert (report.format, report.turns, report.malformed) == ("ChatGPT export", 3, 0)
+    assert texts(book, "chatgpt/6512-ab") == ["How do kestrels hover?", "They fly into the wind.", "Thanks"]
+    assert list_sessions(book.database)[0].title == "Kestrels"
+    assert import_file(book, tmp_path / "conversations.json").turns == 0
+
+
+def test_a_circle_of_messages_ends(book: Book, tmp_path: Path) -> None:
+    export = chatgpt()
+    export["mapping"]["b"]["parent"] = "d"
+    assert import_file(book, write_json(tmp_path / "c.json", [export])).turns == 3
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"mapping": []},
+        {"conversation_id": None},
+        {"mapping": {"d": 5, "x": None}, "current_node": "d"},
+        {"mapping": {"d": {"message": {"author": "me", "content": [1]}, "parent": ["x"]}}, "current_node": "d"},
+    ],
+)
+def test_a_damaged_conversation_costs_only_itself(book: Book, tmp_path: Path, damage: dict[str, Any]) -> None:
+    report = import_file(book, write_json(tmp_path / "c.json", [{**chatgpt(), **damage}, chatgpt()]))
+    assert report.turns == 3
+
+
+# Claude
+
+
+def claude() -> dict[str, Any]:
+    return {
+        "uuid": "77-c", "name": "Falcons", "created_at": "2024-05-01T10:00:00.000000Z",
+        "chat_messages": [
+            {"uuid": "m1", "sender": "human", "text": "What do falcons eat?", "created_at": "2024-05-01T10:00:00Z"},
+            {
+                "uuid": "m2", "sender": "assistant", "text": "", "created_at": "2024-05-01T10:00:05Z",
+                "content": [
+                    {"type": "thinking", "thinking": "let me see"},
+                    {"type": "text", "text": "Mostly birds."},
+                    {"type": "text", "text": "Some eat insects."},
+                ],
+            },
+        ],
+    }  # fmt: skip
+
+
+def test_a_claude_export(book: Book, tmp_path: Path) -> None:
+    report = import_file(book, write_json(tmp_path / "conversations.json", [claude(), {**claude(), "uuid": 5}]))
+    assert (report.format, report.turns, report.malformed) == ("Claude export", 2, 1)
+    assert texts(book, "claude/77-c") == ["What do falcons eat?", "Mostly birds.\n\nSome eat insects."]
+
+
+# Claude Code
+
+
+def code_line(uuid: str, role: str, content: object, **others: Any) -> dict[str, Any]:
+    return {
+        "type": role, "sessionId": "abc", "uuid": uuid, "timestamp": "2025-06-01T08:00:00.000Z", "cwd": "/home/me/gateway",
+        "isSidechain": False, "message": {"role": role, "content": content}, **others,
+    }  # fmt: skip
+
+
+def test_a_claude_code_log(book: Book, tmp_path: Path) -> None:
+    rows: list[object] = [
+        {"type": "summary", "summary": "Fix the gateway", "leafUuid": "u9"},
+        {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},
+        code_line("u1", "user", "Why does the gateway time out?"),
+        code_line("u2", "assistant", [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": "The pool is full."}]),
+        code_line("u3", "assistant", [{"type": "tool_use", "name": "Bash", "input": {}}]),
+        code_line("u4", "user", [{"type": "tool_result", "content": "ok"}]),
+        code_line("u5", "user", "agent only", isSidechain=True),
+        code_line("u6", "user", "caveat", isMeta=True),
+        {"type": "system", "sessionId": "abc", "content": "compacted"},
+    ]
+    report = import_file(book, jsonl(tmp_path / "abc.jsonl", rows))
+    assert (report.format, report.turns, report.left_out, report.malformed) == ("Claude Code session", 2, 7, 0)
+    assert texts(book, "claude-code/abc") == ["Why does the gateway time out?", "The pool is full."]
+    assert list_sessions(book.database)[0].title == "Claude Code in gateway"
+
+
+# Parts
+
+
+@pytest.mark.parametrize(
+    ("value", "moment"),
+    [
+        ("2024-01-01T00:00:00Z", 1_704_067_200.0),
+        ("2024-01-01T00:00:00", 1_704_067_200.0),
+        ("2024-01-01T01:00:00+01:00", 1_704_067_200.0),
+        (1_704_067_200, 1_704_067_200.0),
+        (1_704_067_200_000, 1_704_067_200.0),
+        (1_704_067_200_000_000, None),
+        (float("nan"), None),
+        (float("inf"), None),
+        (-5, None),
+        (10**400, None),
+        (True, None),
+        ({}, None),
+    ],
+)
+def test_times(value: object, moment: float | None) -> None:
+    assert moment_of(value) == moment
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(json_values, max_size=6), st.integers(1, 40), st.sampled_from([None, 1]))
+def test_elements_of_an_array_are_found_however_it_is_read(values: list[Any], size: int, indent: int | None) -> None:
+    data = json.dumps(values, indent=indent).encode()
+    before = streams.READ_BYTES
+    streams.READ_BYTES = size
+    try:
+        found = [piece.value for piece in array_elements(io.BytesIO(data)) if isinstance(piece, Piece)]
+    finally:
+        streams.READ_BYTES = before
+    assert found == values
+
+
+def test_an_element_that_is_no_json_costs_only_itself() -> None:
+    data = b'[{"a": 1},\n{"b": },\n {"c": "x]}\\""}\n, 5'
+    found = list(array_elements(io.BytesIO(data)))
+    assert [piece.value for piece in found if isinstance(piece, Piece)] == [{"a": 1}, {"c": 'x]}"'}]
+    assert [bad.number for bad in found if isinstance(bad, BadLine)] == [2, 4]
+
+
+interesting = st.sampled_from(
+    ["mapping", "chat_messages", "sessionId", "session_id", "role", "text", "message", "content", "parts", "type", "turn",
+     "uuid", "parent", "current_node", "author", "user", "assistant", "conversation_id", "timestamp", "id"]
+)  # fmt: skip
+hostile = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | interesting,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(interesting, inner, max_size=6),
+    max_leaves=20,
+)
+
+
+@given(hostile)
+def test_no_value_whatever_is_an_error(value: Any) -> None:
+    for found in formats.turns_of(value, 1):
+        assert isinstance(found, formats.NewTurn | formats.LeftOut | BadLine)
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_whatever_are_an_error(data: bytes) -> None:
+    for piece in (*json_lines(io.BytesIO(data)), *array_elements(io.BytesIO(b"[" + data))):
+        assert isinstance(piece, Piece | BadLine)

@@ -1,0 +1,180 @@
+"""The steps of remembering, one by one, with numbers that can be worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from donna_tui.memories import Importance, MemoryType, Signal
+from donna_tui.memory.cleaning import clean_text
+from donna_tui.memory.routing import preference_key, route
+from donna_tui.memory.salience import names_something, rarity, salience
+from donna_tui.text.semantic import chunk_semantic
+from donna_tui.text.tokens import EstimatedTokens
+
+COUNTER = EstimatedTokens()
+
+
+class WordTokens:
+    """A token is a word, so that lengths can be counted by eye."""
+
+    name = "words"
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        found, start = [], 0
+        for word in text.split():
+            low = text.index(word, start)
+            start = low + len(word)
+            found.append((low, start))
+        return found
+
+
+# Cleaning
+
+
+def test_cleaning_is_nfc_without_outer_space_and_with_one_blank_line_at_most() -> None:
+    assert clean_text("  Cafe\u0301\r\n\r\n \n\nnext\rline \n") == "Café\n\nnext\nline"
+
+
+def test_cleaning_keeps_formatting_and_code() -> None:
+    text = "**bold** and\n\n```python\nif x:\n    y = 1\n```"
+    assert clean_text(text) == text
+
+
+def test_what_cannot_be_stored_becomes_visible() -> None:
+    assert clean_text("a\ud800b\0c") == "a?b�c"
+
+
+# Chunking
+
+
+def pieces(text: str, least: int = 50, most: int = 300) -> list[str]:
+    return [text[low:high] for low, high in chunk_semantic(text, WordTokens(), least=least, most=most)]
+
+
+def sentence(words: int, first: str = "Word") -> str:
+    return " ".join([first, *["word"] * (words - 1)]) + "."
+
+
+def test_paragraphs_of_fitting_length_are_pieces() -> None:
+    text = f"{sentence(60)}\n\n{sentence(70)}"
+    assert [len(piece.split()) for piece in pieces(text)] == [60, 70]
+
+
+def test_a_paragraph_that_is_too_long_is_cut_at_sentences() -> None:
+    text = " ".join(sentence(110) for _ in range(4))
+    assert [len(piece.split()) for piece in pieces(text)] == [110, 110, 110, 110]
+
+
+def test_short_neighbours_are_merged_until_they_are_long_enough() -> None:
+    text = "\n\n".join(sentence(20) for _ in range(6))
+    assert [len(piece.split()) for piece in pieces(text)] == [60, 60]
+
+
+def test_a_short_end_joins_what_is_before_it() -> None:
+    text = f"{sentence(60)}\n\n{sentence(20)}"
+    assert [len(piece.split()) for piece in pieces(text)] == [80]
+
+
+def test_a_short_piece_between_two_full_ones_stays() -> None:
+    text = "\n\n".join((sentence(290), sentence(20), sentence(290)))
+    assert [len(piece.split()) for piece in pieces(text)] == [290, 20, 290]
+
+
+def test_a_sentence_ends_only_before_a_capital() -> None:
+    text = " ".join(["Version 1.2 is out e.g. here", sentence(100, "and"), sentence(100), sentence(120)])
+    assert [piece.split()[0] for piece in pieces(text, least=1)] == ["Version", "Word", "Word"]
+
+
+def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
+    lengths = [len(piece.split()) for piece in pieces(sentence(700))]
+    assert sum(lengths) == 700
+    assert max(lengths) <= 300
+
+
+def test_the_encoders_window_bounds_a_piece_whatever_it_holds() -> None:
+    for text in ("x" * 5_000, "你好。" * 2_000, "a b " * 4_000, "\n\n\n" * 50):
+        for low, high in chunk_semantic(text, COUNTER, most=100):
+            assert 0 < len(COUNTER.spans(text[low:high])) <= 100
+
+
+def test_pieces_hold_every_word_once_and_in_order() -> None:
+    text = "\n\n".join(" ".join(f"S{p}x{s} is here." for s in range(40)) for p in range(5))
+    assert " ".join(pieces(text)).split() == text.split()
+
+
+# Salience
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "signals"),
+    [
+        ("ok then", 0.0, ()),
+        ("I went to Boston", 0.3, (Signal.ENTITY,)),
+        ("it was 40 degrees", 0.2, (Signal.NUMBER,)),
+        ("see you on tuesday", 0.2, (Signal.NUMBER,)),
+        ("I prefer tea", 0.4, (Signal.PREFERENCE,)),
+        ("my favorite is blue", 0.4, (Signal.PREFERENCE,)),
+        ("I always call Anna at 9", 0.9, (Signal.ENTITY, Signal.NUMBER, Signal.PREFERENCE)),
+        ("kubernetes reconciliation", 0.1, (Signal.RARE,)),
+        (
+            "I hate the serialisation at Globex since 2021",
+            1.0,
+            (Signal.ENTITY, Signal.NUMBER, Signal.PREFERENCE, Signal.RARE),
+        ),
+    ],
+)
+def test_salience_is_the_sum_of_its_signals(text: str, value: float, signals: tuple[Signal, ...]) -> None:
+    found = salience(text, COUNTER)
+    assert (found.salience, found.signals) == (pytest.approx(value), signals)
+
+
+@pytest.mark.parametrize("text", ["Everything is fine. It works", "I am here", "The end", "On Monday in May", "the Dr. is in", ""])
+def test_capitals_that_are_no_names(text: str) -> None:
+    assert not names_something(text)
+
+
+@pytest.mark.parametrize("text", ["we use GitHub", "by Dr. No", "ask Caroline", "Jane Smith left", "an AWS bill"])
+def test_names(text: str) -> None:
+    assert names_something(text)
+
+
+def test_rarity_is_the_share_of_words_in_three_pieces_or_more() -> None:
+    assert rarity("cat dog house interoperability", COUNTER) == 0.25
+    assert rarity("of the and", COUNTER) == 0.0
+
+
+def test_importance_is_three_fifths_novelty_and_two_fifths_salience() -> None:
+    assert Importance(0.5, (), 0.25).value == pytest.approx(0.6 * 0.25 + 0.4 * 0.5)
+    assert Importance(0.5).value is None
+
+
+# Routing
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("I prefer short answers", MemoryType.PROCEDURAL),
+        ("I am currently debugging the gateway", MemoryType.WORKING),
+        ("The gateway runs on port 8080", MemoryType.SEMANTIC),
+        ("My sister lives in Oslo", MemoryType.SEMANTIC),
+        ("Is the gateway up?", MemoryType.EPISODIC),
+        ("We talked for an hour. Then we left.", MemoryType.EPISODIC),
+    ],
+)
+def test_a_text_is_routed_by_the_first_rule_that_holds(text: str, kind: MemoryType) -> None:
+    assert route(text) is kind
+    assert route(text, MemoryType.WORKING) is MemoryType.WORKING
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("My favorite colour is blue", "favourite colour"),
+        ("my favourite colour is green", "favourite colour"),
+        ("Communication style: direct, technical", "communication style"),
+        ("I always deploy on Fridays", "always deploy fridays"),
+    ],
+)
+def test_a_preference_is_kept_under_its_name(text: str, key: str) -> None:
+    assert preference_key(text) == key

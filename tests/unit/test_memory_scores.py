@@ -1,0 +1,158 @@
+"""Novelty against the centroid: worked numbers, exact under deletion, the same in whatever order memories came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.index.packing import packed, unpacked
+from donna_tui.index.store import MemoryStore
+from donna_tui.memory.scores import (
+    Centroid,
+    importance_of,
+    in_steps,
+    keep_scores,
+    read_centroid,
+    score_waiting,
+    settle_departed,
+    waiting,
+)
+from donna_tui.text.tokens import EstimatedTokens
+from tests.unit.index_parts import DIM, note, open_store, unit
+
+COUNTER = EstimatedTokens()
+EAST, NORTH = unit([1.0] + [0.0] * (DIM - 1)), unit([0.0, 1.0] + [0.0] * (DIM - 2))
+BETWEEN = unit([1.0, 1.0] + [0.0] * (DIM - 2))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    opened = open_store(tmp_path / "index.db")
+    yield opened
+    opened.database.close()
+
+
+def put(store: MemoryStore, name: str, vector: np.ndarray, at: float, user: str = "me") -> str:
+    """A memory of one passage with this vector."""
+    document = note(name, f"text {name}", source_type="memory", modified_at=at, user_id=user)
+    stored = store.upsert(document)
+    keep_scores(store.database, stored.id, document, COUNTER)
+    for each in store.pending(10):
+        store.store_vectors([(each.id, each.embed_hash, vector)])
+    return stored.id
+
+
+def score(store: MemoryStore) -> int:
+    return sum(score_waiting(store.database))
+
+
+def novelties(store: MemoryStore) -> dict[str, float]:
+    rows = store.database.rows(
+        "SELECT d.source_id, s.novelty FROM memory_scores s JOIN memory_chunks c ON c.id = s.chunk"
+        " JOIN memory_documents d ON d.id = c.document_id"
+    )
+    return dict(rows)
+
+
+def test_the_first_memory_is_wholly_new_and_its_like_is_not(store: MemoryStore) -> None:
+    for name, vector, at in (("a", EAST, 1.0), ("b", EAST, 2.0), ("c", NORTH, 3.0), ("d", BETWEEN, 4.0)):
+        put(store, name, vector, at)
+    assert waiting(store.database)
+    assert score(store) == 4
+    assert not waiting(store.database)
+    # The centroid is east; then two easts and a north, whose cosine with the direction between is 3/√10.
+    expected = {"a": 1.0, "b": 0.0, "c": 1.0, "d": 1.0 - 3.0 / np.sqrt(10.0)}
+    assert novelties(store) == pytest.approx(expected, abs=1e-3)
+
+
+def test_what_is_opposite_is_not_more_than_wholly_new(store: MemoryStore) -> None:
+    put(store, "a", EAST, 1.0)
+    put(store, "b", -EAST, 2.0)
+    score(store)
+    assert novelties(store)["b"] == 1.0
+
+
+def test_memories_are_as_new_as_when_they_were_said(store: MemoryStore) -> None:
+    put(store, "later", EAST, 2.0)
+    put(store, "earlier", EAST, 1.0)
+    score(store)
+    assert novelties(store) == pytest.approx({"earlier": 1.0, "later": 0.0}, abs=1e-3)
+
+
+def test_users_have_centroids_of_their_own(store: MemoryStore) -> None:
+    put(store, "a", EAST, 1.0)
+    put(store, "b", EAST, 2.0, user="other")
+    score(store)
+    assert novelties(store) == {"a": 1.0, "b": 1.0}
+
+
+def test_a_deleted_memory_leaves_no_trace_in_the_centroid(store: MemoryStore) -> None:
+    put(store, "a", EAST, 1.0)
+    score(store)
+    before = read_centroid(store.database, "me", DIM)
+    put(store, "b", BETWEEN, 2.0)
+    score(store)
+    assert read_centroid(store.database, "me", DIM).count == 2
+    store.delete("memory", "b")
+    settle_departed(store.database)
+    after = read_centroid(store.database, "me", DIM)
+    assert (after.count, after.total.tolist()) == (before.count, before.total.tolist())
+    put(store, "c", BETWEEN, 3.0)
+    score(store)
+    assert novelties(store)["c"] == pytest.approx(1.0 - 1.0 / np.sqrt(2.0), abs=1e-3)
+
+
+def test_a_changed_memory_is_scored_again(store: MemoryStore) -> None:
+    put(store, "a", EAST, 1.0)
+    score(store)
+    changed = note("a", "quite another text", source_type="memory", modified_at=1.0)
+    stored = store.upsert(changed)
+    keep_scores(store.database, stored.id, changed, COUNTER)
+    for each in store.pending(10):
+        store.store_vectors([(each.id, each.embed_hash, NORTH)])
+    score(store)
+    centroid = read_centroid(store.database, "me", DIM)
+    assert centroid.count == 1
+    assert centroid.total.tolist() == in_steps(unpacked(packed(NORTH))).tolist()
+
+
+def test_a_vector_that_was_gone_before_its_memory_is_no_harm(store: MemoryStore) -> None:
+    put(store, "a", EAST, 1.0)
+    put(store, "b", NORTH, 2.0)
+    score(store)
+    store.database.run("DELETE FROM embeddings WHERE embed_hash = (SELECT embed_hash FROM memory_scores LIMIT 1)")
+    store.delete("memory", "a")
+    settle_departed(store.database)
+    assert read_centroid(store.database, "me", DIM).total.tolist() == in_steps(unpacked(packed(NORTH))).tolist()
+
+
+def test_without_vectors_only_the_salience_is_known(store: MemoryStore) -> None:
+    document = note("a", "I prefer Boston", source_type="memory")
+    stored = store.upsert(document)
+    keep_scores(store.database, stored.id, document, COUNTER)
+    (chunk_id,) = (each for (each,) in store.database.rows("SELECT chunk_id FROM memory_chunks"))
+    found = importance_of(store.database, [chunk_id, "unknown"])[chunk_id]
+    assert (found.salience, found.novelty, found.value) == (pytest.approx(0.7), None, None)
+    assert not waiting(store.database)
+
+
+vectors = st.lists(st.integers(0, 10_000).map(lambda seed: np.random.default_rng(seed).normal(size=DIM)), max_size=12)
+
+
+@given(vectors, st.randoms(use_true_random=False))
+def test_adding_and_taking_away_in_any_order_is_exact(raw: list[np.ndarray], chance: object) -> None:
+    stored = [unpacked(packed(unit(each))) for each in raw]
+    centroid = Centroid(np.zeros(DIM, dtype=np.int64), 0)
+    for each in stored:
+        centroid.add(each)
+    chance.shuffle(stored)  # type: ignore[attr-defined]
+    for each in stored:
+        assert (in_steps(each) / 2**24 == each).all()
+        centroid.take(each)
+    assert centroid.count == 0
+    assert not centroid.total.any()

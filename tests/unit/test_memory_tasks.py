@@ -1,0 +1,205 @@
+"""Check boxes as tasks: read as Obsidian Tasks writes them, followed as their notes change, written and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.events import MemoryIngestFailed
+from donna_tui.memory.checkboxes import Task, checked, parse_task, task_line, tasks_in, with_task
+from donna_tui.memory.tasklist import line_now, list_tasks, named_task
+from donna_tui.memory.tasks import task_text
+from tests.unit.index_parts import embed_all
+from tests.unit.memory_parts import Desk, desks
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    yield from desks(tmp_path)
+
+
+def test_everything_that_obsidian_tasks_writes() -> None:
+    line = "Pay rent #home 🔺 🔁 every month ➕ 2026-01-01 🛫 2026-01-02 ⏳ 2026-01-03 📅 2026-01-04 🆔 rent1 ⛔ a1,b2 ^blk"
+    task = parse_task(" ", line)
+    assert task == Task(
+        title="Pay rent #home", status="todo", line=1, end_line=1, tags=("home",), due="2026-01-04",
+        scheduled="2026-01-03", start="2026-01-02", created="2026-01-01", priority="highest",
+        recurrence="every month", id="rent1",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mark", "status"), [(" ", "todo"), ("x", "done"), ("X", "done"), ("-", "cancelled"), ("/", "in_progress"), (">", "todo")]
+)
+def test_marks(mark: str, status: str) -> None:
+    assert parse_task(mark, "Do it").status == status
+
+
+def test_dataview_fields_are_read_too() -> None:
+    task = parse_task("x", "Call Bo [due:: 2026-02-01] (priority:: high) [repeat:: every week] [completion:: 2026-02-02]")
+    assert (task.title, task.due, task.priority, task.recurrence, task.done) == (
+        "Call Bo", "2026-02-01", "high", "every week", "2026-02-02",
+    )  # fmt: skip
+
+
+def test_a_day_that_no_calendar_has_is_none() -> None:
+    assert parse_task(" ", "Party 📅 2026-02-30").due == ""
+
+
+NOTE = """---
+type: x
+tasks: "- [ ] no"
+---
+# Plan
+- [ ] First
+  with a second line
+  - a detail
+  - [x] Nested ✅ 2026-01-01
+- [ ] Twin
+- [ ] Twin
+1. [/] Numbered
+
+Text that belongs to none.
+
+```
+- [ ] in code
+```
+%% - [ ] in a comment %%
+> - [ ] Quoted
+- [] no box
+- [x]no box either
+"""
+
+
+def test_the_tasks_of_a_note() -> None:
+    found = [(task.title, task.status, task.line, task.notes, task.key) for task in tasks_in(NOTE)]
+    assert found == [
+        ("First", "todo", 6, "with a second line\na detail", "first"),
+        ("Nested", "done", 9, "", "nested"),
+        ("Twin", "todo", 10, "", "twin"),
+        ("Twin", "todo", 11, "", "twin#2"),
+        ("Numbered", "in_progress", 12, "", "numbered"),
+        ("Quoted", "todo", 20, "", "quoted"),
+    ]
+
+
+def test_priority_and_scheduled_days_are_not_hashed() -> None:
+    plain, other = parse_task(" ", "Pay 📅 2026-01-04"), parse_task(" ", "Pay ⏫ ⏳ 2026-01-02 📅 2026-01-04")
+    assert task_text(plain, "home") == task_text(other, "home") == "Pay\nstatus: todo\ndomain: home\ndeadline: 2026-01-04"
+    assert task_text(plain, "home") != task_text(parse_task(" ", "Pay 📅 2026-01-05"), "home")
+    assert task_text(plain, "home") != task_text(parse_task("x", "Pay 📅 2026-01-04"), "home")
+
+
+# Following notes
+
+
+def follow(desk: Desk, path: str, text: str) -> None:
+    desk.note(path, text)
+    desk.follower.tasks.stored(desk.client.read(path))
+
+
+def test_tasks_follow_their_note(desk: Desk) -> None:
+    follow(desk, "a.md", "- [ ] One\n- [ ] Two\n")
+    one, two = desk.ids("task")
+    follow(desk, "a.md", "Text\n\n- [x] Two\n")
+    assert desk.ids("task") == [two] or desk.ids("task") == [one]
+    (row,) = list_tasks(desk.store.database, everything=True)
+    assert (row.title, row.status, row.line, row.note) == ("Two", "done", 3, "a.md")
+    desk.follower.tasks.removed("a.md")
+    assert desk.ids("task") == []
+
+
+def test_a_move_within_the_note_changes_the_lines_and_embeds_nothing(desk: Desk) -> None:
+    follow(desk, "a.md", "- [ ] One\n")
+    embed_all(desk.store)
+    follow(desk, "a.md", "\n\n- [ ] One ⏫\n")
+    assert desk.store.pending(10) == []
+    assert desk.store.database.rows("SELECT start_line FROM memory_chunks") == [(3,)]
+    assert list_tasks(desk.store.database)[0].priority == "high"
+
+
+def test_done_is_embedded_again_even_if_it_was_done_before(desk: Desk) -> None:
+    for status, embedded in ((" ", 1), ("x", 1), (" ", 0), ("x", 1), ("/", 1), ("-", 1)):
+        follow(desk, "a.md", f"- [{status}] One\n")
+        assert embed_all(desk.store) == embedded, status
+
+
+def test_a_notes_namesake_keeps_its_tasks(desk: Desk) -> None:
+    follow(desk, "a.md", "- [ ] One\n")
+    follow(desk, "a.md.md", "- [ ] One\n")
+    desk.follower.tasks.removed("a.md")
+    assert [each.partition("#")[0] for each in desk.ids("task")] == ["a.md.md"]
+
+
+def test_tasks_of_a_private_note_are_private(desk: Desk) -> None:
+    follow(desk, "a.md", "---\ndonna: local-only\n---\n- [ ] One\n")
+    assert list_tasks(desk.store.database)[0].sensitive
+
+
+def test_what_goes_wrong_with_a_task_is_told_and_goes_no_further(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(text: str) -> list[Task]:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("donna_tui.memory.tasks.tasks_in", broken)
+    follow(desk, "a.md", "- [ ] One\n")
+    (event,) = [each for each in desk.events if isinstance(each, MemoryIngestFailed)]
+    assert (event.name, event.source_type, event.reason, event.item) == (
+        "memory_ingest_failed", "task", "RuntimeError", "a.md",
+    )  # fmt: skip
+
+
+def test_a_backfill_reads_every_note_and_forgets_those_that_are_gone(desk: Desk) -> None:
+    desk.note("a.md", "- [ ] One\n")
+    desk.note("b.md", "- [ ] Two\n")
+    assert list(desk.follower.tasks.backfill(desk.client))[-1] == 2
+    before = desk.store.database.rows("SELECT id, updated_at FROM memory_documents ORDER BY id")
+    (desk.vault / "b.md").unlink()
+    assert list(desk.follower.tasks.backfill(desk.client))[-1] == 1
+    assert len(desk.ids("task")) == 1
+    assert len(before) == 2
+
+
+# Writing
+
+
+def test_a_task_as_a_line() -> None:
+    assert task_line("Pay\nrent", due="2026-01-04", priority="high", created="2026-01-01") == (
+        "- [ ] Pay rent ⏫ ➕ 2026-01-01 📅 2026-01-04"
+    )
+    assert with_task("a", "- [ ] b") == "a\n- [ ] b\n"
+    assert with_task("a\r\n", "- [ ] b") == "a\r\n- [ ] b\r\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("- [ ] One", "- [x] One ✅ 2026-01-04"),
+        ("  * [/] One  ", "  * [x] One ✅ 2026-01-04"),
+        ("> 1. [ ] One ^id", "> 1. [x] One ✅ 2026-01-04 ^id"),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_checking_a_box_changes_its_line_and_nothing_else(line: str, expected: str, newline: str) -> None:
+    text = newline.join(("# Top", line, "- [ ] Other", ""))
+    assert checked(text, 2, "2026-01-04") == newline.join(("# Top", expected, "- [ ] Other", ""))
+
+
+@pytest.mark.parametrize("line", ["- [x] One", "- One", "text", ""])
+def test_only_an_open_box_is_checked(line: str) -> None:
+    assert checked(f"{line}\n", 1, "2026-01-04") is None
+    assert checked(f"{line}\n", 9, "2026-01-04") is None
+
+
+def test_a_task_is_named_by_its_id_or_the_beginning_of_it(desk: Desk) -> None:
+    follow(desk, "a.md", "- [ ] One\n- [ ] Two 📅 2026-01-01\n")
+    rows = list_tasks(desk.store.database)
+    assert [row.title for row in rows] == ["Two", "One"]
+    assert named_task(rows, rows[0].short_id[:6]) == rows[0]
+    assert named_task(rows, rows[1].id) == rows[1]
+    assert line_now("\n\n- [ ] Two\n", rows[0]) == 3
+    with pytest.raises(Exception, match="there is no task"):
+        named_task(rows, "zzz")
+    with pytest.raises(Exception, match="does not hold"):
+        line_now("- [ ] Three\n", rows[0])

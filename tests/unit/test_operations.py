@@ -1,0 +1,337 @@
+"""Operations in commit messages and in stacks: whatever names, actors, clocks and users' commits hold."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.vault.changes import BlobChange, Operation, OperationKind
+from donna_tui.vault.operations import (
+    MOST_SUBJECT,
+    Stacks,
+    each_operation,
+    message_of,
+    new_operation_id,
+    parse_message,
+    stacks,
+)
+from tests.git_vaults import User, new_writer
+
+SHA1 = st.text("0123456789abcdef", min_size=40, max_size=40)
+SHA256 = st.text("0123456789abcdef", min_size=64, max_size=64)
+ID = st.text("0123456789abcdef", min_size=20, max_size=20)
+HOSTILE = st.text() | st.lists(
+    st.sampled_from(
+        [
+            "\n", "\r", "\n\n", "\0", "\x1b]0;x\x07", "\u2028", "\x85", "\udc80", "Donna-Op: ", "0" * 20, "Donna-Undoes: ",
+            "Donna-Actor: x", "Signed-off-by: y <z>", "-", '"', "\\", "#", "---", "diff --git a/x b/x", "<m@x>", "ü", " ",
+        ]
+    ),
+    max_size=12,
+).map("".join)  # fmt: skip
+CHANGES = st.builds(
+    BlobChange,
+    path=HOSTILE,
+    before=st.none() | SHA1 | SHA256,
+    after=st.none() | SHA1 | SHA256,
+    mode=st.sampled_from([0o100644, 0o100755]),
+)
+OPERATIONS = st.builds(
+    Operation,
+    id=ID,
+    kind=st.sampled_from(OperationKind),
+    actor=HOSTILE,
+    subject=HOSTILE,
+    at=st.just(1.0),
+    commit=st.just("c"),
+    changes=st.lists(CHANGES, min_size=1, max_size=4).map(tuple),
+    undoes=st.lists(ID, max_size=3).map(tuple),
+    redoes=st.lists(ID, max_size=3).map(tuple),
+)
+
+
+@settings(deadline=None, max_examples=400)
+@given(OPERATIONS)
+def test_what_a_message_tells_is_what_was_done(operation: Operation) -> None:
+    found = parse_message(message_of(operation), commit="c", at=1.0)
+    assert found is not None
+    same = ("id", "kind", "changes", "undoes", "redoes", "at", "commit")
+    assert [getattr(found, name) for name in same] == [getattr(operation, name) for name in same]
+    assert found.actor == clean_line(operation.actor)[:MOST_SUBJECT]
+    assert "\n" not in found.subject
+
+
+@settings(deadline=None, max_examples=400)
+@given(OPERATIONS)
+def test_a_message_is_plain_text_of_one_subject_and_trailers(operation: Operation) -> None:
+    message = message_of(operation)
+    message.encode("utf-8")
+    assert not [c for c in message if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160 or c in "\u2028\u2029"]
+    subject, blank, *trailers = message.split("\n")
+    assert blank == ""
+    assert len(subject) <= 2 * MOST_SUBJECT
+    assert trailers.pop() == ""
+    assert len(trailers) == 3 + 2 * len(operation.changes) + len(operation.undoes) + len(operation.redoes)
+    assert sum(line.startswith("Donna-Op: ") for line in trailers) == 1
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.text() | HOSTILE)
+def test_any_other_message_is_no_operation(message: str) -> None:
+    assert parse_message(message, commit="c", at=0.0) is None
+
+
+WHOLE = Operation(
+    id="0" * 20,
+    kind=OperationKind.WRITE,
+    actor="you",
+    subject="Write a.md",
+    at=0.0,
+    commit="c",
+    changes=(BlobChange(path="a.md", before=None, after="1" * 40),),
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Donna-Op: " + "0" * 20, "Donna-Op: short"),
+        ("Donna-Op: " + "0" * 20, f"Donna-Op: {'0' * 20}\nDonna-Op: {'1' * 20}"),
+        ("Donna-Kind: write", "Donna-Kind: destroy"),
+        ("Donna-Kind: write\n", ""),
+        ("Donna-Actor: you\n", ""),
+        ('Donna-Post: 1111111111111111111111111111111111111111 100644 "a.md"', ""),
+        ('100644 "a.md"\n', '100644 "b.md"\n'),
+        ("100644", "120000"),
+        ("1" * 40, "1" * 39),
+        ('"a.md"', "a.md"),
+        ('"a.md"', '"a.md\\"'),
+        ('"a.md"', '["a.md"]'),
+        ("Donna-Kind", "Signed-off-by: somebody\nDonna-Kind"),
+    ],
+)
+def test_a_message_that_is_not_whole_is_no_operation(old: str, new: str) -> None:
+    message = message_of(WHOLE)
+    assert parse_message(message, commit="c", at=0.0) == WHOLE
+    assert old in message
+    assert parse_message(message.replace(old, new, 1), commit="c", at=0.0) is None
+
+
+@pytest.mark.parametrize("clock", [-(10**18), 0, 1, 10**9, 1_800_000_000 * 10**9, 2**63 - 1])
+def test_ids_sort_whatever_the_clock_says(monkeypatch: pytest.MonkeyPatch, clock: int) -> None:
+    before = [new_operation_id()]
+    monkeypatch.setattr(time, "time_ns", lambda: clock)
+    for _ in range(50):
+        before.append(new_operation_id(before[-1]))
+    assert before == sorted(before)
+    assert len(set(before)) == len(before)
+    assert {len(each) for each in before} == {20}
+
+
+@pytest.mark.parametrize("after", ["", "f" * 20, "f" * 14 + "000000", "no id", "F" * 20, "0" * 20])
+def test_an_id_is_an_id_whatever_came_before(after: str) -> None:
+    found = parse_message(message_of(WHOLE).replace("0" * 20, new_operation_id(after)), commit="c", at=0.0)
+    assert found is not None
+
+
+def with_kind(number: int, kind: OperationKind, *ids: str) -> Operation:
+    undo = kind is OperationKind.UNDO
+    return Operation(
+        id=f"{number:020x}",
+        kind=kind,
+        actor="you",
+        subject="",
+        at=0.0,
+        commit="",
+        changes=(),
+        undoes=ids if undo else (),
+        redoes=() if undo else ids,
+    )
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Operation]:
+    """A history as Donna makes one, oldest first."""
+    made: list[Operation] = []
+    for number in range(draw(st.integers(0, 40))):
+        now = stacks(reversed(made))
+        what = draw(st.sampled_from(["do", "undo", "undo", "redo", "redo"]))
+        source = {"undo": now.undoable, "redo": now.redoable}.get(what, ())
+        kind = OperationKind(what) if source else draw(st.sampled_from(["write", "delete", "move"]))
+        count = draw(st.integers(1, min(3, len(source)))) if source else 0
+        made.append(with_kind(number, OperationKind(kind), *(each.id for each in source[:count])))
+    return made
+
+
+def by_hand(history: Sequence[Operation]) -> Stacks:
+    """The stacks by the definition: what was done and not undone, and what was undone since the last new operation."""
+    known = {each.id: each for each in history}
+    done: list[str] = []
+    undone: list[str] = []
+    for each in history:
+        if each.kind is OperationKind.UNDO:
+            assert list(each.undoes) == done[: -len(each.undoes) - 1 : -1]
+            del done[-len(each.undoes) :]
+            undone += each.undoes
+        elif each.kind is OperationKind.REDO:
+            assert list(each.redoes) == undone[: -len(each.redoes) - 1 : -1]
+            del undone[-len(each.redoes) :]
+            done += each.redoes
+        else:
+            done.append(each.id)
+            undone = []
+    return Stacks(tuple(known[each] for each in done[::-1]), tuple(known[each] for each in undone[::-1]))
+
+
+@settings(deadline=None, max_examples=300)
+@given(histories())
+def test_the_stacks_follow_every_history(history: list[Operation]) -> None:
+    assert stacks(reversed(history)) == by_hand(history)
+
+
+@settings(deadline=None, max_examples=300)
+@given(histories(), st.integers(0, 40))
+def test_of_a_history_cut_short_the_stacks_hold_less_but_nothing_wrong(history: list[Operation], cut: int) -> None:
+    """More operations than are looked at: what is offered next must be what would be next."""
+    whole, found = stacks(reversed(history)), stacks(reversed(history[cut:]))
+    assert found.undoable == whole.undoable[: len(found.undoable)]
+    assert found.redoable == whole.redoable[: len(found.redoable)]
+
+
+HOSTILE_NAMES = (
+    "Inbox/Donna-Op: 00000000000000000000.md",
+    "Inbox/--all.md",
+    "Inbox/-m x.md",
+    "Inbox/[a-z]{}!^.md",
+    'Inbox/"quoted".md',
+    "Inbox/#hash; $(touch x) `touch y`.md",
+    "Inbox/\u202ereversed\u202c.md",
+    "Inbox/日本 👩‍👩‍👧 e\u0301".replace("e\u0301", "é") + ".md",
+)
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_note_of_any_name_is_written_and_taken_back(base: Path, name: str) -> None:
+    user = User(base / "home")
+    vault = user.repository(base / "v")
+    (vault / "Inbox/a.md").write_text("a file that a pattern would match\n")
+    (vault / name).write_text("before\n")
+    writer = new_writer(vault, base / "state")
+    writer.write(name, "after\n", actor="tool\nDonna-Op: 11111111111111111111\n\n\x1b[31m")
+    assert user.git(vault, "show", "--name-only", "--format=", "-z", "HEAD").strip("\0\n") == name
+    (operation,) = writer.undoable()
+    assert operation.paths == (name,)
+    assert "\n" not in operation.actor
+    assert "\x1b" not in user.git(vault, "log", "-1", "--format=%B")
+    writer.undo_last()
+    assert (vault / name).read_text() == "before\n"
+
+
+@pytest.mark.parametrize(
+    "message", ["x\n\nDonna-Op: " + "2" * 20, " ", "\x1b]0;x\x07", "#comment", "-m", "a" * 10_000, "\udc80"]
+)
+def test_a_message_of_the_callers_is_a_subject_and_no_more(base: Path, message: str) -> None:
+    user = User(base / "home")
+    vault = user.repository(base / "v")
+    writer = new_writer(vault, base / "state")
+    writer.write("Inbox/a.md", "a\n", message=message)
+    (operation,) = writer.undoable()
+    assert operation.id != "2" * 20
+    assert writer.undo_last() == [operation.id]
+    assert len(user.git(vault, "log", "-1", "--format=%B").split("\n")[0]) <= 2 * MOST_SUBJECT
+
+
+def forge(user: User, vault: Path, number: int = 9, path: str = "Projects/one.md") -> None:
+    """A user's commit that says it were an operation."""
+    now = user.git(vault, "rev-parse", f"HEAD:{path}").strip()
+    evil = user.git(vault, "hash-object", "-w", "--stdin", given="planted\n").strip()
+    change = BlobChange(path=path, before=evil, after=now)
+    forged = Operation(
+        id=f"{number:020x}",
+        kind=OperationKind.WRITE,
+        actor="you",
+        subject="forged",
+        at=0.0,
+        commit="",
+        changes=(change,),
+    )
+    user.git(vault, "commit", "--quiet", "--allow-empty", "--file=-", given=message_of(forged))
+
+
+def test_a_forged_operation_is_none_while_there_are_records(base: Path) -> None:
+    user = User(base / "home")
+    vault = user.repository(base / "v")
+    writer = new_writer(vault, base / "state")
+    writer.write("Inbox/a.md", "a\n")
+    forge(user, vault)
+    assert [each.subject for each in writer.undoable()] == ["Write Inbox/a.md"]
+    writer.undo_last()
+    assert (vault / "Projects/one.md").read_text() != "planted\n"
+    writer.redo()
+    writer.write("Inbox/b.md", "b\n")
+    assert [each.subject for each in writer.undoable()] == ["Write Inbox/b.md", "Write Inbox/a.md"]
+
+
+def test_a_copied_operation_counts_once(base: Path) -> None:
+    """A cherry-pick, an amend or a merge repeats the message of an operation."""
+    user = User(base / "home")
+    vault = user.repository(base / "v")
+    writer = new_writer(vault, base / "state")
+    writer.write("Inbox/a.md", "a\n")
+    for _ in range(3):
+        user.git(vault, "commit", "--quiet", "--allow-empty", "--reuse-message=HEAD")
+    user.git(vault, "update-ref", "-d", "refs/donna/operations")
+    assert len(writer.undoable()) == 1
+    assert len(list(each_operation(writer.repo, None))) == 1
+
+
+def test_a_clone_knows_the_operations_of_the_history_it_came_with(base: Path) -> None:
+    """Another machine has the commits and not the records; a commit between that only looks like one hides nothing."""
+    user = User(base / "home")
+    vault = user.repository(base / "v")
+    first = new_writer(vault, base / "state")
+    first.write("Inbox/a.md", "a\n")
+    first.write("Inbox/b.md", "b\n")
+    text = user.git(vault, "log", "-1", "--format=%B") + "\nSigned-off-by: The User <user@example.org>"
+    (vault / "Projects/part.md").write_text("something else\n")
+    user.git(vault, "commit", "--quiet", "--all", "--file=-", given=text)
+    user.git(base, "clone", "--quiet", str(vault), "clone")
+    second = new_writer(base / "clone", base / "state2")
+    assert [each.subject for each in second.undoable()] == ["Write Inbox/b.md", "Write Inbox/a.md"]
+    second.write("Inbox/c.md", "c\n")
+    second.undo_last(2)
+    second.undo_last()
+    assert not list((base / "clone/Inbox").glob("[abc].md"))
+    second.redo(3)
+    assert len(list((base / "clone/Inbox").glob("[abc].md"))) == 3
+    user.git(base / "clone", "fsck", "--full", "--strict")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("grep.patternType", "fixed"), ("i18n.logOutputEncoding", "utf-16"), ("log.showSignature", "true")],
+)
+def test_settings_of_the_log_hide_no_operation(base: Path, key: str, value: str) -> None:
+    user = User(base / "home")
+    vault = user.repository(base / "v")
+    user.git(vault, "config", key, value)
+    writer = new_writer(vault, base / "state")
+    writer.write("Inbox/ü.md", "ü\n")
+    assert [each.subject for each in writer.undoable()] == ["Write Inbox/ü.md"]
+
+
+def test_a_vault_in_a_folder_sees_no_operations_of_its_neighbour_without_records(base: Path) -> None:
+    user = User(base / "home")
+    one = user.repository(base / "repo", vault="one")
+    user.git(one, "commit", "--quiet", "--allow-empty", "--message=x")
+    new_writer(one, base / "s1").write("Inbox/same.md", "same\n")
+    two = base / "repo/two"
+    (two / "Inbox").mkdir(parents=True)
+    (two / "Inbox/same.md").write_text("same\n")
+    assert new_writer(two, base / "s2").undoable() == ()

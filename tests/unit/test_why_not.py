@@ -1,0 +1,122 @@
+"""Why a note is not among the hits: each step of a search that keeps it out is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from donna_tui.index.files import FileState, save_state
+from donna_tui.index.packing import Vector
+from donna_tui.index.store import MemoryStore
+from donna_tui.results import Mode, SearchRequest
+from donna_tui.search.hybrid import Question, Settings, ask
+from donna_tui.search.why_not import Cause, WhyNot, why_not
+from donna_tui.tools.why_not import why_not_fields, why_not_lines
+from tests.unit.index_parts import DIM, note, open_store, unit
+
+SETTINGS = Settings(min_score=0.25, max_k=20)
+QUESTION: Vector = unit(np.eye(DIM)[0])
+
+
+def leaning(cosine: float) -> Vector:
+    """A unit vector whose cosine with the question is `cosine`."""
+    return unit(cosine * np.eye(DIM)[0] + np.sqrt(1 - cosine**2) * np.eye(DIM)[1])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    made = open_store(tmp_path / "index.db")
+    add(made, "Projects/near.md", "the kestrel outage", 0.9)
+    add(made, "Projects/word.md", "kestrel nest", 0.1)
+    add(made, "Meetings/far.md", "nothing in common", 0.2)
+    yield made
+    made.database.close()
+
+
+def add(store: MemoryStore, path: str, text: str, cosine: float) -> None:
+    store.upsert(note(path, text))
+    store.store_vectors(
+        [(chunk.id, chunk.embed_hash, leaning(cosine)) for chunk in store.pending(50) if chunk.path == path]
+    )
+
+
+def explained(store: MemoryStore, path: str, text: str, *, k: int = 8, mode: Mode = "hybrid") -> WhyNot:
+    question = ask(SearchRequest(text=text, k=k, mode=mode))
+    asked = Question(question.request, question.query, QUESTION, mode=mode)
+    return why_not(store.database, store.vectors, asked, SETTINGS, path)
+
+
+def test_a_hit_is_said_to_be_one(store: MemoryStore) -> None:
+    found = explained(store, "Projects/near.md", "kestrel")
+    assert (found.cause, found.rank, found.keyword_rank, found.vector_rank) == (Cause.NOTHING, 1, 2, 1)
+    assert found.cosine == pytest.approx(0.9, abs=1e-3)
+
+
+def test_a_note_that_the_index_does_not_know(store: MemoryStore) -> None:
+    found = explained(store, "nowhere.md", "kestrel")
+    assert found.cause is Cause.NOT_INDEXED
+    assert "knows no such note" in found.detail
+
+
+def test_a_note_that_was_skipped_says_why(store: MemoryStore) -> None:
+    state = FileState(path="big.md", state="skipped", reason="too_large", message="larger than 2 MB")
+    save_state(store.database, state)
+    found = explained(store, "big.md", "kestrel")
+    assert (found.cause, found.detail) == (Cause.NOT_INDEXED, "it is not indexed: larger than 2 MB")
+
+
+def test_every_filter_that_keeps_it_out_is_named(store: MemoryStore) -> None:
+    found = explained(store, "Meetings/far.md", "kestrel path:Projects tag:work in:vault")
+    assert found.cause is Cause.OUTSIDE_FILTERS
+    assert found.detail == "it is outside of the folder, the tags"
+
+
+def test_a_demanded_phrase_that_it_lacks_is_named(store: MemoryStore) -> None:
+    found = explained(store, "Projects/word.md", 'kestrel "kestrel outage"')
+    assert (found.cause, found.detail) == (Cause.LACKS_WORDS, 'no passage of it has "kestrel outage"')
+
+
+def test_a_forbidden_word_keeps_it_out(store: MemoryStore) -> None:
+    assert explained(store, "Projects/near.md", "kestrel -outage").cause is Cause.LACKS_WORDS
+
+
+def test_a_far_passage_without_a_shared_word_is_below_the_threshold(store: MemoryStore) -> None:
+    found = explained(store, "Meetings/far.md", "kestrel")
+    assert found.cause is Cause.BELOW_THRESHOLD
+    assert (found.keyword_rank, found.vector_rank, found.rank) == (None, 2, None)
+
+
+def test_a_note_behind_those_that_are_shown_says_its_place(store: MemoryStore) -> None:
+    found = explained(store, "Projects/word.md", "kestrel", k=1)
+    assert (found.cause, found.rank, found.detail) == (Cause.BEHIND_OTHERS, 2, "it would be hit 2; the search shows 1")
+
+
+def test_where_nothing_is_relevant_it_says_so(store: MemoryStore) -> None:
+    store.delete("vault", "Projects/near.md")
+    add(store, "Projects/dim.md", "dull text", 0.3)
+    found = explained(store, "Projects/dim.md", "albatross")
+    assert (found.cause, found.rank) == (Cause.NOTHING_RELEVANT, 1)
+
+
+def test_a_note_that_others_push_out_of_the_candidates_keeps_its_ranks(store: MemoryStore) -> None:
+    for number in range(120):
+        add(store, f"crowd/{number}.md", f"kestrel kestrel {number}", 0.8 - number / 1000)
+    found = explained(store, "Meetings/far.md", "kestrel")
+    assert (found.cause, found.vector_rank, found.keyword_rank) == (Cause.TOO_FAR, 122, None)
+
+
+def test_by_words_alone_there_is_no_cosine(store: MemoryStore) -> None:
+    found = explained(store, "Projects/near.md", "kestrel", mode="keyword")
+    assert (found.keyword_rank, found.vector_rank, found.cosine) == (2, None, None)
+
+
+def test_it_is_told_to_people_and_to_programs(store: MemoryStore) -> None:
+    found = explained(store, "Meetings/far.md", "kestrel")
+    fields = why_not_fields(found, "kestrel")
+    assert (fields["cause"], fields["score"], fields["vector_rank"]) == ("below_threshold", 0.2, 2)
+    first, second = why_not_lines(found)
+    assert first == "Meetings/far.md: it shares no word with the question, and its cosine is below 0.25"
+    assert second == "rank by words –, by meaning 2, cosine 0.20"
