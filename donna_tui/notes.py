@@ -1,4 +1,4 @@
-"""Notes as the Vault screen and the command line show them: a row of the tree, a text to read, a line with its origin."""
+"""Notes as the Vault screen and the verbs show them: a row of the tree, a text to read, a line with its origin."""
 
 from __future__ import annotations
 

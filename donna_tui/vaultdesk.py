@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
 from donna_tui.notes import BlameLine, NoteRow, NoteState, NoteText
 from donna_tui.safety.classify import Sensitivity, classify
-from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
+from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, etag_of
 from donna_tui.vault.client import Entry, VaultClient
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.writer import VaultWriter, Written
@@ -130,17 +131,17 @@ class VaultDesk:
         outside = self._outside()
         return tuple(_row(entry, known, outside) for entry in sorted(entries, key=lambda entry: entry.path))
 
-    def _outside(self) -> set[str]:
+    def _outside(self) -> dict[str, bool]:
         """A repository that cannot be read says nothing here; its reason shows where something is to be done."""
         try:
             return self._writer.history.outside()
         except DonnaError:
-            return set()
+            return {}
 
     def _note(self, path: str) -> NoteText:
         note = self._client.read(path)
         data = note.text.encode()
-        objection = self._writer.rules.objection(path, data)
+        objection = self._writer.rules.objection(path, data) or _not_utf8(note.etag, data)
         return NoteText(
             path=path,
             text=note.text,
@@ -151,6 +152,13 @@ class VaultDesk:
             lossy=note.lossy,
             refusal=objection.message if objection else "",
         )
+
+
+def _not_utf8(etag: str, data: bytes) -> DonnaError | None:
+    """Why a note cannot be edited here whose bytes are not those of its text: saved again, it would be another file."""
+    if etag in (etag_of(data), etag_of(codecs.BOM_UTF8 + data)):
+        return None
+    return DonnaError(Reason.ENCODING, "the note is not UTF-8", hint="convert it first")
 
 
 def announce(hub: EventHub) -> Callable[[Written], None]:
@@ -197,11 +205,13 @@ def _flags(front: dict[str, Any], sensitive: bool) -> set[NoteState]:
     return flags
 
 
-def _row(entry: Entry, known: dict[str, frozenset[NoteState]], outside: set[str]) -> NoteRow:
+def _row(entry: Entry, known: dict[str, frozenset[NoteState]], outside: dict[str, bool]) -> NoteRow:
+    """A private note that git does not know is not edited outside: it was left out of the history on purpose."""
     states = set(known.get(entry.path, {NoteState.PENDING}))
     if entry.reason is not None:
         states = {NoteState.NOT_INDEXED}
-    if entry.path in outside:
+    is_private = bool(states & {NoteState.LOCAL_ONLY, NoteState.SENSITIVE})
+    if outside.get(entry.path, False) or (entry.path in outside and not is_private):
         states.add(NoteState.OUTSIDE)
     return NoteRow(
         path=entry.path,

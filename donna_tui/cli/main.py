@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from donna_tui.cli.config import config_app
 from donna_tui.cli.guard import guarded
+from donna_tui.cli.memory import memory_app
 from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
 
 
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.add_typer(config_app, name="config")
 app.add_typer(vault_app)
+app.add_typer(memory_app)
 
 
 def _version(asked: bool) -> None:
@@ -111,6 +113,23 @@ def search(
             run_batch(batch, asked, space)
         else:
             run_search(query, asked, space, as_json=as_json)
+
+
+@app.command("why-not")
+def why_not(
+    note: Annotated[str, typer.Argument(help="The path of a note within the vault.")],
+    query: Annotated[str, typer.Argument(help="The question that did not find it.")],
+    k: Annotated[int, typer.Option("-k", help="How many hits; 0 means the configured number.", min=0)] = 0,
+    mode: Annotated[str, typer.Option("--mode", help="hybrid, semantic or keyword.")] = "hybrid",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say why a note is not among the hits of a search."""
+    from donna_tui.cli.search import Asked
+    from donna_tui.cli.why_not import run_why_not
+
+    with guarded(as_json):
+        run_why_not(note, query, Asked(k=k, mode=mode, sources=(), path="", near=False), space, as_json=as_json)
 
 
 @app.command()

@@ -55,23 +55,28 @@ class BatchQuery(BaseModel):
 
 def run_search(query: str, asked: Asked, space: str | None, *, as_json: bool) -> None:
     """Print the hits; exit with 1 if nothing relevant was found."""
-    if not query.strip():
-        raise DonnaError(Reason.USAGE, "there is no question", hint='donna search "why did we move"')
     session = open_session(space)
-    request = replace(asked.request(session), text=query)
+    request = question_of(query, asked, session)
     outcome = run(_answer(session, request))
     _print(outcome, as_json=as_json)
     if not outcome.hits:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
+def question_of(query: str, asked: Asked, session: Session) -> SearchRequest:
+    """The request for a question. Raises DonnaError if there is none."""
+    if not query.strip():
+        raise DonnaError(Reason.USAGE, "there is no question", hint='donna search "why did we move"')
+    return replace(asked.request(session), text=query)
+
+
 async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
     async with engine_for(session, "donna search") as engine:
-        await _bring_up_to_date(engine)
+        await bring_up_to_date(engine)
         return await engine.search(request)
 
 
-async def _bring_up_to_date(engine: Engine) -> None:
+async def bring_up_to_date(engine: Engine) -> None:
     """A missing vault, a full disk or a locked index does not keep from searching what is known."""
     try:
         with shown_progress(engine):
@@ -117,7 +122,7 @@ def run_batch(source: str, asked: Asked, space: str | None) -> None:
 
 async def _answer_all(session: Session, queries: list[BatchQuery], request: SearchRequest) -> None:
     async with engine_for(session, "donna search") as engine:
-        await _bring_up_to_date(engine)
+        await bring_up_to_date(engine)
         for query in queries:
             filters = replace(request.filters, exclude=query.exclude, within=(query.within,) if query.within else ())
             outcome = await engine.search(replace(request, text=query.query, filters=filters))

@@ -2,106 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable
 
-Context = Literal["global", "search", "search.input", "list", "activity"]
-Pane = Literal["search", "activity"]
-
-ACTIVE_IN: dict[Context, str] = {
-    "global": "everywhere",
-    "search": "Search",
-    "search.input": "Search, while typing",
-    "list": "lists",
-    "activity": "Activity",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionState:
-    """What decides whether an action is possible now. Text fields are reasons; empty means no objection."""
-
-    pane: Pane = "search"
-    typing: bool = False
-    running: bool = False
-    selected: bool = False
-    question: bool = False
-    no_editor: str = ""
-    no_desktop: str = ""
-    problem: bool = False
-    retryable: bool = False
-    paused: bool = False
-
-
-Objection = Callable[[ActionState], str]
-
-
-def always(state: ActionState) -> str:
-    """Nothing speaks against it."""
-    return ""
-
-
-def needs_result(state: ActionState) -> str:
-    """Something in the list must be selected."""
-    return "" if state.selected else "No result is selected."
-
-
-def needs_question(state: ActionState) -> str:
-    """Something must have been asked."""
-    return "" if state.question else "Nothing has been searched for yet."
-
-
-def needs_space(state: ActionState) -> str:
-    """The vault must be open."""
-    return "" if state.running else "The vault is not open yet."
-
-
-def needs_editor(state: ActionState) -> str:
-    """A result, and a terminal with an editor to open it in."""
-    return needs_result(state) or state.no_editor
-
-
-def needs_desktop(state: ActionState) -> str:
-    """A result, and a desktop that can open a link."""
-    return needs_result(state) or state.no_desktop
-
-
-def needs_retryable(state: ActionState) -> str:
-    """A problem that trying again may solve."""
-    if not state.problem:
-        return "No problem is selected."
-    return "" if state.retryable else "Trying again does not help here; the problem says what does."
-
-
-def needs_pause(state: ActionState) -> str:
-    """Indexing must have been paused."""
-    return "" if state.paused else "Indexing is not paused."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
-    """Something a person can do.
-
-    `id` is its stable name in keymaps; `title` fits a footer; `help` is one sentence; `group` is the noun that it is
-    listed under. `keys` are the defaults in Textual's names, the first one shown. Keys that print a character act
-    only outside text inputs. `why_not` gives the reason why it is not possible now.
-    """
-
-    id: str
-    title: str
-    help: str
-    group: str
-    context: Context = "global"
-    keys: tuple[str, ...]
-    footer: bool = False
-    why_not: Objection = always
-
-    @property
-    def method(self) -> str:
-        """The name of the method that does it: `action_search_open` for `search.open`."""
-        return "action_" + self.id.replace(".", "_").replace("-", "_")
-
+from donna_tui.tui.action import (
+    Action,
+    ActionState,
+    Context,
+    needs_desktop,
+    needs_editor,
+    needs_pause,
+    needs_question,
+    needs_result,
+    needs_retryable,
+    needs_space,
+)
+from donna_tui.tui.vault_actions import CONFLICT, PLAN, VAULT
 
 _SEARCH = (
     Action(
@@ -291,6 +206,7 @@ _VIEWS = (
         footer=True,
     ),
     Action(id="view.search", title="Search", help="Go to the Search screen.", group="view", keys=("1",)),
+    Action(id="view.vault", title="Vault", help="Go to the Vault screen.", group="view", keys=("2",)),
     Action(id="view.activity", title="Activity", help="Go to the Activity screen.", group="view", keys=("6",)),
     Action(id="view.next", title="next part", help="Go to the next part of the screen.", group="view", keys=("tab",)),
     Action(
@@ -335,7 +251,8 @@ _APP = (
     ),
 )
 
-ACTIONS: dict[str, Action] = {action.id: action for action in (*_SEARCH, *_ACTIVITY, *_VIEWS, *_LISTS, *_APP)}
+_ALL = (*_SEARCH, *VAULT, *_ACTIVITY, *PLAN, *CONFLICT, *_VIEWS, *_LISTS, *_APP)
+ACTIONS: dict[str, Action] = {action.id: action for action in _ALL}
 
 
 def actions_in(*contexts: Context) -> Iterable[Action]:
@@ -347,4 +264,6 @@ def active_contexts(state: ActionState) -> tuple[Context, ...]:
     """The contexts whose keys reach an action now, nearest first."""
     if state.pane == "activity":
         return ("activity", "list", "global")
+    if state.pane == "vault":
+        return ("vault.input", "vault", "global") if state.typing else ("vault", "list", "global")
     return ("search.input", "search", "global") if state.typing else ("search", "list", "global")

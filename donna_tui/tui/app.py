@@ -26,7 +26,7 @@ MakeBackend = Callable[[VaultChoice | None], Backend]
 It gets what the first-run screen gave, or None if the space was settled before. It may raise DonnaError.
 """
 
-_STYLES = ("base", "search", "activity", "first_run")
+_STYLES = ("base", "search", "vault", "activity", "first_run")
 
 
 class DonnaApp(App[None], inherit_bindings=False):
@@ -90,8 +90,9 @@ class DonnaApp(App[None], inherit_bindings=False):
             await backend.stop()
 
     def action_leave(self) -> None:
-        """Leave. The engine stops in `on_unmount`."""
-        self.exit()
+        """Leave, unless something waits that would be lost. The engine stops in `on_unmount`."""
+        if self._main is None or not self._main.holds_back():
+            self.exit()
 
     def _chosen(self, choice: VaultChoice | None) -> None:
         self._open(choice)

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Protocol
 
 from donna_tui.events import Listener
+from donna_tui.notes import BlameLine, NoteRow, NoteText
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
+from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
 
 
 class Passage(Protocol):
@@ -39,8 +41,64 @@ class Passage(Protocol):
     def sensitive(self) -> bool: ...
 
 
+class VaultBackend(Protocol):
+    """What the Vault screen needs. What is refused raises `VaultReadError` or `VaultWriteError` with a reason."""
+
+    async def vault_rows(self) -> tuple[NoteRow, ...]:
+        """Every file of the vault that is a note or looks like one, with its states."""
+
+    async def read_note(self, path: str) -> NoteText:
+        """The text of a note as it is on disk now."""
+
+    async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
+        """Commits that changed a note, or anything in the vault; newest first."""
+
+    async def revision_changes(self, commit: str) -> tuple[Change, ...]:
+        """What a commit changed in the vault."""
+
+    async def outside_change(self, path: str) -> Change | None:
+        """Git's version of a note against the one on disk; None if they are the same."""
+
+    async def blame(self, path: str, first_line: int, last_line: int) -> tuple[BlameLine, ...]:
+        """Where lines of a note (1-based, inclusive) are from. Lines that are not in git yet have no commit."""
+
+    async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
+        """What writing a note would do. Without an etag it must not exist yet."""
+
+    async def plan_delete(self, path: str, etag: str) -> Plan:
+        """What deleting a note would do."""
+
+    async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
+        """What moving a note would do, rewritten links included."""
+
+    async def plan_undo(self, n: int = 1) -> Plan:
+        """What taking back the last `n` operations would do."""
+
+    async def plan_redo(self, n: int = 1) -> Plan:
+        """What doing again what was taken back last would do."""
+
+    async def apply_plan(self, plan: Plan) -> Outcome:
+        """Carry out a plan that was looked at."""
+
+    async def undoable(self) -> tuple[Operation, ...]:
+        """What can be taken back, newest first."""
+
+    async def redoable(self) -> tuple[Operation, ...]:
+        """What can be done again; what was taken back last comes first."""
+
+    async def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
+        """What stands in the way of an undo or redo, after it was refused with `undo_conflict`."""
+
+    async def create_repository(self) -> None:
+        """Begin a history, after the user agreed."""
+
+
 class Backend(Protocol):
     """The engine as the screens see it. Every method raises only `DonnaError`."""
+
+    @property
+    def notes(self) -> VaultBackend:
+        """Where notes are read, changed and undone; there once `start` has returned."""
 
     async def start(self) -> None: ...
     async def stop(self) -> None: ...

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from donna_tui.tui.actions import ACTIONS, Context, actions_in
+from donna_tui.tui.action import Context
+from donna_tui.tui.actions import ACTIONS, actions_in
 from donna_tui.tui.keymap import Keymap
 
 

@@ -13,7 +13,8 @@ import yaml
 
 from donna_tui.errors import ConfigError, Reason
 from donna_tui.resources import resource
-from donna_tui.tui.actions import ACTIONS, Context
+from donna_tui.tui.action import Context
+from donna_tui.tui.actions import ACTIONS
 from donna_tui.tui.keysheet import DEFAULT_KEYS, Keys, is_printable, key_name
 
 FaultName = Literal["unknown_action", "no_key", "unknown_key", "unsendable_key", "stolen_key", "key_while_typing"]
@@ -21,11 +22,15 @@ FaultName = Literal["unknown_action", "no_key", "unknown_key", "unsendable_key",
 PRESETS = ("default", "vim", "emacs")
 
 _OVERLAPS: dict[Context, frozenset[Context]] = {
-    "global": frozenset(("global", "search", "search.input", "list", "activity")),
+    "global": frozenset(("global", "search", "search.input", "vault", "vault.input", "list", "activity")),
     "search": frozenset(("global", "search", "search.input", "list")),
     "search.input": frozenset(("global", "search", "search.input")),
-    "list": frozenset(("global", "search", "list", "activity")),
+    "vault": frozenset(("global", "vault", "vault.input", "list")),
+    "vault.input": frozenset(("global", "vault", "vault.input")),
+    "list": frozenset(("global", "search", "vault", "list", "activity", "plan", "conflict")),
     "activity": frozenset(("global", "list", "activity")),
+    "plan": frozenset(("list", "plan", "conflict")),
+    "conflict": frozenset(("list", "plan", "conflict")),
 }
 
 _SAME_BYTES = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter", "ctrl+[": "escape"}
@@ -150,7 +155,7 @@ def check_key(name: str, written: str) -> KeyFault | None:
     if key in _SAME_BYTES:
         same = _SAME_BYTES[key]
         return KeyFault("unsendable_key", f"{written} for {name}: terminals send the same bytes as for {same}.")
-    if ACTIONS[name].context == "search.input" and is_printable(key):
+    if ACTIONS[name].context in ("search.input", "vault.input") and is_printable(key):
         return KeyFault("key_while_typing", f"{written} for {name}: in the search box this types the character.")
     if _is_sendable(key):
         return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from donna_tui.tui.actions import ACTIONS, ACTIVE_IN, Action, Context
+from donna_tui.tui.action import ACTIVE_IN, Action, Context
+from donna_tui.tui.actions import ACTIONS
 
 Keys = Mapping[str, tuple[str, ...]]
 """Action id → keys, in Textual's names; the first one is the one to show."""

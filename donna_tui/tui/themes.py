@@ -35,6 +35,12 @@ DARK = Theme(
         "input-selection-background": "#2b5850",
         "row-selected": "#1f2a2a",
         "row-blurred": "#1d2025",
+        "diff-added": "#16241f",
+        "diff-added-word": "#245246",
+        "diff-removed": "#2a1c1d",
+        "diff-removed-word": "#5c302f",
+        "diff-wanted": "#29241a",
+        "diff-wanted-word": "#594a28",
     },
 )
 
@@ -66,6 +72,12 @@ LIGHT = Theme(
         "input-selection-background": "#b9dcd5",
         "row-selected": "#dfeeea",
         "row-blurred": "#f0eee8",
+        "diff-added": "#e6f3ee",
+        "diff-added-word": "#bfe0d6",
+        "diff-removed": "#fbebe8",
+        "diff-removed-word": "#f3c9c3",
+        "diff-wanted": "#f8f1dd",
+        "diff-wanted-word": "#ecd9a6",
     },
 )
 
@@ -73,5 +85,7 @@ OWN_THEMES = (DARK, LIGHT)
 ANSI_THEMES = ("ansi-dark", "ansi-light")
 THEME_NAMES = (*(theme.name for theme in OWN_THEMES), *ANSI_THEMES)
 
-FALLBACK_VARIABLES = {"row-selected": "transparent", "row-blurred": "transparent"}
-"""For themes that do not know these names: there the bar before a row marks it alone."""
+_KINDS = ("added", "removed", "wanted")
+_FILLS = ("row-selected", "row-blurred", *(f"diff-{kind}{part}" for kind in _KINDS for part in ("", "-word")))
+FALLBACK_VARIABLES = dict.fromkeys(_FILLS, "transparent")
+"""For themes that do not know these names: there the bar before a row, or the sign of a line, marks it alone."""

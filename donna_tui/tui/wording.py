@@ -9,11 +9,16 @@ from typing import Any
 
 from donna_tui.errors import Reason
 from donna_tui.events import (
+    BackfillDone,
+    ChatIngested,
+    CorrectionIngested,
     EngineEvent,
     EngineStateChanged,
     IndexProgress,
     IndexSwapped,
     IngestBatch,
+    MemoryIngestFailed,
+    MemoryRemembered,
     ModelPhase,
     ModelStateChanged,
     NoteDeleted,
@@ -26,7 +31,10 @@ from donna_tui.events import (
     ProblemRaised,
     ReconcileDone,
     SearchDone,
+    SourceIngested,
     StageTimes,
+    TasksIngested,
+    VaultWritten,
     WatcherStateChanged,
     WatchHint,
 )
@@ -78,6 +86,19 @@ REASONS: dict[Reason, str] = {
     Reason.NOT_TEXT: "not text",
     Reason.CONFLICT_COPY: "copy made by sync",
     Reason.INVALID_FRONTMATTER: "properties cannot be read",
+    Reason.OUTSIDE_ALLOWLIST: "outside the folders that Donna may write to",
+    Reason.CONFLICT: "edited elsewhere",
+    Reason.SENSITIVE: "marked as sensitive",
+    Reason.ENCODING: "not written in UTF-8",
+    Reason.GIT_BUSY: "git is in the middle of something",
+    Reason.GIT_LOCKED: "git is locked",
+    Reason.GIT_FAILED: "git failed",
+    Reason.NO_REPOSITORY: "no history yet",
+    Reason.NOT_TRUSTED: "belongs to somebody else",
+    Reason.IGNORED_BY_GIT: "left out of the history",
+    Reason.NOTHING_TO_UNDO: "nothing to undo",
+    Reason.NOTHING_TO_REDO: "nothing to redo",
+    Reason.UNDO_CONFLICT: "changed since",
     Reason.CONFIG_INVALID: "a setting is not valid",
     Reason.KEYMAP_INVALID: "a key setting is not valid",
     Reason.NO_VAULT: "no vault chosen",
@@ -105,6 +126,13 @@ _INDEXED = {
     "retry": "Read after all",
     "rebuild": "Read again",
 }
+_WRITTEN = {
+    "write": "Written",
+    "delete": "Removed",
+    "move": "Moved",
+    "undo": "Taken back",
+    "redo": "Done again",
+}
 _ENGINE = {
     "starting": "Opening the vault",
     "running": "Ready",
@@ -120,6 +148,12 @@ _MODEL = {
     ModelPhase.LOADING: "Loading the model",
     ModelPhase.READY: "Model ready",
     ModelPhase.FAILED: "Model failed",
+}
+_SOURCES: dict[type, str] = {
+    ChatIngested: "chats",
+    TasksIngested: "tasks",
+    CorrectionIngested: "corrections",
+    MemoryRemembered: "told",
 }
 WATCHER = {"native": "at once", "polling": "every few seconds", "off": "not watched"}
 _ATTENTION = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WARNING}
@@ -201,6 +235,13 @@ def _cleared(event: ProblemCleared) -> Sentence:
     return Sentence(Kind.PROBLEMS, Tone.GOOD, "Solved", clean_line(event.path), reason_words(event.reason))
 
 
+def _written(event: VaultWritten) -> Sentence:
+    more = plural(len(event.paths) - 1, "more note") if len(event.paths) > 1 else ""
+    path = clean_line(event.paths[0]) if event.paths else ""
+    what = _WRITTEN.get(event.kind, "Changed")
+    return Sentence(Kind.NOTES, Tone.GOOD, what, path, _sentence(f"by {clean_line(event.actor)}", more))
+
+
 def _searched(event: SearchDone) -> Sentence:
     found = plural(event.hits, "passage") if event.hits else "nothing"
     detail = f"{found} {MODES.get(event.mode, clean_line(event.mode))}"
@@ -249,6 +290,21 @@ def _swapped(event: IndexSwapped) -> Sentence:
     return Sentence(Kind.ENGINE, Tone.GOOD, "New index in use", "", clean_line(event.why))
 
 
+def _remembered(event: SourceIngested) -> Sentence:
+    detail = f"{_SOURCES[type(event)]}: {plural(event.documents, 'passage')} found by words"
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Remembered", detail=detail, took=milliseconds(event.latency_ms))
+
+
+def _not_remembered(event: MemoryIngestFailed) -> Sentence:
+    detail = f"{clean_line(event.source_type)}: {reason_words(event.reason)}"
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Not remembered", clean_line(event.item), detail)
+
+
+def _backfilled(event: BackfillDone) -> Sentence:
+    detail = f"{clean_line(event.source_type)}: {plural(event.documents, 'document')}"
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Brought in anew", detail=detail, took=milliseconds(event.latency_ms))
+
+
 def _machine_only(event: IngestBatch | IndexProgress) -> None:
     return None
 
@@ -270,6 +326,7 @@ _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     NoteFailed: _failed,
     ProblemRaised: _raised,
     ProblemCleared: _cleared,
+    VaultWritten: _written,
     SearchDone: _searched,
     ReconcileDone: _reconciled,
     ModelStateChanged: _model,
@@ -278,5 +335,11 @@ _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     WatchHint: _hint,
     IndexSwapped: _swapped,
     IngestBatch: _machine_only,
+    ChatIngested: _remembered,
+    TasksIngested: _remembered,
+    CorrectionIngested: _remembered,
+    MemoryRemembered: _remembered,
+    MemoryIngestFailed: _not_remembered,
+    BackfillDone: _backfilled,
     IndexProgress: _machine_only,
 }

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 DEADLINE_SECONDS = 30.0
 
 _SETTINGS = {
-    "blame.ignoreRevsFile": "",
     "commit.gpgSign": "false",
     "core.alternateRefsCommand": "",
     "core.askPass": "",
@@ -115,13 +114,14 @@ class GitCommand:
 
     def _start(self, arguments: Sequence[str], variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
         try:
+            runner = self._runner()
             from git.exc import GitCommandNotFound
         except ImportError:  # GitPython looks for git as soon as it is imported
             raise _not_installed() from None
         environment = {**_environment(), **variables}
         try:
             # GitPython starts git where Donna was started if the vault is away: `-C` lets that fail instead.
-            return self._runner().execute(  # type: ignore[return-value]  # a thin wrapper around the process
+            return runner.execute(  # type: ignore[return-value]  # a thin wrapper around the process
                 [*_without_inherited(environment), "git", "-C", str(self._folder), *arguments],
                 istream=subprocess.PIPE,
                 as_process=True,

@@ -47,7 +47,9 @@ class Ground:
 
     def mode(self, path: str, before: bytes | None) -> int:
         """The mode of a note for git; a new one is an ordinary file."""
-        return REGULAR_FILE if before is None else self._files.mode(path)
+        if before is None:
+            return REGULAR_FILE
+        return self._files.mode(path) if self.repo.knows_modes() else self.repo.mode(path)
 
     def check_new(self, path: str, *, besides: str = "") -> None:
         """Raises for a new name that is taken, or that some system cannot hold or takes for a taken one."""

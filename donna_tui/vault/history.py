@@ -79,19 +79,19 @@ class History:
         after = self._files.read(path)
         return None if _same(before, after) else Change(path=path, before=before, after=after)
 
-    def outside(self) -> set[str]:
-        """The notes whose bytes on disk are not those of the last commit; all of them without one."""
+    def outside(self) -> dict[str, bool]:
+        """The notes whose bytes on disk are not those of the last commit, and whether that commit knows them at all."""
         entries = [entry for entry in self._client.scan() if entry.reason is None]
         place = self._repo.find()
         if place is None:
-            return set()
+            return {}
         notes = {entry.path: entry.stat.mtime_ns if entry.stat else 0 for entry in entries}
         tip = self._repo.tip()
         if tip.commit is None:
-            return set(notes)
+            return dict.fromkeys(notes, False)
         known = self._repo.all_blob_ids(tip.commit, place)
         suspects = self._touched(place, notes) | self._staged(tip.commit) | notes.keys() - known.keys()
-        return {path for path in suspects & notes.keys() if self._differs(path, known, place)}
+        return {path: path in known for path in suspects & notes.keys() if self._differs(path, known, place)}
 
     def blame(self, path: str, first: int, last: int) -> list[BlameLine]:
         """Where lines (1-based, inclusive) of a note on disk are from; those that git does not have have no commit."""
@@ -108,9 +108,8 @@ class History:
         ]
 
     def _origins(self, path: str, first: int, last: int) -> dict[int, BlameLine]:
-        answer = self._repo.command.run(
-            "blame", "--line-porcelain", "--no-textconv", f"-L{first},{last}", "HEAD", "--", path
-        )
+        plain = ("--line-porcelain", "--no-textconv", "--no-ignore-revs-file")
+        answer = self._repo.command.run("blame", *plain, f"-L{first},{last}", "HEAD", "--", path)
         return {each.line: each for each in _blame_lines(answer.output.decode("utf-8", "replace"))}
 
     def _touched(self, place: Place, notes: Mapping[str, int]) -> set[str]:

@@ -8,6 +8,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from donna_tui.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.paths import private_folder
 from donna_tui.vault.changes import BlobChange, Operation, OperationKind
 from donna_tui.vault.files import MARK, refused_write
@@ -43,10 +44,10 @@ class Journal:
         self._path = folder / "intent.json"
 
     def write(self, intent: Intent) -> None:
-        """Keep an intent, durably. Raises VaultWriteError; then the one before is still there."""
+        """Keep an intent, durably. Raises VaultWriteError."""
         pending = self._path.with_suffix(".new")
-        private_folder(self._folder)
         try:
+            private_folder(self._folder)
             with pending.open("w", encoding="utf-8") as file:
                 json.dump(asdict(intent), file)
                 file.flush()
@@ -57,14 +58,19 @@ class Journal:
             with contextlib.suppress(OSError):
                 pending.unlink()
             raise refused_write(error, "") from error
+        except DonnaError as error:
+            raise VaultWriteError(error.reason, error.message, hint=error.hint) from error
 
     def read(self) -> Intent | None:
-        """The intent that was not cleared; None if there is none, or none that was whole."""
+        """The intent that was not cleared; None if there is none, or none that was whole. Raises VaultWriteError."""
         try:
             raw = json.loads(self._path.read_text(encoding="utf-8"))
             return _intent(raw)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
+        except OSError as error:
+            message = f"Donna cannot read what she was about to write: {(error.strerror or 'unknown error').lower()}"
+            raise VaultWriteError(Reason.IO_ERROR, message, hint=f"look at {self._path}") from error
 
     def clear(self) -> None:
         """Forget the intent: the write is done, or is not to be done."""

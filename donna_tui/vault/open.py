@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,9 +20,17 @@ def indexed_client(config: MemoryConfig, root: Path) -> VaultClient:
 
 
 def open_writer(
-    config: MemoryConfig, space: Space, on_written: Callable[[Written], None] = lambda _: None
+    config: MemoryConfig,
+    space: Space,
+    on_written: Callable[[Written], None] = lambda _: None,
+    *,
+    allowlist: Sequence[str] | None = None,
 ) -> VaultWriter:
-    """The writer. It sees every note, those that are not indexed as well: links to a moved note are anywhere."""
+    """The writer. It sees every note, those that are not indexed as well: links to a moved note are anywhere.
+
+    `allowlist` takes the place of the configured one, which is for programs: a person who has looked at the change
+    may make it anywhere.
+    """
     from donna_tui.vault.commits import Author
     from donna_tui.vault.guard import WriteRules
     from donna_tui.vault.writer import VaultWriter
@@ -32,7 +40,7 @@ def open_writer(
         space.root,
         client=_client(config, space.root, vault.ignore_globs),
         rules=WriteRules.of(
-            allowlist=safety.path_allowlist,
+            allowlist=safety.path_allowlist if allowlist is None else allowlist,
             ignore=vault.ignore_globs,
             max_note_bytes=safety.max_note_bytes,
             sensitive_key=safety.sensitive_frontmatter_key,

@@ -21,6 +21,7 @@ MOST_OPERATIONS = 1_000
 
 _FORMAT = "%H%x00%at%x00%B%x00"
 _ID = re.compile(r"[0-9a-f]{20}")
+_LAST_MOMENT = 16**14 - 1
 _TRAILER = re.compile(r"(Donna-[A-Z][a-z]+): (.*)")
 _CHANGE = re.compile(r'(none|[0-9a-f]{40}|[0-9a-f]{64}) (100644|100755) (".*")')
 _AS_IN_LOG = ("log", "-z", "--first-parent", f"--format={_FORMAT}", "--no-show-signature", "--grep=^Donna-Op: ")
@@ -28,10 +29,10 @@ _AS_IN_LOG = ("log", "-z", "--first-parent", f"--format={_FORMAT}", "--no-show-s
 
 def new_operation_id(after: str = "") -> str:
     """An id that sorts behind all earlier ones, `after` included, whatever the clock says: microseconds and chance."""
-    now = time.time_ns() // 1_000
+    now = max(time.time_ns() // 1_000, 0)
     if _ID.fullmatch(after):
         now = max(now, int(after[:14], 16) + 1)
-    return f"{now:014x}{secrets.token_hex(3)}"
+    return f"{min(now, _LAST_MOMENT):014x}{secrets.token_hex(3)}"
 
 
 def message_of(operation: Operation) -> str:
@@ -148,6 +149,8 @@ def _pass_on(source: list[Operation], target: list[Operation], ids: Sequence[str
     for identity in ids:
         if source and source[-1].id == identity:
             target.append(source.pop())
+        else:  # it is older than what is known, and stands in front of all that the target holds
+            target.clear()
 
 
 def _one_line(subject: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+
 from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.vault.changes import Change, OperationKind, Plan
 from donna_tui.vault.files import changed_meanwhile
@@ -34,8 +36,8 @@ class Planner:
             raise changed_meanwhile(path) if before is not None else gone(path)
         if before is None:
             self._ground.check_new(path)
-        elif not replace and data != before:
-            data = _encoded(path, merge_frontmatter(_decoded(path, before), content))
+        elif data != before:
+            data = _in_the_form_of(before, data) if replace else _merged(path, before, content)
             self._rules.check_size(path, data)
         change = Change(path=path, before=before, after=data, mode=self._ground.mode(path, before))
         self._rules.check(change)
@@ -66,6 +68,17 @@ class Planner:
         # where only the case differs, some systems would find the old file under the new name
         order = (leave, arrive) if src.casefold() == dst.casefold() else (arrive, leave)
         return Plan(kind=OperationKind.MOVE, subject=subject, changes=(*order, *moved.changes), remarks=moved.remarks)
+
+
+def _merged(path: str, before: bytes, content: str) -> bytes:
+    return _encoded(path, merge_frontmatter(_decoded(path, before), content))
+
+
+def _in_the_form_of(before: bytes, data: bytes) -> bytes:
+    """New bytes with the byte order mark of the note, and with its line ends where they are all the same."""
+    if before.count(b"\r\n") == before.count(b"\n") > 0 and b"\r" not in data:
+        data = data.replace(b"\n", b"\r\n")
+    return codecs.BOM_UTF8 + data.removeprefix(codecs.BOM_UTF8) if before.startswith(codecs.BOM_UTF8) else data
 
 
 def _encoded(path: str, content: str) -> bytes:

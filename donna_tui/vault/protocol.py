@@ -6,17 +6,19 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from donna_tui.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.changes import Change, Operation, Outcome, Plan, etag_of
 from donna_tui.vault.commits import Author, Prepared, blob_changes, prepare
-from donna_tui.vault.files import VaultFiles, changed_meanwhile
+from donna_tui.vault.files import VaultFiles, changed_meanwhile, refused_write
+from donna_tui.vault.gitcommand import refusal
 from donna_tui.vault.guard import WriteRules
 from donna_tui.vault.journal import Intent, Journal
 from donna_tui.vault.kept import not_kept
+from donna_tui.vault.leftovers import remove_stale_locks
 from donna_tui.vault.operations import each_operation, new_operation_id
 from donna_tui.vault.repository import GitRepo, Place, Tip
 from donna_tui.vault.userindex import follow_tip, nothing_staged
@@ -54,7 +56,10 @@ class Workshop:
 @contextlib.contextmanager
 def alone(place: Place) -> Iterator[None]:
     """No other Donna writes to this repository meanwhile. Raises VaultWriteError (`busy`) if one does for too long."""
-    descriptor = os.open(place.common_dir, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    try:
+        descriptor = os.open(place.common_dir, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    except OSError as error:
+        raise refused_write(error, "") from error
     try:
         deadline = time.monotonic() + LOCK_PATIENCE_SECONDS
         while not _locked(descriptor):
@@ -71,6 +76,8 @@ def _locked(descriptor: int) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        raise refused_write(error, "") from error
     return True
 
 
@@ -87,7 +94,7 @@ def carry_out(shop: Workshop, place: Place, plan: Plan, actor: str) -> Outcome:
     shop.reached(Step.CHECKED)
     operation = _operation(shop, place, tip, plan, actor)
     images = [data for change in plan.changes for data in (change.before, change.after) if data is not None]
-    prepared = prepare(shop.repo, place, tip, operation, shop.author, images)
+    prepared = make_objects(shop, place, tip, operation, images)
     shop.reached(Step.PREPARED)
     commit = _change_vault(shop, place, tip, prepared, plan.changes)
     return Outcome(
@@ -102,11 +109,18 @@ def carry_out(shop: Workshop, place: Place, plan: Plan, actor: str) -> Outcome:
 def _check(shop: Workshop, place: Place, plan: Plan) -> None:
     for change in plan.changes:
         shop.rules.check(change)
-        if shop.files.read(change.path) != change.before:
+        if _read(shop, change.path) != change.before:
             raise changed_meanwhile(change.path)
     refusals = not_kept(shop.repo, place, shop.files, plan.changes)
     if refusals:
         raise next(iter(refusals.values()))
+
+
+def _read(shop: Workshop, path: str) -> bytes | None:
+    try:
+        return shop.files.read(path)
+    except VaultReadError as error:
+        raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
 
 
 def _operation(shop: Workshop, place: Place, tip: Tip, plan: Plan, actor: str) -> Operation:
@@ -124,6 +138,27 @@ def _operation(shop: Workshop, place: Place, tip: Tip, plan: Plan, actor: str) -
     )
 
 
+def make_objects(
+    shop: Workshop, place: Place, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
+) -> Prepared:
+    """`prepare`, without the report that git leaves in the repository each time it cannot go on."""
+    try:
+        return prepare(shop.repo, place, tip, operation, shop.author, images)
+    except VaultWriteError:
+        _remove_reports(place)
+        raise
+
+
+def _remove_reports(place: Place) -> None:
+    """Ours name our process, or name nothing where the disk was full."""
+    ours = f"parent process     : {os.getpid()}\n"
+    for report in place.git_dir.glob("fast_import_crash_*"):
+        with contextlib.suppress(OSError):
+            text = report.read_text(encoding="utf-8", errors="replace")
+            if not text or ours in text:
+                report.unlink()
+
+
 def _change_vault(shop: Workshop, place: Place, tip: Tip, prepared: Prepared, changes: tuple[Change, ...]) -> str:
     intent = intend(shop, tip, prepared)
     clean = nothing_staged(shop.repo, tip)
@@ -137,12 +172,20 @@ def _change_vault(shop: Workshop, place: Place, tip: Tip, prepared: Prepared, ch
         _take_back(shop, intent, changes)
         raise
     shop.reached(Step.ADVANCED)
-    if clean:
-        follow_tip(shop.repo, place, intent.operation.changes)
+    followed = not clean or follow_tip(shop.repo, place, intent.operation.changes)
     shop.reached(Step.FOLLOWED)
-    shop.journal.clear()
+    _clear(shop, intent, changes, forget=followed)
     shop.reached(Step.CLEARED)
     return commit
+
+
+def _clear(shop: Workshop, intent: Intent, changes: tuple[Change, ...], *, forget: bool) -> None:
+    """The write is done. What cannot be cleared away now, or is not to be forgotten, is left to the next recovery."""
+    with contextlib.suppress(VaultWriteError):
+        for number, change in enumerate(changes):
+            shop.files.settle(change, intent.waiting(number))
+        if forget:
+            shop.journal.clear()
 
 
 def intend(shop: Workshop, tip: Tip, prepared: Prepared) -> Intent:
@@ -162,32 +205,57 @@ def intend(shop: Workshop, tip: Tip, prepared: Prepared) -> Intent:
 def advance(shop: Workshop, place: Place, intent: Intent) -> str:
     """Move the branch to the operation's commit, made anew on a branch that has moved. The commit that it is now."""
     for _ in range(MOST_REBUILDS):
-        if _moved(shop, intent):
+        if _moved(shop, place, intent):
             return intent.operation.commit
         shop.repo.check_at_rest(place)
         tip = shop.repo.tip()
-        intent = intend(shop, tip, prepare(shop.repo, place, tip, intent.operation, shop.author))
+        intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation))
     raise VaultWriteError(
         Reason.GIT_LOCKED, "the branch keeps moving: another program is committing", hint="try again in a moment"
     )
 
 
-def _moved(shop: Workshop, intent: Intent) -> bool:
-    """Move the branch once. What counts is where the records are, not what git said before it was cut off."""
+def _moved(shop: Workshop, place: Place, intent: Intent) -> bool:
+    """Move the branch once. What counts is what the history holds, not what git said before it was cut off."""
     operation = intent.operation
     try:
         moved = shop.repo.advance(intent.tip, operation.commit, intent.record, f"donna: {operation.kind}")
-    except VaultWriteError:
-        if shop.repo.record() == intent.record:
+    except VaultWriteError as error:
+        if error.reason is not Reason.GIT_LOCKED:
+            remove_stale_locks(place, intent)
+        if is_done(shop, intent):
             return True
         raise
-    return moved or shop.repo.record() == intent.record
+    return moved or is_done(shop, intent)
+
+
+def is_done(shop: Workshop, intent: Intent) -> bool:
+    """Whether the operation is in the history. Git moves the branch first: a record that was left behind catches up."""
+    tip = shop.repo.tip()
+    if _contains(shop, tip.record, intent.record):
+        return True
+    if tip.commit is None or not _contains(shop, tip.commit, intent.operation.commit):
+        return False
+    if tip.record == intent.previous_record:
+        shop.repo.advance(tip, tip.commit, intent.record, f"donna: {intent.operation.kind}")
+    return _contains(shop, shop.repo.record(), intent.record)
+
+
+def _contains(shop: Workshop, tip: str | None, commit: str) -> bool:
+    if tip is None:
+        return False
+    answer = shop.repo.command.ask("merge-base", "--is-ancestor", commit, tip)
+    if answer.status not in (0, 1) and "Not a valid" not in answer.complaint:
+        raise refusal("merge-base", answer.complaint)
+    return answer.status == 0
 
 
 def _take_back(shop: Workshop, intent: Intent, changes: tuple[Change, ...]) -> None:
     """Undo the files of a write that failed. What cannot be taken back now is left to the next recovery."""
-    with contextlib.suppress(DonnaError, OSError):
+    with contextlib.suppress(VaultWriteError):
+        latest = shop.journal.read() or intent
+        if is_done(shop, latest):
+            return
         for number, change in reversed(list(enumerate(changes))):
-            if shop.files.read(change.path) == change.after:
-                shop.files.put(change.reversed, intent.waiting(number))
+            shop.files.take_back(change, intent.waiting(number))
         shop.journal.clear()

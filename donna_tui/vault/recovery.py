@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Iterator
 from enum import Enum
-from pathlib import Path
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.changes import BlobChange, Change
-from donna_tui.vault.commits import blob_id, prepare
+from donna_tui.vault.commits import blob_id
 from donna_tui.vault.journal import Intent
-from donna_tui.vault.protocol import Workshop, advance, intend
+from donna_tui.vault.leftovers import remove_stale_locks
+from donna_tui.vault.protocol import Workshop, advance, intend, is_done, make_objects
 from donna_tui.vault.repository import Place
-from donna_tui.vault.userindex import COPY, follow_tip, nothing_staged
+from donna_tui.vault.userindex import follow_tip, nothing_staged
 
-EMPTY_LOCK_SECONDS = 1.0
-"""How long an empty lock must stand still before it counts as left behind: git fills a lock at once."""
+_ELSEWHERE = frozenset({Reason.PATH_ESCAPE, Reason.NOT_REGULAR})
+"""Where a folder or a file made way for something else, nothing of a write can wait any more."""
 
 
 class State(Enum):
@@ -35,50 +33,38 @@ def recover(shop: Workshop, place: Place) -> VaultWriteError | None:
     before stays in the record. Raises VaultWriteError if it is not possible now; the next call goes on.
     """
     intent = shop.journal.read()
-    _remove_stale_locks(place, intent)
+    remove_stale_locks(place, intent)
     if intent is None:
         return None
     states = [_settle(shop, place, intent, number) for number in range(len(intent.operation.changes))]
     clash = None
-    if _is_done(shop, intent):
+    if is_done(shop, intent):
         _follow(shop, place, intent)
     elif State.OTHER in states:
         clash = _clash(intent, states)
-    elif State.AFTER in states:
+    elif State.AFTER in states and _is_whole(shop, intent):
         _finish(shop, place, intent, states)
+    elif State.AFTER in states:
+        clash = _lost(intent)
     shop.journal.clear()
     return clash
-
-
-def _is_done(shop: Workshop, intent: Intent) -> bool:
-    """Whether the operation is in the history. Git moves the branch first: a record that was left behind catches up."""
-    tip = shop.repo.tip()
-    if _contains(shop, tip.record, intent.record):
-        return True
-    if tip.commit is None or not _contains(shop, tip.commit, intent.operation.commit):
-        return False
-    if tip.record == intent.previous_record:
-        shop.repo.advance(tip, tip.commit, intent.record, f"donna: {intent.operation.kind}")
-    return _contains(shop, shop.repo.record(), intent.record)
-
-
-def _contains(shop: Workshop, tip: str | None, commit: str) -> bool:
-    return bool(tip) and shop.repo.command.ask("merge-base", "--is-ancestor", commit, str(tip)).status == 0
 
 
 def _settle(shop: Workshop, place: Place, intent: Intent, number: int) -> State:
     """The state of one note, after what waited beside it was put away or, if it is the user's, given its place."""
     change, waiting = intent.operation.changes[number], intent.waiting(number)
     state = _state(place, change, _bytes(shop, change.path))
-    with contextlib.suppress(VaultReadError):
+    try:
         left = shop.files.displaced(change.path, waiting)
-        if left is None:
+    except VaultReadError as error:
+        if error.reason in _ELSEWHERE:
             return state
-        known = (change.before, change.after)
-        if blob_id(left, place.object_format) not in known and state is State.AFTER:
-            shop.files.put_back(change.path, waiting)
-            return State.OTHER
-        shop.files.drop(change.path, waiting)
+        raise VaultWriteError(error.reason, error.message, hint=error.hint, path=change.path) from error
+    ours = left is None or blob_id(left, place.object_format) in (change.before, change.after)
+    if state is State.AFTER and not ours:
+        shop.files.put_back(change.path, waiting)
+        return State.OTHER
+    shop.files.drop(change.path, waiting)
     return state
 
 
@@ -101,19 +87,25 @@ def _state(place: Place, change: BlobChange, found: bytes | VaultReadError | Non
 def _finish(shop: Workshop, place: Place, intent: Intent, states: list[State]) -> None:
     """Go on to the end: put the notes that are still as they were, and move the branch."""
     shop.repo.check_at_rest(place)
-    for number, (change, state) in enumerate(zip(intent.operation.changes, states, strict=True)):
-        if state is State.BEFORE:
-            before, after = shop.repo.blobs([each or "0" * 40 for each in (change.before, change.after)])
-            shop.files.put(
-                Change(path=change.path, before=before, after=after, mode=change.mode), intent.waiting(number)
-            )
+    unfinished = [number for number, state in enumerate(states) if state is State.BEFORE]
+    changes = {number: _with_bytes(shop, intent.operation.changes[number]) for number in unfinished}
+    for number, change in changes.items():
+        shop.files.put(change, intent.waiting(number))
     tip = shop.repo.tip()
     clean = nothing_staged(shop.repo, tip)
     if tip != intent.tip:
-        intent = intend(shop, tip, prepare(shop.repo, place, tip, intent.operation, shop.author))
+        intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation))
     advance(shop, place, intent)
+    for number, change in changes.items():
+        shop.files.settle(change, intent.waiting(number))
     if clean:
         follow_tip(shop.repo, place, intent.operation.changes)
+
+
+def _with_bytes(shop: Workshop, change: BlobChange) -> Change:
+    sides = [each for each in (change.before, change.after) if each]
+    images: dict[str | None, bytes | None] = dict(zip(sides, shop.repo.blobs(sides), strict=True))
+    return Change(path=change.path, before=images.get(change.before), after=images.get(change.after), mode=change.mode)
 
 
 def _follow(shop: Workshop, place: Place, intent: Intent) -> None:
@@ -121,6 +113,21 @@ def _follow(shop: Workshop, place: Place, intent: Intent) -> None:
     with contextlib.suppress(DonnaError):
         if shop.repo.tip().commit == intent.operation.commit and nothing_staged(shop.repo, intent.tip):
             follow_tip(shop.repo, place, intent.operation.changes)
+
+
+def _is_whole(shop: Workshop, intent: Intent) -> bool:
+    """Whether git still has what was being written; not if somebody has made the repository anew."""
+    wanted = {side for change in intent.operation.changes for side in (change.before, change.after) if side}
+    return shop.repo.existing(sorted(wanted)) >= wanted
+
+
+def _lost(intent: Intent) -> VaultWriteError:
+    return VaultWriteError(
+        Reason.GIT_FAILED,
+        "Donna was stopped while writing, and git no longer has what she wrote: the notes stay as they are",
+        hint="look at them: some may hold the new text and some the old one",
+        path=intent.operation.changes[0].path,
+    )
 
 
 def _clash(intent: Intent, states: list[State]) -> VaultWriteError:
@@ -131,52 +138,3 @@ def _clash(intent: Intent, states: list[State]) -> VaultWriteError:
         hint=f"what it held before is kept in the record {intent.record[:12]}",
         path=intent.operation.changes[number].path,
     )
-
-
-def _remove_stale_locks(place: Place, intent: Intent | None) -> None:
-    """Remove locks that a stopped write of ours left: nobody else writes as Donna now, and others' are told apart."""
-    for lock in (place.common_dir / "refs" / "donna").rglob("*.lock"):
-        _unlink(lock)
-    copy, index_lock = place.git_dir / COPY, place.git_dir / "index.lock"
-    with contextlib.suppress(OSError):
-        if copy.samefile(index_lock):
-            _unlink(index_lock)
-    _unlink(copy)
-    _unlink(copy.with_name(f"{COPY}.lock"))
-    for lock in _left_behind(place, intent) if intent is not None else ():
-        _unlink(lock)
-
-
-def _left_behind(place: Place, intent: Intent) -> list[Path]:
-    """The locks of the branch that hold the very commit we were about to set, or stay empty since our write began."""
-    empty: dict[Path, float] = {}
-    ours: list[Path] = []
-    for lock in _branch_locks(place, intent):
-        with contextlib.suppress(OSError, ValueError):
-            written, text = lock.stat().st_mtime, lock.read_text(encoding="ascii").strip()
-            if text == intent.operation.commit:
-                ours.append(lock)
-            elif not text and written >= intent.since - 1:
-                empty[lock] = written
-    if empty:
-        time.sleep(EMPTY_LOCK_SECONDS)
-    return ours + [lock for lock, written in empty.items() if _stands_still(lock, written)]
-
-
-def _branch_locks(place: Place, intent: Intent) -> Iterator[Path]:
-    yield place.git_dir / "HEAD.lock"
-    if intent.ref != "HEAD":
-        yield place.common_dir / f"{intent.ref}.lock"
-
-
-def _stands_still(lock: Path, written: float) -> bool:
-    try:
-        found = lock.stat()
-    except OSError:
-        return False
-    return found.st_mtime == written and found.st_size == 0
-
-
-def _unlink(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.vault.answers import each_blob, each_entry
+from donna_tui.vault.changes import REGULAR_FILE
 from donna_tui.vault.gitcommand import Answer, GitCommand, failed, refusal
 
 OWN_REFS = "refs/donna"
@@ -28,7 +29,6 @@ _IN_PROGRESS = {
     "BISECT_LOG": "a bisect",
 }
 _WHERE = ("--is-inside-work-tree", "--absolute-git-dir", "--show-object-format", "--git-common-dir", "--show-prefix")
-_ABSENT = re.compile(rb"^.* (?:missing|ambiguous)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,7 @@ class GitRepo:
     def __init__(self, vault: Path) -> None:
         self._vault = vault
         self._place: Place | None = None
+        self._knows_modes: bool | None = None
         self.command = GitCommand(vault)
 
     def init_if_missing(self, *, name: str, email: str) -> bool:
@@ -205,7 +206,7 @@ class GitRepo:
         """The bytes of blobs, None for each that git no longer has."""
         given = b"".join(each.encode("ascii") + b"\n" for each in ids)
         output = self.command.run("cat-file", "--batch", given=given).output if ids else b""
-        return list(_each_blob(output))
+        return list(each_blob(output))
 
     def existing(self, ids: Sequence[str]) -> set[str]:
         """Those of these objects that git has."""
@@ -216,35 +217,26 @@ class GitRepo:
     def blob_id(self, commit: str, path: str) -> str | None:
         """The blob at a repository path in a commit, if there is one."""
         output = self.command.run("ls-tree", "-z", "--full-tree", commit, "--", path).output
-        return dict(_each_entry(output)).get(path)
+        return dict(each_entry(output)).get(path)
+
+    def knows_modes(self) -> bool:
+        """Whether the disk can tell an executable file. Where it cannot, all may look like one."""
+        if self._knows_modes is None:
+            answer = self.command.ask("config", "--type=bool", "--default=true", "--get", "core.fileMode")
+            self._knows_modes = answer.line != "false"
+        return self._knows_modes
+
+    def mode(self, path: str) -> int:
+        """The mode of a note in the last commit; that of an ordinary file if it is not there."""
+        found = self.command.ask("ls-tree", "-z", "HEAD", "--", path).output
+        return int(found[:6], 8) if found.startswith(b"100") else REGULAR_FILE
 
     def all_blob_ids(self, commit: str, place: Place) -> dict[str, str]:
         """The blob of every file below the vault in a commit, by vault path."""
         where = [f"{commit}:{place.prefix.rstrip('/')}"] if place.prefix else [commit]
         answer = self.command.ask("ls-tree", "-r", "-z", "--full-tree", *where)
-        return dict(_each_entry(answer.output)) if answer.status == 0 else {}
+        return dict(each_entry(answer.output)) if answer.status == 0 else {}
 
 
 def _lines(answer: Answer) -> list[str]:
     return answer.output.decode("utf-8", "surrogateescape").split("\n")
-
-
-def _each_blob(output: bytes) -> Iterator[bytes | None]:
-    position = 0
-    while position < len(output):
-        end = output.index(b"\n", position)
-        header = output[position:end]
-        if _ABSENT.match(header):
-            yield None
-            position = end + 1
-            continue
-        size = int(header.rsplit(b" ", 1)[1])
-        yield output[end + 1 : end + 1 + size] if b" blob " in header else None
-        position = end + size + 2
-
-
-def _each_entry(output: bytes) -> Iterator[tuple[str, str]]:
-    for entry in output.split(b"\0"):
-        meta, _, path = entry.partition(b"\t")
-        if meta.split(b" ")[1:2] == [b"blob"]:
-            yield path.decode("utf-8", "surrogateescape"), meta.split(b" ")[2].decode("ascii")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.vault.changes import BlobChange, Change, Clash, Operation, OperationKind, Plan
@@ -80,12 +81,18 @@ class Restorer:
             clash = self._clash(change)
             if clash is not None:
                 raise _stands_in_the_way(kind, clash)
-        changed = tuple(change for change in changes if change.before != change.after)
+        changed = tuple(self._in_its_mode(change) for change in changes if change.before != change.after)
         for change in changed:
             self._ground.rules.check(change)
             if change.before is None:
                 self._ground.check_free(change.path, besides=_moved_away(changed))
         return Plan(kind=kind, subject=_subject(kind, chosen), changes=changed, undoes=undoes, redoes=redoes)
+
+    def _in_its_mode(self, change: Change) -> Change:
+        """A note that is there keeps the mode that it has now: the user may have changed it."""
+        if change.before is None:
+            return change
+        return replace(change, mode=self._ground.mode(change.path, change.before))
 
     def _clash(self, change: Change) -> Clash | None:
         found = self._ground.read(change.path)

@@ -167,3 +167,13 @@ def test_half_a_surrogate_pair_is_a_malformed_line(donna: Donna, vault: Path) ->
     ran = donna("search", "--batch", "-", "--space", vault, stdin='{"id": 1, "query": "kestrel \\ud800"}\n')
     assert (ran.code, ran.out) == (2, "")
     assert "line 1 " in ran.err
+
+
+def test_why_not_says_what_kept_a_note_out(donna: Donna, vault: Path) -> None:
+    hit = donna("why-not", "Meetings/standup.md", "kestrel", "--space", vault, "--json")
+    assert (hit.code, hit.json["cause"]) == (0, "it_is_a_hit")
+    outside = donna("why-not", "Meetings/standup.md", "kestrel path:Projects", "--space", vault)
+    assert (outside.code, outside.out) == (0, "Meetings/standup.md: it is outside of the folder\n")
+    unknown = donna("why-not", "nowhere.md", "kestrel", "--space", vault, "--json")
+    assert unknown.json["cause"] == "not_indexed"
+    assert donna("why-not", "nowhere.md", " ", "--space", vault).code == 2

@@ -190,3 +190,11 @@ def test_doctor_examines_the_promises(donna: Donna, history: Path) -> None:
     write(history, "Inbox/a.md", "changed\n")
     found = {each["id"]: each for each in donna("doctor", "--space", history, "--json").json["findings"]}
     assert (found["leftovers"]["state"], found["truth"]["state"]) == ("warn", "warn")
+
+
+def test_a_replaced_note_keeps_its_line_ends_and_its_mark(donna: Donna, history: Path) -> None:
+    write(history, "Inbox/a.md", b"\xef\xbb\xbfone\r\ntwo\r\n")
+    etag = donna("get", "Inbox/a.md", "--space", history, "--json").json["etag"]
+    words = ("write", "Inbox/a.md", "--space", history, "--etag", etag, "--replace")
+    assert donna(*words, stdin="three\nfour\n").code == 0
+    assert (history / "Inbox/a.md").read_bytes() == b"\xef\xbb\xbfthree\r\nfour\r\n"

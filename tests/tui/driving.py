@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from textual.pilot import Pilot
 
@@ -12,10 +12,12 @@ from donna_tui.results import Hit, SearchOutcome, SearchRequest, Snippet
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.external import External
 from donna_tui.tui.panes.search import SearchPane
+from donna_tui.tui.panes.vault import VaultPane
 from donna_tui.tui.screens.main import MainScreen
 from tests.tui.fake_backend import FakeBackend
 
 SIZE = (120, 36)
+W = TypeVar("W")
 DESKTOP = External(environ={"EDITOR": "vim", "DISPLAY": ":0"}, platform="linux", which=lambda name: f"/usr/bin/{name}")
 
 
@@ -35,6 +37,27 @@ class Driver:
     def search(self) -> SearchPane:
         """The Search screen."""
         return self.main.search
+
+    @property
+    def vault(self) -> VaultPane:
+        """The Vault screen."""
+        return self.main.query_one(VaultPane)
+
+    async def go_to(self, path: str) -> None:
+        """Show the Vault screen with the cursor on a note, and wait until it is read."""
+        self.main.action_view_vault()
+        vault = self.vault
+        await self.until(lambda: vault.note_tree.notes, "the tree is there")
+        vault.note_tree.reveal(path)
+        await self.until(lambda: vault.desk.note is not None and vault.desk.note.path == path, f"{path!r} is read")
+        await self.pilot.pause()
+
+    async def window(self, kind: type[W]) -> W:
+        """Wait for a window of some kind."""
+        await self.until(lambda: isinstance(self.app.screen, kind), f"{kind.__name__} opens")
+        await self.rest()
+        assert isinstance(self.app.screen, kind)
+        return self.app.screen
 
     @property
     def paths(self) -> list[str]:

@@ -10,9 +10,12 @@ from typing import Any
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.events import EngineEvent, Listener
+from donna_tui.notes import BlameLine, NoteRow, NoteText
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
 from donna_tui.tui.backend import Passage
+from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
+from tests.tui.fake_vault import FakeVault
 
 Answer = Callable[[SearchRequest], SearchOutcome]
 
@@ -84,6 +87,7 @@ class FakeBackend:
         folders: tuple[str, ...] = (),
         sources: tuple[str, ...] = ("vault",),
         script: Iterable[EngineEvent] = (),
+        vault: FakeVault | None = None,
     ) -> None:
         self.current = status
         self.answers = answers
@@ -91,11 +95,17 @@ class FakeBackend:
         self.folder_names = folders
         self.source_names = sources
         self.script = tuple(script)
+        self.vault = vault or FakeVault()
         self.gates = Gates()
         self.failures: dict[tuple[str, str], DonnaError] = {}
         self.calls: list[Call] = []
         self.listeners: list[Listener] = []
         self._started = False
+
+    @property
+    def notes(self) -> FakeBackend:
+        """The notes' desk: one object plays both parts."""
+        return self
 
     def fail(self, method: str, error: DonnaError, key: str = "") -> None:
         """Make `method` raise `error`: always, or for `key` only."""
@@ -167,6 +177,73 @@ class FakeBackend:
 
     async def resume(self) -> None:
         await self._enter("resume")
+
+    async def vault_rows(self) -> tuple[NoteRow, ...]:
+        await self._enter("vault_rows")
+        return self.vault.rows()
+
+    async def read_note(self, path: str) -> NoteText:
+        await self._enter("read_note", path, key=path)
+        return self.vault.read(path)
+
+    async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
+        await self._enter("history", path, limit, skip, key=path)
+        found = [each for each in self.vault.revisions if not path or path in each.paths]
+        return tuple(found[skip : skip + limit])
+
+    async def revision_changes(self, commit: str) -> tuple[Change, ...]:
+        await self._enter("revision_changes", commit, key=commit)
+        return self.vault.changes.get(commit, ())
+
+    async def outside_change(self, path: str) -> Change | None:
+        await self._enter("outside_change", path, key=path)
+        before, after = self.vault.recorded.get(path), self.vault.files.get(path)
+        return None if before == after else Change(path=path, before=before, after=after)
+
+    async def blame(self, path: str, first_line: int, last_line: int) -> tuple[BlameLine, ...]:
+        await self._enter("blame", path, first_line, last_line, key=path)
+        return self.vault.blame(path, first_line, last_line)
+
+    async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
+        await self._enter("plan_write", path, text, etag, key=path)
+        return self.vault.plan_write(path, text, etag)
+
+    async def plan_delete(self, path: str, etag: str) -> Plan:
+        await self._enter("plan_delete", path, etag, key=path)
+        return self.vault.plan_delete(path, etag)
+
+    async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
+        await self._enter("plan_move", src, dst, etag, key=src)
+        return self.vault.plan_move(src, dst, etag)
+
+    async def plan_undo(self, n: int = 1) -> Plan:
+        await self._enter("plan_undo", n)
+        return self.vault.plan_steps(OperationKind.UNDO, n)
+
+    async def plan_redo(self, n: int = 1) -> Plan:
+        await self._enter("plan_redo", n)
+        return self.vault.plan_steps(OperationKind.REDO, n)
+
+    async def apply_plan(self, plan: Plan) -> Outcome:
+        await self._enter("apply_plan", plan, key=plan.kind.value)
+        return self.vault.apply(plan)
+
+    async def undoable(self) -> tuple[Operation, ...]:
+        await self._enter("undoable")
+        return tuple(self.vault.undo_stack)
+
+    async def redoable(self) -> tuple[Operation, ...]:
+        await self._enter("redoable")
+        return tuple(self.vault.redo_stack)
+
+    async def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
+        await self._enter("clashes", kind, n)
+        return self.vault.clashes(kind, n)
+
+    async def create_repository(self) -> None:
+        await self._enter("create_repository")
+        self.vault.has_repository = True
+        self.vault.recorded = dict(self.vault.files)
 
     def _play(self) -> None:
         if self._started and self.listeners:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from donna_tui.errors import DatabaseError, Reason
+from donna_tui.errors import DatabaseError, Reason, VaultReadError
 from donna_tui.events import (
     EngineEvent,
     EngineStateChanged,
@@ -25,7 +25,7 @@ from donna_tui.events import (
 )
 from donna_tui.status import Coverage, Latency, Problem, Status
 from tests.tui import hostile as payloads
-from tests.tui import sample_vault
+from tests.tui import sample_vault, vault_scenarios
 from tests.tui.fake_backend import FakeBackend
 from tests.tui.sample_vault import FOLDERS, NOW, ROOT
 
@@ -119,7 +119,7 @@ def loading() -> FakeBackend:
     """The engine is still opening the space: `start` waits, searches wait, the model is being loaded."""
     backend = empty()
     backend.change(state="starting", model_phase=ModelPhase.LOADING, model="", watcher="off")
-    for method in ("start", "search", "passage"):
+    for method in ("start", "search", "passage", "vault_rows"):
         backend.gates.hold(method)
     return backend
 
@@ -148,6 +148,7 @@ def normal() -> FakeBackend:
         folders=FOLDERS,
         sources=("vault",),
         script=morning(),
+        vault=vault_scenarios.week(),
     )
 
 
@@ -183,6 +184,7 @@ def error() -> FakeBackend:
     )
     for method in ("search", "more_like", "passage"):
         backend.fail(method, DatabaseError(Reason.DATABASE_LOCKED, locked.message, hint=locked.hint))
+    backend.fail("vault_rows", VaultReadError(Reason.ROOT_MISSING, "the folder of this vault is not there"))
     raised = (_raised(problem) for problem in backend.current.problems[:3])
     backend.script = tuple(sorted((*backend.script, *raised), key=lambda event: event.at))
     return backend
@@ -216,6 +218,7 @@ def hostile() -> FakeBackend:
         folders=tuple(f"Hostile {payload}" for payload in payloads.ALL.values()),
         sources=("vault", text),
         script=tuple(event for path in paths for event in _hostile_events(path, text)),
+        vault=vault_scenarios.nasty(),
     )
 
 

@@ -7,12 +7,16 @@ import sys
 
 import pytest
 
-from donna_tui.tui.actions import ACTIONS, ActionState, active_contexts
+from donna_tui.tui.action import ActionState
+from donna_tui.tui.actions import ACTIONS, active_contexts
 from donna_tui.tui.keysheet import DEFAULT_KEYS, is_printable, key_name, keys_markdown, keys_table
 from donna_tui.tui.panes.activity import ActivityPane
 from donna_tui.tui.panes.search import SearchPane
+from donna_tui.tui.panes.vault import VaultPane
 from donna_tui.tui.screens.commands import key_choices, palette_choices
+from donna_tui.tui.screens.conflict import ConflictScreen
 from donna_tui.tui.screens.main import MainScreen
+from donna_tui.tui.screens.plan import PlanScreen
 from donna_tui.tui.widgets.footer_bar import footer_actions
 from tests.tui import scenarios
 from tests.tui.driving import driving, notices
@@ -22,7 +26,15 @@ from tests.tui.driving import driving, notices
 def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> None:
     assert action.keys
     assert action.help.endswith(".")
-    places = {"search": SearchPane, "search.input": SearchPane, "activity": ActivityPane}
+    places = {
+        "search": SearchPane,
+        "search.input": SearchPane,
+        "vault": VaultPane,
+        "vault.input": VaultPane,
+        "activity": ActivityPane,
+        "plan": PlanScreen,
+        "conflict": ConflictScreen,
+    }
     if action.context != "list":
         owner = places.get(action.context, MainScreen)
         assert hasattr(owner, action.method), f"{owner.__name__} lacks {action.method}"
@@ -35,7 +47,7 @@ def test_ids_and_texts_hold_no_markup() -> None:
 
 def test_an_action_for_a_text_input_has_no_key_that_types() -> None:
     for action in ACTIONS.values():
-        if action.context == "search.input":
+        if action.context.endswith(".input"):
             assert not any(map(is_printable, action.keys))
 
 

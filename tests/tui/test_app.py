@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 import donna_tui.tui.app as app_module
 from donna_tui.errors import DonnaError, Reason, SpaceError
-from donna_tui.tui.actions import Pane
+from donna_tui.tui.action import Pane
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.keysheet import DEFAULT_KEYS
 from donna_tui.tui.screens.help import HelpScreen, help_text

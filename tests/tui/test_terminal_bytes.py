@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-import pty
 import re
-import select
-import struct
-import subprocess
-import sys
-import termios
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
 
 import pytest
 
+from tests.terminal import CSI, Terminal, plain, python_in_terminal
 from tests.tui import hostile
 
-ROWS, COLUMNS = 40, 140
-PATIENCE_SECONDS = 30.0
-QUIET_SECONDS = 0.3
-
-CSI = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 OF_TEXTUAL = re.compile(
     rb"\x1b\["
     rb"(?:[0-9;]*[mHJK]"  # colours, cursor position, erasing
@@ -39,78 +24,9 @@ POINTER = re.compile(rb"\x1b\]22;[a-z-]+\x07")
 """The shape of the mouse pointer: the only other kind of sequence that Textual sends."""
 
 
-@dataclass
-class Terminal:
-    """A pseudo-terminal with Donna in it. `written` is everything that she wrote so far."""
-
-    process: subprocess.Popen[bytes]
-    descriptor: int
-    written: bytearray = field(default_factory=bytearray)
-
-    def wait_for(self, text: str) -> None:
-        """Read until the text has been drawn since the last call, and nothing more comes."""
-        start, deadline = len(self.written), time.monotonic() + PATIENCE_SECONDS
-        while text not in plain(bytes(self.written[start:])):
-            assert time.monotonic() < deadline, f"{text!r} never came; the last output was {self._end()!r}"
-            self._read(QUIET_SECONDS)
-        while self._read(QUIET_SECONDS):
-            assert time.monotonic() < deadline, "the screen never came to rest"
-
-    def press(self, keys: bytes, *, until: str) -> None:
-        """Type, and wait for what that must show."""
-        os.write(self.descriptor, keys)
-        self.wait_for(until)
-
-    def leave(self) -> None:
-        """Quit with ctrl+q and read what is left."""
-        os.write(self.descriptor, b"\x11")
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while self.process.poll() is None:
-            assert time.monotonic() < deadline, f"it did not leave; the last output was {self._end()!r}"
-            self._read(0.05)
-        self._read(0.05)
-        assert self.process.returncode == 0, self._end()
-
-    def _read(self, seconds: float) -> bool:
-        ready, _, _ = select.select([self.descriptor], [], [], seconds)
-        if not ready:
-            return False
-        with contextlib.suppress(OSError):
-            self.written += os.read(self.descriptor, 1 << 16)
-            return True
-        return False
-
-    def _end(self) -> str:
-        return plain(bytes(self.written[-4_000:]))
-
-
-def plain(output: bytes) -> str:
-    """Output without the sequences that place and colour it."""
-    return CSI.sub(b"", output).decode("utf-8", "replace")
-
-
-@contextlib.contextmanager
-def donna(*arguments: str) -> Iterator[Terminal]:
+def donna(*arguments: str) -> AbstractContextManager[Terminal]:
     """Donna on the hostile vault, in a terminal of her own."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none", "LC_ALL": "C.UTF-8"}
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.tui.hostile_app", *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={**kept, **settings},
-        start_new_session=True,
-    )
-    os.close(theirs)
-    try:
-        yield Terminal(process, ours)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
+    return python_in_terminal("-m", "tests.tui.hostile_app", *arguments)
 
 
 def test_nothing_in_a_hostile_vault_reaches_the_terminal_as_anything_but_text() -> None:
@@ -133,6 +49,31 @@ def test_nothing_in_a_hostile_vault_reaches_the_terminal_as_anything_but_text() 
         terminal.press(b"\x1b", until="What happened")
         terminal.press(b"?", until="Everywhere")
         terminal.press(b"\x1b", until="What happened")
+        terminal.leave()
+        assert_only_text(bytes(terminal.written))
+
+
+def test_nothing_in_a_hostile_vault_acts_on_the_vault_screen_or_in_its_windows() -> None:
+    with donna() as terminal:
+        terminal.wait_for("problems")
+        terminal.press(b"\x1b", until="keys")
+        terminal.press(b"2", until="Hostile")
+        terminal.press(b"jjjG", until="ohne")
+        terminal.press(b"\r", until="DONNA-LEFT-SCREEN")
+        terminal.press(b"]]b", until="Blame")
+        terminal.press(b"hh", until="of the vault")
+        terminal.press(b"d", until="DONNA-RED")
+        terminal.press(b"\x1b\x1b", until="left out")
+        terminal.press(b"fclip", until="clipboard")
+        terminal.press(b"\x1b", until="left out")
+        terminal.press(b"z", until="take it back")
+        terminal.press(b"sxw", until="DONNA-RED")
+        terminal.press(b"\x1b", until="left out")
+        terminal.press(b"gj", until="[/].md")
+        terminal.press(b"D", until="delete it")
+        terminal.press(b"\x1b", until="left out")
+        terminal.press(b"m", until="Move or rename")
+        terminal.press(b"\x1b", until="left out")
         terminal.leave()
         assert_only_text(bytes(terminal.written))
 

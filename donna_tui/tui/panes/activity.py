@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Status
-from donna_tui.tui.actions import ActionState
+from donna_tui.tui.action import ActionState
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.humanize import count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 from donna_tui.errors import DonnaError
-from donna_tui.tui.actions import ActionState
+from donna_tui.tui.action import ActionState
 from donna_tui.tui.backend import Backend
 
 

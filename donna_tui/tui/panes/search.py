@@ -19,7 +19,7 @@ from donna_tui.results import Hit, SearchOutcome
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import citation, citation_link
 from donna_tui.status import Status
-from donna_tui.tui.actions import ActionState
+from donna_tui.tui.action import ActionState
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.keysheet import Keys, shown_key

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from donna_tui.tui.actions import ACTIONS, Action, ActionState, Context, active_contexts
+from donna_tui.tui.action import Action, ActionState, Context
+from donna_tui.tui.actions import ACTIONS, active_contexts
 from donna_tui.tui.keysheet import Keys, key_name, key_names
 from donna_tui.tui.screens.picker import Choice, Picker
 from donna_tui.tui.themes import THEME_NAMES
@@ -12,7 +13,7 @@ from donna_tui.tui.themes import THEME_NAMES
 THEME = "theme:"
 _KEY_WIDTH = 12
 _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
-    ("Here", ("search.input", "search", "activity")),
+    ("Here", ("search.input", "search", "vault.input", "vault", "activity")),
     ("Everywhere", ("global",)),
     ("Moving", ("list",)),
 )
@@ -37,7 +38,11 @@ class KeyList(Picker[str]):
 def palette_choices(state: ActionState, keys: Keys, theme: str) -> Iterator[Choice[str]]:
     """Actions as `noun: title` with their key, then the themes that are not in use."""
     for action in ACTIONS.values():
-        if action.context in (*active_contexts(state), state.pane) and action.context not in ("list", "search.input"):
+        if action.context in (*active_contexts(state), state.pane) and action.context not in (
+            "list",
+            "search.input",
+            "vault.input",
+        ):
             mark = key_name(keys[action.id][0])
             yield _choice(action, state, title=f"{action.group}: {action.title}", mark=mark)
     for name in THEME_NAMES:

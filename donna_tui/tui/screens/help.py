@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from donna_tui.tui.actions import Pane
+from donna_tui.tui.action import Pane
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.widgets.passage_view import PassageView
@@ -47,6 +47,29 @@ its place; else a line below it says so, and `{search.refresh}` shows the newer 
 Donna says so, rather than show the least bad passage. `{search.near}` shows what came close,
 `{search.mode}` changes between meaning and words, `{search.filter}` searches in another folder.
 """,
+    "vault": """\
+Your notes as they lie in their folders, what happened to them, and everything that Donna can change about them.
+
+## The tree
+A word behind a note says what is special about it: **edited** outside of Donna, so that git does not have it yet;
+a **draft** of Donna's; **local** only; **sensitive**, so that Donna never writes to it; **left out** of the index, with
+the reason above its text. `{vault.filter}` narrows the tree to notes with some words in their path or state.
+
+## A note
+`{vault.open}` goes into the text, `{vault.history}` shows its history, once more that of the whole vault, and
+`{vault.blame}` who wrote the lines of the section. `{vault.next-section}` and `{vault.previous-section}` walk through
+its sections. `{vault.diff}` shows what changed: `{vault.layout}` side by side, `{vault.unfold}` with the unchanged
+lines, `{vault.wrap}` without wrapping.
+
+## Changing something
+`{vault.edit}` edits a copy in your editor, `{vault.edit-here}` on this screen; `{vault.new}` begins a note,
+`{vault.move}` renames or moves one with the links to it, `{vault.delete}` deletes one. Whatever it is, you see the
+difference first, and one key makes the change. An edit that you leave waits, and the same key goes on with it.
+
+Every change is one step. `{vault.undo}` shows exactly what taking the last one back would do, and who made it and when;
+`{vault.redo}` does it again. What you edited yourself is never undone: if a note was changed since, Donna says so and
+shows what it left, what is there now and what would come back.
+""",
     "activity": """\
 What Donna is doing with your notes: how far the index is, what happened, and what needs you.
 
@@ -62,12 +85,12 @@ one in full, `{activity.filter}` only those of a kind or with some words, `{acti
 A problem says what is wrong and what helps. `{activity.retry}` tries the selected one again now; the others are tried
 again by themselves.
 
-Donna only reads your notes. The index is a copy that can be built again at any time.
+The index is a copy of what your notes say; it can be built again at any time.
 """,
 }
 
 
-_KEY = re.compile(r"\{([a-z_.]+)\}")
+_KEY = re.compile(r"\{([a-z_.-]+)\}")
 
 
 def help_text(pane: Pane, keys: Keys) -> str:

@@ -14,11 +14,14 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Static
 
 from donna_tui.errors import DonnaError
-from donna_tui.tui.actions import ACTIONS, Action, ActionState
-from donna_tui.tui.actions import Pane as PaneName
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.action import Action, ActionState
+from donna_tui.tui.action import Pane as PaneName
+from donna_tui.tui.actions import ACTIONS
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.bridge import EngineBridge
+from donna_tui.tui.humanize import plural
 from donna_tui.tui.keymap import Keymap
 from donna_tui.tui.keysheet import shown_key
 from donna_tui.tui.messages import ActionsChanged, StatusChanged
@@ -26,6 +29,7 @@ from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.activity import ActivityPane
 from donna_tui.tui.panes.pane import Pane
 from donna_tui.tui.panes.search import SearchPane
+from donna_tui.tui.panes.vault import VaultPane
 from donna_tui.tui.screens.commands import THEME, KeyList, Palette
 from donna_tui.tui.screens.help import HelpScreen
 from donna_tui.tui.widgets.footer_bar import FooterBar
@@ -65,6 +69,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._space = space
         self._bridge: EngineBridge | None = None
         self._connected = False
+        self._warned_of: tuple[str, ...] = ()
         self._no_editor = outside.external.no_editor
         self._no_desktop = outside.external.no_desktop
 
@@ -72,6 +77,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield HeaderBar(self._space, self._keymap.keys)
         with ContentSwitcher(initial="search", id="panes"):
             yield SearchPane(self._outside, self._keymap.keys)
+            yield VaultPane(self._outside, self._keymap.keys)
             yield ActivityPane(id="activity")
         yield StatusStrip(id="strip")
         yield FooterBar(self._keymap.keys)
@@ -107,6 +113,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.strip.trouble = error.message
         for pane in self._panes:
             cast(Pane, pane).cannot_open(error)
+
+    def holds_back(self) -> bool:
+        """Whether leaving now would lose an edit. It is said once; then it is no longer held back."""
+        waiting = self.query_one(VaultPane).waiting_edits
+        if not waiting or waiting == self._warned_of:
+            return False
+        self._warned_of = waiting
+        others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
+        key = shown_key(self._keymap.keys["app.quit"], typing=True)
+        said = f"Your edit of {clean_line(waiting[0])}{others} is not written yet. {key} again leaves without it."
+        self.notify(said, severity="warning", timeout=8, markup=False)
+        return True
 
     def state(self) -> ActionState:
         """What is possible now."""
@@ -167,6 +185,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_view_search(self) -> None:
         """Show the Search screen."""
         self._show_pane("search")
+
+    def action_view_vault(self) -> None:
+        """Show the Vault screen."""
+        self._show_pane("vault")
 
     def action_view_activity(self) -> None:
         """Show the Activity screen."""

@@ -11,7 +11,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from donna_tui.tui.actions import ACTIONS, Action, ActionState, active_contexts
+from donna_tui.tui.action import Action, ActionState
+from donna_tui.tui.actions import ACTIONS, active_contexts
 from donna_tui.tui.keysheet import DEFAULT_KEYS, Keys, shown_key
 
 MOST_ITEMS = 8

@@ -10,10 +10,11 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.actions import ACTIONS, Pane
+from donna_tui.tui.action import Pane
+from donna_tui.tui.actions import ACTIONS
 from donna_tui.tui.keysheet import Keys, shown_key
 
-PANES: dict[Pane, str] = {"search": "view.search", "activity": "view.activity"}
+PANES: dict[Pane, str] = {"search": "view.search", "vault": "view.vault", "activity": "view.activity"}
 """The screens there are, and the action that goes to each."""
 
 

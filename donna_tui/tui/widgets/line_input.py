@@ -18,6 +18,18 @@ class LineInput(Input):
     def on_mount(self) -> None:
         self.cursor_blink = False
 
+    async def _on_key(self, event: events.Key) -> None:
+        """What a key does here it does at once: by way of the app it would come after letters that were typed later.
+
+        A key with nothing to do here, such as copy with nothing selected, goes on to what is around.
+        """
+        active = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        if active is None or active.node is not self or not active.enabled:
+            return
+        if await self.app.run_action(active.binding.action, self):
+            event.stop()
+            event.prevent_default()
+
     def on_paste(self, event: events.Paste) -> None:
         """Instead of what Textual does with it."""
         event.stop()

@@ -37,6 +37,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         self._blocks: tuple[Block, ...] = ()
         self._shown = ("", range(0))
         self._rows: list[tuple[Content, bool]] = []
+        self._lines: list[int] = []
         self._laid_out_for = 0
         self._strips: LRUCache[int, Strip] = LRUCache(512)
 
@@ -53,6 +54,16 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
     def marked_rows(self) -> list[str]:
         """The rows on the screen that belong to the passage, as plain text."""
         return [content.plain for content, is_marked in self._rows if is_marked]
+
+    @property
+    def top_line(self) -> int:
+        """The line of `text`, counted from 0, that the first row in sight shows."""
+        top = self.scroll_offset.y
+        return self._lines[top] if top < len(self._lines) else 0
+
+    def scroll_to_line(self, line: int) -> None:
+        """Bring a line of `text`, counted from 0, to the top."""
+        self.scroll_to(y=bisect_left(self._lines, line), animate=False, immediate=True)
 
     def action_cursor_down(self) -> None:
         self.scroll_down(animate=False)
@@ -118,11 +129,9 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
     def _lay_out(self) -> None:
         self._laid_out_for = self._text_width
         mark = self._shown[1]
-        self._rows = [
-            (row, any(line in mark for line in lines))
-            for block in self._blocks
-            for row, lines in wrapped(block, self._laid_out_for)
-        ]
+        rows = [each for block in self._blocks for each in wrapped(block, self._laid_out_for)]
+        self._rows = [(row, any(line in mark for line in lines)) for row, lines in rows]
+        self._lines = [lines.start for _, lines in rows]
         self._strips.clear()
         self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows))
         self.refresh()

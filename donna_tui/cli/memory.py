@@ -1,0 +1,181 @@
+"""The verbs for what is remembered beside notes: told, said in chats, to be done."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from donna_tui.cli.guard import guarded
+from donna_tui.cli.vault import Agreed, AsJson, SpaceOption
+
+memory_app = typer.Typer()
+chat_app = typer.Typer(no_args_is_help=True, help="Chats: import them, list them, sum old ones up.")
+task_app = typer.Typer(no_args_is_help=True, help="Tasks: the check boxes of your notes.")
+memory_app.add_typer(chat_app, name="chat")
+memory_app.add_typer(task_app, name="task")
+
+Type = Annotated[
+    str, typer.Option("--type", help="working, episodic, semantic or procedural; without it Donna decides.")
+]
+
+
+@memory_app.command()
+def remember(
+    text: Annotated[str, typer.Argument(help="What to remember; - reads it from stdin.")],
+    kind: Type = "",
+    pin: Annotated[bool, typer.Option("--pin", help="Recall it however unimportant it seems.")] = False,
+    sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep it on this machine.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remember something that no note holds."""
+    from donna_tui.cli.remember import run_remember
+
+    with guarded(as_json):
+        run_remember(text, kind, space, pin=pin, sensitive=sensitive, as_json=as_json)
+
+
+@memory_app.command()
+def forget(
+    identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, a chat or a correction.")],
+    for_good: Annotated[
+        bool, typer.Option("--for-good", help="Erase its words, also from the backups. There is no way back.")
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring back what was forgotten.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Forget a memory: it is found and recalled no more. A note is forgotten by deleting it."""
+    from donna_tui.cli.remember import run_forget
+
+    with guarded(as_json):
+        run_forget(identity, space, for_good=for_good, undo=undo, as_json=as_json)
+
+
+@memory_app.command()
+def recall(
+    query: Annotated[str, typer.Argument(help="What the memories should have to do with.")],
+    budget: Annotated[int, typer.Option("--budget", help="Most tokens; -1 means the configured number.", min=-1)] = -1,
+    k: Annotated[int, typer.Option("-k", help="Most memories; 0 means the configured number.", min=0)] = 0,
+    kind: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also turns of sessions that were summed up.")] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="Print the block for a prompt, and nothing else.")] = False,
+    local: Annotated[
+        bool,
+        typer.Option("--local", help="The prompt is for a model on this machine: sensitive memories may be in it."),
+    ] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Pick the memories for a prompt within a budget of tokens, and say what was left out and why."""
+    from donna_tui.cli.recall import Recalled, run_recall
+
+    with guarded(as_json):
+        asked = Recalled(
+            query=query, budget=budget, k=k, kinds=tuple(kind or ()), everything=everything, prompt=prompt, local=local
+        )
+        run_recall(asked, space, as_json=as_json)
+
+
+@memory_app.command()
+def backfill(
+    source: Annotated[str, typer.Option("--source", help="vault, chat, task, correction, memory or all.")] = "all",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring documents into the index anew from what they are made from. Doing it twice changes nothing."""
+    from donna_tui.cli.backfill import run_backfill
+
+    with guarded(as_json):
+        run_backfill(source, space, as_json=as_json)
+
+
+@chat_app.command("import")
+def chat_import(
+    file: Annotated[str, typer.Argument(help="Lines of turns, an export of ChatGPT or Claude, or a Claude Code log.")],
+    user: Annotated[str, typer.Option("--user", help="Only turns with this user_id.")] = "",
+    sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep these chats on this machine.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import chats. Doing it again brings in only what is new."""
+    from donna_tui.cli.chat import run_import
+
+    with guarded(as_json):
+        run_import(file, user, space, sensitive=sensitive, as_json=as_json)
+
+
+@chat_app.command("list")
+def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """List the conversations."""
+    from donna_tui.cli.chat import run_list
+
+    with guarded(as_json):
+        run_list(space, as_json=as_json)
+
+
+@chat_app.command()
+def compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Sum up the oldest conversations, if there are more than recall.compression_threshold. Their turns are kept."""
+    from donna_tui.cli.chat import run_compress
+
+    with guarded(as_json):
+        run_compress(space, as_json=as_json)
+
+
+@chat_app.command()
+def expand(
+    session: Annotated[str, typer.Argument(help="The name of a conversation; `donna chat list` tells it.")],
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take the summary of a conversation back, so that its turns are recalled again."""
+    from donna_tui.cli.chat import run_expand
+
+    with guarded(as_json):
+        run_expand(session, space, as_json=as_json)
+
+
+@task_app.command("add")
+def task_add(
+    text: Annotated[str, typer.Argument(help="What is to be done.")],
+    note: Annotated[str, typer.Option("--note", help="The note that gets the check box.")] = "Inbox/Tasks.md",
+    due: Annotated[str, typer.Option("--due", help="The day by which it is to be done, as 2026-03-12.")] = "",
+    priority: Annotated[str, typer.Option("--priority", help="highest, high, medium, low or lowest.")] = "",
+    yes: Agreed = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a check box into a note: one operation, which `donna undo` takes back."""
+    from donna_tui.cli.task import run_add
+
+    with guarded(as_json):
+        run_add(text, note, due, priority, space, agreed=yes, as_json=as_json)
+
+
+@task_app.command("done")
+def task_done(
+    identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a task, or its beginning.")],
+    yes: Agreed = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a check box: one operation, which `donna undo` takes back."""
+    from donna_tui.cli.task import run_done
+
+    with guarded(as_json):
+        run_done(identity, space, agreed=yes, as_json=as_json)
+
+
+@task_app.command("list")
+def task_list(
+    everything: Annotated[bool, typer.Option("--all", help="Also what is done or cancelled.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what is to be done, the earliest deadline first."""
+    from donna_tui.cli.task import run_list
+
+    with guarded(as_json):
+        run_list(space, everything=everything, as_json=as_json)

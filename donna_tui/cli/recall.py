@@ -1,0 +1,91 @@
+"""`donna recall`: the memories for a prompt, within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from donna_tui.cli.output import ExitCode, emit, emit_lines, say
+from donna_tui.cli.remember import memory_fields, memory_lines, type_named
+from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.memories import RecallResult
+from donna_tui.memory.prompt import assemble
+from donna_tui.search.query import readable
+
+SHOWN_CUTS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """The options of the command line; `budget` -1 and `k` 0 mean the configured numbers."""
+
+    query: str
+    budget: int
+    k: int
+    kinds: tuple[str, ...]
+    everything: bool
+    prompt: bool
+    local: bool
+
+
+def run_recall(asked: Recalled, space: str | None, *, as_json: bool) -> None:
+    """Print the memories, or the block for a prompt; exit with 1 if there are none."""
+    if not asked.query.strip():
+        raise DonnaError(Reason.USAGE, "there is no question", hint='donna recall "how do we deploy"')
+    result = run(_recall(open_session(space), asked))
+    if result.note:
+        say(f"donna: {result.note}")
+    if asked.prompt and not as_json:
+        emit_lines(_prompt(result))
+    else:
+        emit(_fields(result, asked), as_json=as_json, human=lambda: _lines(result))
+    if not result.memories:
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+async def _recall(session: Session, asked: Recalled) -> RecallResult:
+    kinds = tuple(type_named(kind) for kind in asked.kinds)
+    async with engine_for(session, "donna recall") as engine:
+        await bring_up_to_date(engine)
+        return await engine.memory.recall(
+            readable(asked.query),
+            top_k=asked.k or None,
+            token_budget=None if asked.budget < 0 else asked.budget,
+            memory_types=kinds or None,
+            include_compressed=asked.everything,
+            remote=asked.prompt and not asked.local,
+        )
+
+
+def _prompt(result: RecallResult) -> Iterator[str]:
+    block = assemble(result.memories)
+    return iter(block.split("\n") if block else [])
+
+
+def _fields(result: RecallResult, asked: Recalled) -> dict[str, Any]:
+    block = {"prompt": assemble(result.memories)} if asked.prompt else {}
+    return {
+        "query": result.query,
+        "count": len(result.memories),
+        "memories": [memory_fields(memory) for memory in result.memories],
+        "total_tokens": result.total_tokens,
+        "token_budget": result.token_budget,
+        "budget_used": round(result.budget_used, 4),
+        "counter": result.counter,
+        "cut": [{**memory_fields(cut.memory), "why": cut.why.value} for cut in result.cut],
+        "note": result.note,
+        **block,
+    }
+
+
+def _lines(result: RecallResult) -> Iterator[str]:
+    for memory in result.memories:
+        yield from memory_lines(memory)
+    yield f"{result.total_tokens} of {result.token_budget} tokens ({result.counter})"
+    for cut in result.cut[:SHOWN_CUTS]:
+        yield f"left out ({cut.why}): {cut.memory.id}"
+    if len(result.cut) > SHOWN_CUTS:
+        yield f"… and {len(result.cut) - SHOWN_CUTS} more: --json lists them"

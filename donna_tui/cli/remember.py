@@ -1,0 +1,118 @@
+"""`donna remember` and `donna forget`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.memories import MemoryChunk, MemoryType
+from donna_tui.memory.listing import iso_day
+from donna_tui.memory.recall import LEAST_IMPORTANCE
+
+FOLLOWS = "the Donna that keeps this index will bring it in"
+
+
+def run_remember(text: str, kind: str, space: str | None, *, pin: bool, sensitive: bool, as_json: bool) -> None:
+    """Remember a text, and print its memories."""
+    hint = type_named(kind) if kind else None
+    session = open_session(space)
+    memories = run(_remember(session, sys.stdin.read() if text == "-" else text, hint, pin=pin, sensitive=sensitive))
+    emit(
+        {"count": len(memories), "memories": [memory_fields(memory) for memory in memories]},
+        as_json=as_json,
+        human=lambda: (line for memory in memories for line in memory_lines(memory)),
+    )
+    for memory in memories:
+        if reason := _will_not_be_recalled(memory):
+            say(f"donna: {memory.id} {reason}")
+
+
+async def _remember(
+    session: Session, text: str, hint: MemoryType | None, *, pin: bool, sensitive: bool
+) -> tuple[MemoryChunk, ...]:
+    async with engine_for(session, "donna remember") as engine:
+        memories = await engine.memory.remember(text, memory_type_hint=hint, sensitive=sensitive, pinned=pin)
+        if engine.read_only:
+            say(f"donna: {FOLLOWS}")
+        return memories
+
+
+def run_forget(identity: str, space: str | None, *, for_good: bool, undo: bool, as_json: bool) -> None:
+    """Forget, or bring back; exit with 1 if there was nothing to do."""
+    if for_good and undo:
+        raise DonnaError(Reason.USAGE, "--for-good and --undo exclude each other")
+    changed = run(_forget(open_session(space), identity, for_good=for_good, undo=undo))
+    done = "brought back" if undo else "erased" if for_good else "forgotten"
+    told = f"{identity}: {done}" if changed else f"{identity}: there was nothing to do"
+    emit({"id": identity, "changed": changed, "for_good": for_good}, as_json=as_json, human=lambda: [told])
+    if not changed:
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+async def _forget(session: Session, identity: str, *, for_good: bool, undo: bool) -> bool:
+    async with engine_for(session, "donna forget") as engine:
+        desk = engine.memory
+        changed = await (desk.bring_back(identity) if undo else desk.forget(identity, for_good=for_good))
+        if not await desk.settle() and engine.read_only:
+            say(f"donna: {FOLLOWS}")
+        return changed
+
+
+def type_named(kind: str) -> MemoryType:
+    """The memory type of this name. Raises DonnaError if there is none."""
+    try:
+        return MemoryType(kind.lower())
+    except ValueError:
+        names = ", ".join(MemoryType)
+        raise DonnaError(Reason.USAGE, f"there is no type {kind}", hint=f"the types are {names}") from None
+
+
+def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
+    """A memory as a row of JSON."""
+    importance = memory.importance
+    return {
+        "id": memory.id,
+        "source_type": memory.source.value,
+        "source_id": memory.source_id,
+        "memory_type": memory.memory_type.value,
+        "content": memory.content,
+        "title": memory.title,
+        "heading_path": list(memory.heading_path),
+        "start_line": memory.start_line,
+        "end_line": memory.end_line,
+        "session_id": memory.session_id,
+        "at": memory.at,
+        "score": round(memory.score, 4),
+        "tokens": memory.tokens,
+        "importance": _rounded(importance.value) if importance else None,
+        "novelty": _rounded(importance.novelty) if importance else None,
+        "salience": _rounded(importance.salience) if importance else None,
+        "signals": [signal.value for signal in importance.signals] if importance else [],
+        "pinned": memory.pinned,
+        "compressed": memory.compressed,
+        "sensitive": memory.sensitive,
+    }
+
+
+def memory_lines(memory: MemoryChunk) -> Iterator[str]:
+    """A memory for reading: its type and importance, what it says, where it is from."""
+    known = memory.importance.value if memory.importance else None
+    importance = "" if known is None else f"  importance {known:.2f}"
+    marks = "".join(f"  ({word})" for word, on in (("pinned", memory.pinned), ("local only", memory.sensitive)) if on)
+    yield f"[{memory.memory_type.upper()}] {' '.join(memory.content.split())}"
+    yield f"      {memory.id}  {iso_day(memory.at)}{importance}{marks}".rstrip()
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def _will_not_be_recalled(memory: MemoryChunk) -> str:
+    known = memory.importance.value if memory.importance else None
+    if known is None or known >= LEAST_IMPORTANCE or memory.pinned or memory.memory_type is MemoryType.PROCEDURAL:
+        return ""
+    return f"is kept, but not recalled: its importance is {known:.2f}, below {LEAST_IMPORTANCE} (--pin recalls it)"

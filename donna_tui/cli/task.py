@@ -1,0 +1,111 @@
+"""`donna task`: check boxes of notes, listed, written and checked."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import asdict
+from typing import Any
+
+from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.cli.write import carry_out
+from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.memories import TaskRow
+from donna_tui.memory.checkboxes import PRIORITIES, checked, task_line, with_task
+from donna_tui.memory.tasklist import line_now, named_task
+from donna_tui.vault.changes import Plan
+from donna_tui.vault.client import VaultNote
+from donna_tui.vault.open import indexed_client, open_writer
+from donna_tui.vault.seen import expecting
+
+
+def run_add(text: str, note: str, due: str, priority: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
+    """Write a check box at the end of a note, which is made if need be."""
+    if not text.strip():
+        raise DonnaError(Reason.USAGE, "there is no task", hint='donna task add "call the bank" --due 2026-03-12')
+    if priority and priority not in PRIORITIES.values():
+        raise DonnaError(Reason.USAGE, f"there is no priority {priority}", hint=", ".join(PRIORITIES.values()))
+    line = task_line(text, due=_day(due), priority=priority, created=today())
+    session = open_session(space)
+    writer = open_writer(session.config, session.space)
+
+    def plan() -> Plan:
+        known = _read(session, note)
+        content = with_task(known.text if known else "", line)
+        return writer.planner.write(note, content, seen=expecting(known.etag if known else None), replace=True)
+
+    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+
+
+def run_done(identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
+    """Check the box of a task, with today's date."""
+    session = open_session(space)
+    row = named_task(run(_tasks(session, everything=True)), identity)
+    writer = open_writer(session.config, session.space)
+
+    def plan() -> Plan:
+        known = _read(session, row.note)
+        text = checked(known.text, line_now(known.text, row), today()) if known else None
+        if known is None or text is None:
+            raise DonnaError(Reason.CONFLICT, f"“{row.title}” is not open", hint="donna task list --all")
+        return writer.planner.write(row.note, text, seen=expecting(known.etag), replace=True)
+
+    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+    if row.recurrence:
+        say(f"donna: it repeats {row.recurrence}; Donna does not write the next one")
+
+
+def run_list(space: str | None, *, everything: bool, as_json: bool) -> None:
+    """Print the tasks; exit with 1 if there are none."""
+    tasks = run(_tasks(open_session(space), everything=everything))
+    emit(
+        {"count": len(tasks), "tasks": [_fields(task) for task in tasks]},
+        as_json=as_json,
+        human=lambda: map(_line, tasks),
+    )
+    if not tasks:
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+async def _tasks(session: Session, *, everything: bool) -> list[TaskRow]:
+    async with engine_for(session, "donna task") as engine:
+        await bring_up_to_date(engine)
+        return await engine.memory.tasks(everything=everything)
+
+
+def _read(session: Session, path: str) -> VaultNote | None:
+    try:
+        note = indexed_client(session.config, session.space.root).read(path)
+    except VaultReadError as error:
+        if error.reason is Reason.MISSING:
+            return None
+        raise
+    if note.lossy:
+        raise VaultWriteError(Reason.ENCODING, f"{path} is not all UTF-8", hint="change it yourself", path=path)
+    return note
+
+
+def _day(text: str) -> str:
+    if not text:
+        return ""
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise DonnaError(Reason.USAGE, f"{text} is not a day", hint="write it as 2026-03-12") from None
+
+
+def today() -> str:
+    """The local day, as ISO 8601."""
+    return datetime.date.today().isoformat()
+
+
+def _fields(task: TaskRow) -> dict[str, Any]:
+    return {**asdict(task), "id": task.id, "tags": list(task.tags)}
+
+
+def _line(task: TaskRow) -> str:
+    mark = {"done": "x", "cancelled": "-", "in_progress": "/"}.get(task.status, " ")
+    due = f"  due {task.due}" if task.due else ""
+    priority = f"  {task.priority}" if task.priority else ""
+    return f"[{mark}] {task.short_id}  {task.title}{due}{priority}  ({task.note}:{task.line})"

@@ -1,0 +1,68 @@
+"""Merges two edits of the same text, line by line, where they do not touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from donna_tui.text.lines import each_line
+from donna_tui.text.matching import Run, common_runs
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What came of a merge. `text` is empty where `collisions` is not: lines (1-based) of the other text, first and
+    last, that both changed. A collision of removed lines has its last line before its first.
+    """
+
+    text: str
+    collisions: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the edits do not touch."""
+        return not self.collisions
+
+
+def merge_texts(base: str, mine: str, theirs: str) -> Merge:
+    """`theirs` with everything that `mine` changed in `base` (the algorithm of diff3).
+
+    Edits of neighbouring lines count as touching each other, unless both are the same.
+    """
+    old, own, other = ([text[start:after] for start, _, after in each_line(text)] for text in (base, mine, theirs))
+    merged: list[str] = []
+    collisions: list[tuple[int, int]] = []
+    here = (0, 0, 0)
+    for start, size in shared_stretches(old, own, other):
+        parts = old[here[0] : start[0]], own[here[1] : start[1]], other[here[2] : start[2]]
+        chosen = _choose(*parts)
+        if chosen is None:
+            collisions.append((here[2] + 1, start[2]))
+        merged += chosen or []
+        merged += other[start[2] : start[2] + size]
+        here = (start[0] + size, start[1] + size, start[2] + size)
+    return Merge("", tuple(collisions)) if collisions else Merge("".join(merged))
+
+
+def _choose(old: list[str], own: list[str], other: list[str]) -> list[str] | None:
+    """What a stretch becomes that is not the same in all three; None if both sides changed it differently."""
+    if own in (old, other):
+        return other
+    return own if other == old else None
+
+
+def shared_stretches(old: list[str], own: list[str], other: list[str]) -> Iterator[tuple[tuple[int, int, int], int]]:
+    """Stretches that are the same in all three: where they begin, and their size. The last one is empty."""
+    one, two = common_runs(old, own), common_runs(old, other)
+    while one and two:
+        first, second = one[0], two[0]
+        start = max(first.left, second.left)
+        end = min(first.left + first.size, second.left + second.size)
+        if start < end:
+            yield (start, start + _shift(first), start + _shift(second)), end - start
+        (one if first.left + first.size <= end else two).pop(0)
+    yield (len(old), len(own), len(other)), 0
+
+
+def _shift(run: Run) -> int:
+    return run.right - run.left

@@ -1,0 +1,164 @@
+"""What can be done with the note under the cursor: taking it along, and changing it after a look at the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from textual import work
+from textual.containers import Horizontal
+from textual.getters import query_one
+
+from donna_tui.errors import DonnaError
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.keysheet import Keys, shown_key
+from donna_tui.tui.outside import Outside
+from donna_tui.tui.panes.reading_desk import ReadingDesk
+from donna_tui.tui.panes.vault_state import outside_remark
+from donna_tui.tui.panes.writing import Writing
+from donna_tui.tui.refusals import sentence
+from donna_tui.tui.widgets.note_tree import NoteTree
+from donna_tui.tui.widgets.tree_rows import TreeRow
+from donna_tui.vault.changes import OperationKind, Outcome
+
+
+class NoteActions(Horizontal):
+    """Base of the Vault screen, with the actions that go beyond it. The screen itself says how the tree is read."""
+
+    note_tree = query_one(NoteTree)
+    desk = query_one(ReadingDesk)
+
+    def __init__(self, outside: Outside, keys: Keys) -> None:
+        super().__init__(id="vault", classes="-on-tree -empty")
+        self._outside = outside
+        self._keys = keys
+        self._backend: Backend | None = None
+        self._writing: Writing | None = None
+        self._drops = ""
+
+    @property
+    def waiting_edits(self) -> tuple[str, ...]:
+        """The notes with an edit that was begun and not written."""
+        return tuple(self._writing.edits) if self._writing is not None else ()
+
+    def waits(self, row: TreeRow | None) -> bool:
+        """Whether an edit of a note was begun and not written."""
+        return row is not None and self._writing is not None and row.path in self._writing.edits
+
+    def look(self, show: str = "") -> None:
+        """Read the tree again, and select a note if it is there."""
+        raise NotImplementedError
+
+    def look_soon(self) -> None:
+        """The same in a moment, once for all that happens meanwhile."""
+        raise NotImplementedError
+
+    def follow(self) -> None:
+        """Let the desk show what is under the cursor."""
+        raise NotImplementedError
+
+    def action_vault_copy_link(self) -> None:
+        """Copy a wikilink to the note."""
+        row = self.note_tree.selected
+        if row is not None:
+            name = row.path.removesuffix(".md")
+            self._outside.copy(f"[[{name}]]", "The link to this note")
+
+    def action_vault_copy_text(self) -> None:
+        """Copy the text of the note, or the difference."""
+        if self.desk.diff.has_focus and self.desk.diff.diffs:
+            self._outside.copy(self.desk.diff.text, "The difference")
+        elif self.desk.note is not None:
+            self._outside.copy(self.desk.note.text, "The text of the note")
+
+    async def action_vault_edit_file(self) -> None:
+        """Open the note itself in the editor."""
+        row = self.note_tree.selected
+        if row is None or self._backend is None:
+            return
+        try:
+            path = self._backend.absolute_path(row.path)
+        except DonnaError as error:
+            self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
+        else:
+            await self._outside.edit(path, self.desk.text.line)
+            self.look_soon()
+
+    async def action_vault_obsidian(self) -> None:
+        """Open the note in Obsidian."""
+        row = self.note_tree.selected
+        if row is not None and self._backend is not None:
+            await self._outside.open_in_obsidian(Path(self._backend.status().root), row.path)
+
+    def action_vault_edit(self) -> None:
+        """Edit a copy in the editor."""
+        note, line = self.desk.note, self.desk.text.line
+        if note is not None and self._writing is not None:
+            self._change(self._writing.edit(note, line, self._remarks()))
+
+    def action_vault_edit_here(self) -> None:
+        """Edit on this screen."""
+        note, line = self.desk.note, self.desk.text.line
+        if note is not None and self._writing is not None:
+            self._change(self._writing.edit_here(note, line, self._remarks()))
+
+    def action_vault_new(self) -> None:
+        """Begin a note in the folder where the cursor is."""
+        row = self.note_tree.selected
+        folder = "" if row is None else row.path if row.is_folder else row.path.rpartition("/")[0]
+        if self._writing is not None:
+            self._change(self._writing.new(folder, self.note_tree.notes))
+
+    def action_vault_move(self) -> None:
+        """Rename or move the note."""
+        note = self.desk.note
+        if note is not None and self._writing is not None:
+            self._change(self._writing.move(note, self.note_tree.notes, self._remarks()))
+
+    def action_vault_delete(self) -> None:
+        """Delete the note."""
+        note = self.desk.note
+        if note is not None and self._writing is not None:
+            self._change(self._writing.delete(note, self._remarks()))
+
+    def action_vault_undo(self) -> None:
+        """Take the last change back."""
+        if self._writing is not None:
+            self._change(self._writing.step_back(OperationKind.UNDO))
+
+    def action_vault_redo(self) -> None:
+        """Do again what was taken back."""
+        if self._writing is not None:
+            self._change(self._writing.step_back(OperationKind.REDO))
+
+    def action_vault_discard(self) -> None:
+        """Drop the edit that waits; the first time say so, the second time do it."""
+        row = self.note_tree.selected
+        if row is None or self._writing is None:
+            return
+        if self._drops != row.path:
+            self._drops = row.path
+            key = shown_key(self._keys["vault.discard"], typing=False)
+            said = f"Your edit is gone for good then. {key} again drops it."
+            self.notify(said, severity="warning", timeout=6, markup=False)
+            return
+        self._drops = ""
+        self._writing.drop(row.path)
+        self.follow()
+
+    @work(group="change", exclusive=True)
+    async def _change(self, flow: Coroutine[Any, Any, Outcome | None]) -> None:
+        outcome = await flow
+        self.look(_new_place(outcome))
+        self.desk.reload()
+
+    def _remarks(self) -> tuple[str, ...]:
+        return outside_remark(self.note_tree.selected)
+
+
+def _new_place(outcome: Outcome | None) -> str:
+    """The note to show after a change: the first one that is still there."""
+    if outcome is None:
+        return ""
+    return next((path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if etag), "")

@@ -1,0 +1,362 @@
+"""The Vault screen: the tree of notes, the note under the cursor with its history, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.getters import query_one
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from donna_tui.errors import DonnaError
+from donna_tui.events import EngineEvent, IndexProgress, ModelStateChanged, SearchDone, WatcherStateChanged
+from donna_tui.tui.action import ActionState
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.bindings import bindings
+from donna_tui.tui.humanize import count
+from donna_tui.tui.keysheet import Keys, shown_key
+from donna_tui.tui.messages import ActionsChanged, EngineEvents
+from donna_tui.tui.outside import Outside
+from donna_tui.tui.panes.note_actions import NoteActions
+from donna_tui.tui.panes.reading_desk import TABS, ReadingDesk, Tab
+from donna_tui.tui.panes.vault_state import (
+    EMPTY,
+    LOADING,
+    cannot_look,
+    nothing_matches,
+    why_no_write,
+    why_not_here,
+    why_nothing,
+)
+from donna_tui.tui.panes.writing import Writing
+from donna_tui.tui.refusals import sentence
+from donna_tui.tui.widgets.jump import JumpTarget
+from donna_tui.tui.widgets.line_input import LineInput
+from donna_tui.tui.widgets.note_tree import NoteTree
+from donna_tui.tui.widgets.notice import Notice, Words
+from donna_tui.tui.widgets.row_list import RowList
+from donna_tui.vault.changes import Operation
+
+LOOK_AGAIN = 0.3
+"""Seconds after an event until the tree is read again, so that a flood of events costs one look."""
+
+_NOT_ABOUT_NOTES = (IndexProgress, ModelStateChanged, SearchDone, WatcherStateChanged)
+
+
+class TreeFilter(LineInput):
+    """An input whose up and down keys move the tree."""
+
+    BINDINGS = bindings("vault.input")
+
+
+class VaultPane(NoteActions):
+    """Which parts are in sight is a matter of width: classes `-on-tree`, `-on-note` and `-on-diff` say where one is."""
+
+    BINDINGS = bindings("vault")
+
+    filter = query_one(TreeFilter)
+    notice = query_one(Notice)
+
+    def __init__(self, outside: Outside, keys: Keys) -> None:
+        super().__init__(outside, keys)
+        self._undoable: tuple[Operation, ...] | None = None
+        self._redoable: tuple[Operation, ...] | None = None
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="tree-part"):
+            with Horizontal(id="tree-filter"):
+                yield Static(Content("/"), id="tree-prompt")
+                yield TreeFilter(placeholder="part of a path or a state", compact=True)
+            yield NoteTree(id="tree")
+            yield Static(id="tree-foot")
+        yield ReadingDesk(id="desk")
+        yield Notice(keys=self._keys, id="vault-notice")
+
+    def on_mount(self) -> None:
+        self._say(LOADING)
+
+    def connect(self, backend: Backend) -> None:
+        """Begin to show a vault."""
+        self._backend = backend
+        self._writing = Writing(self, self._outside, self._keys, backend)
+        self.desk.connect(backend)
+        self.look()
+
+    def cannot_open(self, error: DonnaError) -> None:
+        """Say why there is no engine."""
+        self._say(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
+
+    def action_state(self, base: ActionState) -> ActionState:
+        """What is possible here."""
+        row, note = self.note_tree.selected, self.desk.note
+        return replace(
+            base,
+            pane="vault",
+            typing=isinstance(self.screen.focused, Input),
+            row=row is not None,
+            note=row is not None and not row.is_folder,
+            no_write=why_no_write(note, shown_key(self._keys["vault.edit-file"], typing=False)),
+            no_write_here=why_not_here(note, shown_key(self._keys["vault.edit"], typing=False)),
+            no_undo=why_nothing(self._undoable, redo=False),
+            no_redo=why_nothing(self._redoable, redo=True),
+            waiting_edit=self.waits(row),
+        )
+
+    def focus_first(self) -> None:
+        """Begin in the tree, or with what is said in its place."""
+        (self.notice if self.has_class("-empty") else self.note_tree).focus()
+
+    def go_back(self) -> bool:
+        """One level out. False if this is the outermost one."""
+        if self.has_class("-zoomed"):
+            self.remove_class("-zoomed")
+        elif self.screen.focused is self.filter or (self.note_tree.query_text and self.note_tree.has_focus):
+            self._end_filter()
+        elif self._is_at("diff"):
+            self._go("note")
+        elif not self._is_at("tree") and not self.has_class("-empty"):
+            self.remove_class("-diffing")
+            self._go("tree")
+        else:
+            return False
+        return True
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """The rows in sight, and the parts."""
+        if self.note_tree.is_on_screen:
+            yield from self.note_tree.jump_targets()
+        for widget in (self.desk.part, self.desk.diff):
+            if widget.is_on_screen and widget.region:
+                yield JumpTarget(*widget.region.offset, go=widget.focus)
+
+    def on_descendant_focus(self) -> None:
+        """Narrow screens show the part that has the focus."""
+        focused = self.screen.focused
+        if focused in (self.note_tree, self.filter):
+            self._place("tree")
+        elif focused is self.desk.diff:
+            self._place("diff")
+        elif focused is not None and self.desk in focused.ancestors:
+            self._place("note")
+
+    def on_engine_events(self, event: EngineEvents) -> None:
+        """Look again when something happened to notes."""
+        if any(map(_is_about_notes, event.events)):
+            self.look_soon()
+
+    def on_row_list_selected(self, event: RowList.Selected) -> None:
+        """Let the desk follow the tree."""
+        event.stop()
+        self.follow()
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        """A double click does what enter does."""
+        event.stop()
+        self.call_later(self.app.run_action, "run('vault.open')", self.screen)
+
+    def on_reading_desk_changed(self, event: ReadingDesk.Changed) -> None:
+        event.stop()
+        self.set_class(self.desk.tab == "history", "-history")
+        self.post_message(ActionsChanged())
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow the tree while one types."""
+        event.stop()
+        self.note_tree.empty_text = nothing_matches(event.value)
+        self.note_tree.narrow(event.value)
+        self._tell_tree()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter in the filter goes to what is left."""
+        event.stop()
+        self.note_tree.focus()
+
+    def action_vault_open(self) -> None:
+        """Fold or unfold a folder, go into a note, or look at the selected change."""
+        row = self.note_tree.selected
+        if self._is_at("note") and self.desk.tab != "note":
+            self._go("diff")
+        elif row is not None and row.is_folder and self._is_at("tree"):
+            if not self.note_tree.unfold():
+                self.note_tree.fold()
+        else:
+            self._go("note")
+
+    def action_vault_note(self) -> None:
+        """Show the text of the note."""
+        self._show_tab("note")
+
+    def action_vault_history(self) -> None:
+        """Show the history; once more, that of the vault."""
+        if self.desk.tab == "history" and self._is_at("note"):
+            self.desk.toggle_scope()
+        self._show_tab("history")
+
+    def action_vault_blame(self) -> None:
+        """Show who wrote the lines of the section."""
+        self._show_tab("blame")
+
+    def action_vault_diff(self) -> None:
+        """Show what changed."""
+        self.add_class("-diffing")
+        self._go("diff")
+
+    def action_vault_left(self) -> None:
+        """Fold, or go to the left."""
+        if self._is_at("tree"):
+            self.note_tree.fold()
+        elif self._is_at("diff"):
+            self._go("note")
+        elif self.desk.tab == "note":
+            self._go("tree")
+        else:
+            self._show_tab(TABS[TABS.index(self.desk.tab) - 1])
+
+    def action_vault_right(self) -> None:
+        """Unfold, or go to the right."""
+        if self._is_at("tree"):
+            if not self.note_tree.unfold():
+                self._go("note")
+        elif self._is_at("note") and self.desk.tab != "blame":
+            self._show_tab(TABS[TABS.index(self.desk.tab) + 1])
+
+    def action_vault_next_section(self) -> None:
+        """Go to the next heading."""
+        self.desk.walk(1)
+
+    def action_vault_previous_section(self) -> None:
+        """Go to the previous heading."""
+        self.desk.walk(-1)
+
+    def action_vault_layout(self) -> None:
+        """Side by side, or below each other."""
+        self.desk.diff.toggle_layout()
+
+    def action_vault_unfold(self) -> None:
+        """Show or fold unchanged lines."""
+        self.desk.diff.toggle_unchanged()
+
+    def action_vault_wrap(self) -> None:
+        """Wrap long lines, or cut them."""
+        self.desk.diff.toggle_wrap()
+
+    def action_vault_filter(self) -> None:
+        """Narrow the tree."""
+        self.add_class("-filtering")
+        self.filter.focus()
+
+    def action_search_focus(self) -> None:
+        """In this pane, what one searches is the tree."""
+        self.action_vault_filter()
+
+    def action_vault_next(self) -> None:
+        """Select the next row."""
+        self.note_tree.action_cursor_down()
+
+    def action_vault_previous(self) -> None:
+        """Select the previous row."""
+        self.note_tree.action_cursor_up()
+
+    def action_vault_refresh(self) -> None:
+        """Look again."""
+        self.look()
+
+    def action_view_zoom(self) -> None:
+        """Give the part with the focus all the room, or take it back."""
+        self.toggle_class("-zoomed")
+
+    def look(self, show: str = "") -> None:
+        """Read the tree again, and select a note if it is there."""
+        if self._backend is not None:
+            self._look(self._backend, show)
+
+    def look_soon(self) -> None:
+        """The same in a moment, once for all that happens meanwhile."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(LOOK_AGAIN, self.look)
+
+    @work(group="look", exclusive=True)
+    async def _look(self, backend: Backend, show: str) -> None:
+        try:
+            notes = await backend.notes.vault_rows()
+        except DonnaError as error:
+            self._say(cannot_look(error))
+            return
+        await self._count_steps(backend)
+        self.note_tree.show(notes)
+        if show:
+            self.note_tree.reveal(show)
+        self._tell_tree()
+        self.follow()
+
+    async def _count_steps(self, backend: Backend) -> None:
+        """Learn what can be undone and redone; where that cannot be told, the keys say why."""
+        try:
+            self._undoable, self._redoable = await backend.notes.undoable(), await backend.notes.redoable()
+        except DonnaError:
+            self._undoable = self._redoable = None
+
+    def follow(self) -> None:
+        """Let the desk show what is under the cursor."""
+        row = self.note_tree.selected
+        if row is None or row.path != self._drops:
+            self._drops = ""
+        self.desk.waiting_edit = self.waits(row)
+        self.desk.follow(row)
+        self.post_message(ActionsChanged())
+
+    def _show_tab(self, tab: Tab) -> None:
+        self.desk.show_tab(tab)
+        self._go("note")
+
+    def _go(self, place: str) -> None:
+        """Put the focus into a part, and show it where only one is in sight."""
+        self._place(place)
+        {"tree": self.note_tree, "note": self.desk.part, "diff": self.desk.diff}[place].focus()
+
+    def _is_at(self, place: str) -> bool:
+        """Where one is, which is known before the focus has followed."""
+        return self.has_class(f"-on-{place}")
+
+    def _place(self, place: str) -> None:
+        for each in ("tree", "note", "diff"):
+            self.set_class(each == place, f"-on-{each}")
+
+    def _end_filter(self) -> None:
+        self.filter.value = ""
+        self.remove_class("-filtering")
+        self.note_tree.focus()
+
+    def _tell_tree(self) -> None:
+        if not self.note_tree.notes:
+            self._say(EMPTY)
+            return
+        was_said: Widget | None = self.screen.focused
+        self.remove_class("-empty")
+        if was_said is self.notice:
+            self.note_tree.focus()
+        shown = sum(not row.is_folder for row in self.note_tree.rows)
+        whole = len(self.note_tree.notes)
+        words = f"{count(shown)} of {count(whole)}" if self.note_tree.query_text else f"{count(whole)} notes"
+        self.query_one("#tree-foot", Static).update(Content.styled(words, "$text-disabled"))
+
+    def _say(self, words: Words) -> None:
+        """Show words instead of the parts."""
+        had_focus = self.note_tree.has_focus
+        self.notice.say(words)
+        self.add_class("-empty")
+        if had_focus:
+            self.notice.focus()
+        self.post_message(ActionsChanged())
+
+
+def _is_about_notes(event: EngineEvent) -> bool:
+    return not isinstance(event, _NOT_ABOUT_NOTES)

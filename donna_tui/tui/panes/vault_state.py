@@ -1,0 +1,136 @@
+"""What the Vault screen says about notes, folders and changes, without a widget in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from textual.content import Content
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.notes import NoteRow, NoteState, NoteText
+from donna_tui.safety.terminal import clean, clean_line
+from donna_tui.tui.humanize import moment, plural, size
+from donna_tui.tui.refusals import refusal_of, sentence
+from donna_tui.tui.widgets.notice import Words
+from donna_tui.tui.widgets.tree_rows import STATE_WORDS, TreeRow, states_of
+from donna_tui.vault.changes import Operation, OperationKind
+
+LOADING = Words("Looking at your notes …")
+EMPTY = Words(
+    "This vault has no notes yet.",
+    "The first one may be yours.",
+    actions=(("vault.new", "begin a note"),),
+)
+AS_RECORDED = "This note is as the history has it."
+PICK_CHANGE = "Select a change in the history to see what it did."
+
+_TONES = {NoteState.OUTSIDE: "$text-warning", NoteState.DRAFT: "$text-accent"}
+
+
+def cannot_look(error: DonnaError) -> Words:
+    """Why there is no tree."""
+    refusal = refusal_of(error)
+    step = refusal.step if error.hint or error.reason is not Reason.INTERNAL else ""
+    return Words(refusal.what, step, actions=(("vault.refresh", "try again"),), is_error=True)
+
+
+def nothing_matches(query: str) -> str:
+    """What stands in the place of an empty, narrowed tree."""
+    return f"No note has “{clean_line(query)[:60]}” in its path or state."
+
+
+def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: bool = False) -> Content:
+    """Two lines: the path of the note; and its states, size and time, or the reason why Donna does not write to it."""
+    head = Content.styled(clean_line(row.path), "bold")
+    if row.note is None:
+        edited = f" · {plural(row.edited, 'note')} edited outside" if row.edited else ""
+        return Content.assemble(head, "\n", (f"{plural(row.notes, 'note')}{edited}", "$text-muted"))
+    parts = [Content.styled("your edit waits, not written", "$text-warning")] if waiting else []
+    parts += [Content.styled(STATE_WORDS[state], _TONES.get(state, "$text-muted")) for state in states_of(row.note)]
+    if note is not None:
+        parts.append(Content.styled(f"{size(note.size)} · {moment(note.mtime)}", "$text-disabled"))
+    if place:
+        parts.append(Content.styled(place, "$text-disabled"))
+    return Content.assemble(head, "\n", Content.styled(" · ", "$text-disabled").join(parts))
+
+
+def why_said(row: TreeRow | None, note: NoteText | None) -> str:
+    """What one must know about the selected note: why it is not in the index, why Donna does not write to it."""
+    if row is None or row.note is None:
+        return ""
+    parts = [sentence(row.note.detail)] if row.note.detail else []
+    if note is not None and note.path == row.path:
+        parts += [sentence(note.refusal)] if note.refusal else []
+        parts += ["Some of its bytes are not UTF-8 and are shown as �."] if note.lossy else []
+    return " ".join(parts)
+
+
+def why_no_write(note: NoteText | None, key: str) -> str:
+    """Why Donna may not write to a note; empty if she may. `key` opens the file itself."""
+    if note is None:
+        return "The note is still being read."
+    if note.lossy:
+        why = "It is not all UTF-8, so writing it would change bytes that cannot be shown."
+        return f"{why} {key} opens the file itself."
+    return f"{sentence(note.refusal)} {key} opens the file itself." if note.refusal else ""
+
+
+def why_not_here(note: NoteText | None, key: str) -> str:
+    """Why a note cannot be edited on this screen: it holds what a terminal would obey, or a text field would change.
+
+    `key` opens it in the editor.
+    """
+    why = _why_no_field(note.text) if note is not None else ""
+    return f"{why} {key} opens it in your editor." if why else ""
+
+
+@lru_cache(maxsize=4)
+def _why_no_field(whole: str) -> str:
+    text = whole.replace("\t", " ")
+    bare = text.replace("\r\n", "\n")
+    if "\r" in bare or ("\r\n" in text and text.count("\r\n") != text.count("\n")):
+        return "Its lines end in different ways, and a text field would make them the same."
+    if clean(bare) != bare:
+        line = next(place for place, each in enumerate(bare.split("\n"), start=1) if clean_line(each) != each)
+        return f"Line {line} holds characters that a terminal would obey or hide."
+    return ""
+
+
+def why_nothing(operations: tuple[Operation, ...] | None, *, redo: bool) -> str:
+    """Why there is nothing to undo or redo; empty if there is something, or if that is not known."""
+    if operations is None or operations:
+        return ""
+    return (
+        "Nothing was taken back that could be done again." if redo else "Donna has changed nothing here to take back."
+    )
+
+
+def outside_remark(row: TreeRow | None) -> tuple[str, ...]:
+    """What is said before a note is changed that holds edits of the user which git does not have."""
+    if row is None or row.note is None or NoteState.OUTSIDE not in row.note.states:
+        return ()
+    return (
+        "Your own edits of this note are not in the history yet; they are kept there first, and undo brings them back",
+    )
+
+
+def names_of(notes: Iterable[NoteRow]) -> frozenset[str]:
+    """The paths that are taken."""
+    return frozenset(note.path for note in notes)
+
+
+PLAN_TITLES = {
+    OperationKind.WRITE: "Write",
+    OperationKind.DELETE: "Delete",
+    OperationKind.MOVE: "Move",
+    OperationKind.UNDO: "Undo",
+    OperationKind.REDO: "Redo",
+}
+PLAN_VERBS = {
+    OperationKind.WRITE: "write it",
+    OperationKind.DELETE: "delete it",
+    OperationKind.MOVE: "move it",
+    OperationKind.UNDO: "take it back",
+    OperationKind.REDO: "do it again",
+}

@@ -1,0 +1,362 @@
+"""What a person does to the vault: each change is a plan that is looked at first and then made with one key."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import PurePosixPath
+from typing import TypeVar
+
+from textual.screen import Screen
+from textual.widget import Widget
+
+from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.notes import NoteRow, NoteText
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.threeway import Merge, merge_texts
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.editing import Edit, EditCopy
+from donna_tui.tui.humanize import moment, plural
+from donna_tui.tui.keysheet import Keys
+from donna_tui.tui.origins import actor_name, done_by
+from donna_tui.tui.outside import Outside
+from donna_tui.tui.panes.vault_state import PLAN_TITLES, PLAN_VERBS, names_of
+from donna_tui.tui.refusals import Refusal, refusal_of
+from donna_tui.tui.screens.ask_path import AskPath
+from donna_tui.tui.screens.conflict import ConflictScreen, Settle
+from donna_tui.tui.screens.edit import EditScreen
+from donna_tui.tui.screens.picker import Choice, Picker
+from donna_tui.tui.screens.plan import Answer, PlanScreen, Proposal
+from donna_tui.tui.screens.refusal import RefusalScreen
+from donna_tui.tui.screens.three_way import ThreeWayScreen
+from donna_tui.tui.templates import fill, templates_of
+from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Plan, etag_of
+
+T = TypeVar("T")
+
+_PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
+"""Reasons that may be gone in a moment, so that trying again is offered."""
+
+
+class Writing:
+    """The ways to change a vault from a pane. Each must run in a worker; it answers with what was done, or None.
+
+    `edits` are texts that were begun and not written, by path. Nothing but the user's own key throws one away.
+    """
+
+    def __init__(self, pane: Widget, outside: Outside, keys: Keys, backend: Backend) -> None:
+        self._pane = pane
+        self._outside = outside
+        self._keys = keys
+        self._backend = backend
+        self.edits: dict[str, Edit] = {}
+
+    async def edit(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Edit a copy of a note in the user's editor."""
+        edit = self._begun(note)
+        try:
+            text = await self._in_editor(edit, line)
+        except DonnaError as error:
+            await self._refused(error)
+            return None
+        return await self._write_if_changed(replace(edit, text=text), remarks) if text is not None else None
+
+    async def edit_here(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Edit a note on the screen."""
+        edit = self._begun(note)
+        text = await self._ask(EditScreen(edit.path, edit.text, line, self._keys))
+        if text is None:
+            return None
+        return await self._write_if_changed(replace(edit, text=text), remarks)
+
+    async def new(self, folder: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
+        """Begin a note, from a template if there is one."""
+        template = await self._template(templates_of(notes))
+        if template is None:
+            return None
+        path, problem = f"{folder}/" if folder else "", ""
+        while True:
+            asked = await self._ask(AskPath("New note", path, self._keys, problem=problem, taken=names_of(notes)))
+            if asked is None:
+                return None
+            text = fill(template, title=PurePosixPath(asked).stem, now=datetime.now())
+            try:
+                return await self._planned(partial(self._backend.notes.plan_write, asked, text, None))
+            except DonnaError as error:
+                path, problem = asked, refusal_of(error).what
+
+    async def move(self, note: NoteText, notes: tuple[NoteRow, ...], remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Rename a note, or move it."""
+        path, problem, taken = note.path, "", names_of(notes) - {note.path}
+        while True:
+            asked = await self._ask(AskPath("Move or rename", path, self._keys, problem=problem, taken=taken))
+            if asked is None or asked == note.path:
+                return None
+            try:
+                return await self._planned(partial(self._backend.notes.plan_move, note.path, asked, note.etag), remarks)
+            except DonnaError as error:
+                path, problem = asked, refusal_of(error).what
+
+    async def delete(self, note: NoteText, remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Delete a note."""
+        return await self._kept(partial(self._backend.notes.plan_delete, note.path, note.etag), remarks)
+
+    async def step_back(self, kind: OperationKind) -> Outcome | None:
+        """Undo or redo, as many steps as are asked for in the preview."""
+        steps = 1
+        while True:
+            try:
+                chosen, outcome = await self._look_back(kind, steps)
+            except DonnaError as error:
+                if error.reason is Reason.UNDO_CONFLICT:
+                    return await self._three_ways(kind, steps, error)
+                if not await self._refused(error):
+                    return None
+                continue
+            if chosen not in (Answer.MORE, Answer.FEWER):
+                return outcome
+            steps += 1 if chosen is Answer.MORE else -1
+
+    def drop(self, path: str) -> None:
+        """Throw an edit away that was not written."""
+        self.edits.pop(path, None)
+
+    # Writing what was edited
+
+    async def _write_if_changed(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
+        if edit.text == edit.base:
+            self.drop(edit.path)
+            self._tell("Nothing was changed.")
+            return None
+        self.edits[edit.path] = edit
+        return await self._write(edit, remarks)
+
+    async def _write(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
+        """Look at an edit and write it; it stays in `edits` until it is written or dropped."""
+        while True:
+            try:
+                plan = await self._backend.notes.plan_write(edit.path, edit.text, edit.etag)
+                answer = await self._look(plan, remarks, can_discard=True) if plan.changes else Answer.DISCARD
+                outcome = await self._backend.notes.apply_plan(plan) if answer is Answer.DO else None
+            except DonnaError as error:
+                settled = await self._settled(edit, error)
+                if settled is None:
+                    return None
+                edit = settled
+                continue
+            if answer in (Answer.DO, Answer.DISCARD):
+                self.drop(edit.path)
+            return outcome
+
+    async def _settled(self, edit: Edit, error: DonnaError) -> Edit | None:
+        """What to try next with an edit that was refused; None if nothing."""
+        if error.reason not in (Reason.CONFLICT, Reason.MISSING) or edit.etag is None:
+            return edit if await self._refused(error) else None
+        theirs = await self._now(edit.path)
+        merge = merge_texts(edit.base, edit.text, theirs.text if theirs is not None else "")
+        screen = ConflictScreen(edit, theirs.text if theirs is not None else None, merge, self._keys)
+        choice = await self._ask(screen)
+        if choice is None:
+            return None
+        self.drop(edit.path)
+        settled = await self._settle(choice, edit, theirs, merge)
+        if settled is not None:
+            self.edits[settled.path] = settled
+        return settled
+
+    async def _settle(self, choice: Settle, edit: Edit, theirs: NoteText | None, merge: Merge) -> Edit | None:
+        if choice is Settle.MERGE and theirs is not None:
+            return Edit(edit.path, theirs.text, theirs.etag, merge.text)
+        if choice is Settle.COPY:
+            path = edit.path if theirs is None else await self._free_name(edit.path)
+            return Edit(path, "", None, edit.text)
+        return None
+
+    async def _now(self, path: str) -> NoteText | None:
+        """A note as it is now; None if it is gone or cannot be read."""
+        try:
+            return await self._backend.notes.read_note(path)
+        except VaultReadError:
+            return None
+
+    async def _free_name(self, path: str) -> str:
+        """A name beside a note that is not taken: `Note (my edit).md`, `Note (my edit 2).md`, …"""
+        taken = names_of(await self._backend.notes.vault_rows())
+        stem, ending = path[: -len(PurePosixPath(path).suffix)], PurePosixPath(path).suffix
+        numbers = ("", *(f" {number}" for number in range(2, 1_000)))
+        return next(name for number in numbers if (name := f"{stem} (my edit{number}){ending}") not in taken)
+
+    # Looking at a plan
+
+    async def _kept(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Plan, look, do; what is refused is said here."""
+        while True:
+            try:
+                return await self._planned(make, remarks)
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
+
+    async def _planned(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Plan, look, do. Raises DonnaError, but for what one key can mend."""
+        while True:
+            try:
+                plan = await make()
+                if not plan.changes:
+                    self._tell("Nothing would change.")
+                    return None
+                answer = await self._look(plan, remarks)
+                return await self._backend.notes.apply_plan(plan) if answer is Answer.DO else None
+            except DonnaError as error:
+                if error.reason is not Reason.NO_REPOSITORY or not await self._refused(error):
+                    raise
+
+    async def _look(
+        self,
+        plan: Plan,
+        remarks: tuple[str, ...] = (),
+        *,
+        leads: tuple[str, ...] = (),
+        steps: int = 0,
+        most_steps: int = 0,
+        can_discard: bool = False,
+    ) -> Answer | None:
+        proposal = Proposal(
+            title=_title(plan, steps),
+            does=PLAN_VERBS[plan.kind],
+            changes=plan.changes,
+            leads=leads,
+            remarks=(*remarks, *plan.remarks),
+            steps=steps,
+            most_steps=most_steps,
+            can_discard=can_discard,
+            comes_back=plan.kind is OperationKind.UNDO,
+        )
+        return await self._ask(PlanScreen(proposal, self._keys))
+
+    # Undo and redo
+
+    async def _look_back(self, kind: OperationKind, steps: int) -> tuple[Answer | None, Outcome | None]:
+        operations = await self._operations(kind)
+        planning = self._backend.notes.plan_undo if kind is OperationKind.UNDO else self._backend.notes.plan_redo
+        plan = await planning(steps)
+        leads = tuple(map(_lead, operations[:steps]))
+        answer = await self._look(plan, leads=leads, steps=steps, most_steps=len(operations))
+        outcome = await self._backend.notes.apply_plan(plan) if answer is Answer.DO else None
+        return answer, outcome
+
+    async def _operations(self, kind: OperationKind) -> tuple[Operation, ...]:
+        """What can be taken back, or done again."""
+        return await (self._backend.notes.undoable() if kind is OperationKind.UNDO else self._backend.notes.redoable())
+
+    async def _three_ways(self, kind: OperationKind, steps: int, error: DonnaError) -> Outcome | None:
+        """Show what stands in the way, and offer to take back what the later edits do not touch."""
+        try:
+            clashes = await self._backend.notes.clashes(kind, steps)
+            leads = tuple(map(_lead, (await self._operations(kind))[:steps]))
+        except DonnaError as other:
+            await self._refused(other)
+            return None
+        merged = _merged(clashes)
+        screen = ThreeWayScreen(refusal_of(error), leads, clashes, self._keys, can_merge=merged is not None)
+        if not await self._ask(screen) or merged is None:
+            return None
+        clash, text = clashes[0], merged
+        etag = etag_of(clash.found or b"")
+        return await self._kept(partial(self._backend.notes.plan_write, clash.path, text, etag))
+
+    # Asking and telling
+
+    def _begun(self, note: NoteText) -> Edit:
+        """The edit of a note that was begun, or a new one."""
+        return self.edits.get(note.path) or Edit(note.path, note.text, note.etag, note.text)
+
+    async def _in_editor(self, edit: Edit, line: int) -> str | None:
+        """What the editor made of an edit; None if somebody left while it was open in a window of its own."""
+        copy = EditCopy(edit.path, edit.text)
+        await self._outside.edit(copy.file, line)
+        has_window = not self._outside.external.edit(copy.file, line).in_terminal
+        if has_window and not await self._ask(_window_open(edit.path, self._keys)):
+            return None
+        text = copy.read()
+        copy.remove()
+        return text
+
+    async def _template(self, paths: list[str]) -> str | None:
+        """The text to begin with; None if somebody left."""
+        if not paths:
+            return ""
+        empty = Choice(value="", title="empty note")
+        choices = [empty, *(Choice(value=path, title=PurePosixPath(path).stem, section="Templates") for path in paths)]
+        path = await self._ask(Picker[str]("New note from", choices, placeholder="template"))
+        if not path:
+            return path
+        try:
+            return (await self._backend.notes.read_note(path)).text
+        except DonnaError as error:
+            await self._refused(error)
+            return None
+
+    async def _refused(self, error: DonnaError) -> bool:
+        """Say why something was refused. True if it may go better now."""
+        does = ""
+        if error.reason is Reason.NO_REPOSITORY:
+            does = "begin a history"
+        elif error.reason in _PASSING:
+            does = "try again"
+        if not await self._ask(RefusalScreen(refusal_of(error), self._keys, does=does)):
+            return False
+        if error.reason is Reason.NO_REPOSITORY:
+            try:
+                await self._backend.notes.create_repository()
+            except DonnaError as other:
+                return await self._refused(other)
+        return True
+
+    async def _ask(self, screen: Screen[T | None]) -> T | None:
+        return await self._pane.app.push_screen_wait(screen)
+
+    def _tell(self, text: str) -> None:
+        self._pane.notify(text, timeout=3, markup=False)
+
+
+def _title(plan: Plan, steps: int) -> str:
+    if steps > 1:
+        return f"{PLAN_TITLES[plan.kind]} {plural(steps, 'change')}"
+    if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
+        return PLAN_TITLES[plan.kind]
+    is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
+    name = plan.paths[0] if plan.paths else ""
+    return f"{'New note' if is_new else PLAN_TITLES[plan.kind]} {clean_line(name)}"
+
+
+def _lead(operation: Operation) -> str:
+    return f"{moment(operation.at)} · {actor_name(operation.actor)} · {done_by(operation)}"
+
+
+def _merged(clashes: tuple[Clash, ...]) -> str | None:
+    """The one note in the way with the old lines back, where the later edits do not touch them."""
+    if len(clashes) != 1:
+        return None
+    versions = clashes[0].expected, clashes[0].wanted, clashes[0].found
+    try:
+        texts = [data.decode("utf-8") if data is not None else None for data in versions]
+    except UnicodeDecodeError:
+        return None
+    left, wanted, found = texts
+    if left is None or wanted is None or found is None:
+        return None
+    merge = merge_texts(left, wanted, found)
+    return merge.text if merge.is_clean and merge.text != found else None
+
+
+def _window_open(path: str, keys: Keys) -> RefusalScreen:
+    refusal = Refusal(
+        Reason.BUSY,
+        "In your editor",
+        f"A copy of {clean_line(path)} is open in your editor's window.",
+        "Save and close it there, then go on here to see the difference.",
+    )
+    return RefusalScreen(refusal, keys, does="go on")

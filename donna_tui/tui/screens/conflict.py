@@ -1,0 +1,110 @@
+"""A note was edited elsewhere and here at the same time: both versions, and what to do with them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.threeway import Merge
+from donna_tui.tui.bindings import bindings
+from donna_tui.tui.editing import Edit
+from donna_tui.tui.keysheet import Keys
+from donna_tui.tui.screens.diff_dialogue import LOOK, DiffDialogue
+from donna_tui.tui.widgets.diff_view import DiffView
+from donna_tui.tui.widgets.key_line import KeyLine
+from donna_tui.vault.changes import Change
+
+_MOST_PLACES = 4
+
+
+class Settle(StrEnum):
+    """What becomes of the two versions."""
+
+    RELOAD = "reload"
+    MERGE = "merge"
+    COPY = "copy"
+
+
+class ConflictScreen(DiffDialogue[Settle]):
+    """Shows how the edit differs from what is there now. `theirs` is None where the note is gone."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("conflict")
+
+    def __init__(self, edit: Edit, theirs: str | None, merge: Merge, keys: Keys) -> None:
+        super().__init__(keys)
+        self._edit = edit
+        self._theirs = theirs
+        self._merge = merge
+        self._drops = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="plan-box") as box:
+            box.border_title = Content(f"Not written: {clean_line(self._edit.path)}")
+            yield Static(Content(self._what()), classes="plan-lead")
+            yield Static(Content.styled("From what is there now to what you wrote:", "$text-muted"), id="plan-count")
+            yield DiffView(id="plan-diff")
+            yield Static(Content(self._about_merging()), classes="plan-remarks")
+            yield self._key_line()
+
+    def on_mount(self) -> None:
+        theirs = None if self._theirs is None else self._theirs.encode("utf-8", "surrogateescape")
+        mine = self._edit.text.encode("utf-8", "surrogateescape")
+        self.view.show((Change(path=self._edit.path, before=theirs, after=mine),), empty="Both say the same.")
+        self.view.focus()
+
+    def action_conflict_reload(self) -> None:
+        """Drop what was written here; the first time say so, the second time do it."""
+        if self._drops:
+            self.dismiss(Settle.RELOAD)
+            return
+        self._drops = True
+        again = self.shown("conflict.reload")
+        self.query_one(KeyLine).say(f"Your edit is gone for good then. {again} again drops it; esc keeps it.")
+
+    def action_conflict_merge(self) -> None:
+        """Put both together, if they do not touch."""
+        if self._can_merge:
+            self.dismiss(Settle.MERGE)
+        else:
+            self.notify(self._about_merging(), timeout=4, markup=False)
+
+    def action_conflict_copy(self) -> None:
+        """Keep what was written here as a note of its own."""
+        self.dismiss(Settle.COPY)
+
+    @property
+    def _can_merge(self) -> bool:
+        return self._merge.is_clean and self._theirs is not None
+
+    def _what(self) -> str:
+        if self._theirs is None:
+            return "This note was deleted or moved elsewhere while you edited it. Your text is safe here."
+        return "This note was edited elsewhere a moment ago. Your text is safe here."
+
+    def _about_merging(self) -> str:
+        if self._theirs is None:
+            return "There is nothing to put it together with."
+        if self._merge.is_clean:
+            return "The two edits do not touch: they can be put together, and you see the result before it is written."
+        places = [_lines(first, last) for first, last in self._merge.collisions[:_MOST_PLACES]]
+        more = " and elsewhere" if len(self._merge.collisions) > _MOST_PLACES else ""
+        return f"Both changed {', '.join(places)}{more}, so they cannot be put together by themselves."
+
+    def _key_line(self) -> KeyLine:
+        merge = [("conflict.merge", "merge")] if self._can_merge else []
+        copy = "put it back" if self._theirs is None else "keep mine as a copy"
+        later = ("esc", "keep for later")
+        return KeyLine(self._keys, ("conflict.reload", "reload"), *merge, ("conflict.copy", copy), later, *LOOK)
+
+
+def _lines(first: int, last: int) -> str:
+    if last < first:
+        return f"what stood before line {first}"
+    return f"line {first}" if first == last else f"lines {first}–{last}"

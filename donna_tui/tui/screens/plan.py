@@ -1,0 +1,141 @@
+"""A change before it is made: what it is, what goes, what comes, and one key that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.bindings import action_binding
+from donna_tui.tui.humanize import count, plural
+from donna_tui.tui.keysheet import Keys
+from donna_tui.tui.refusals import sentence
+from donna_tui.tui.screens.diff_dialogue import LOOK, DiffDialogue
+from donna_tui.tui.widgets.diff_view import DiffView
+from donna_tui.tui.widgets.key_line import KeyLine
+from donna_tui.vault.changes import Change
+from donna_tui.vault.diff import FileDiff
+
+_MOST_LEADS = 6
+_MOST_REMARKS = 4
+
+
+class Answer(StrEnum):
+    """What somebody who looked at a change wants."""
+
+    DO = "do"
+    DISCARD = "discard"
+    MORE = "more"
+    FEWER = "fewer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A change as it is shown. Texts are raw.
+
+    `does` is the verb on the key that makes it. `leads` say what it is, one line each, `remarks` what else one should
+    know. With `steps` one more or one fewer can be asked for; `can_discard` offers to drop the text for good.
+    """
+
+    title: str
+    does: str
+    changes: tuple[Change, ...]
+    leads: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    steps: int = 0
+    most_steps: int = 0
+    can_discard: bool = False
+    comes_back: bool = False
+
+
+class PlanScreen(DiffDialogue[Answer]):
+    """Shows a `Proposal`. Escape leaves and nothing has happened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        action_binding("plan.apply", "screen.plan_apply"),
+        action_binding("plan.more", "screen.plan_more"),
+        action_binding("plan.fewer", "screen.plan_fewer"),
+        action_binding("plan.discard", "screen.plan_discard"),
+    ]
+
+    def __init__(self, proposal: Proposal, keys: Keys) -> None:
+        super().__init__(keys)
+        self._proposal = proposal
+        self._drops = False
+
+    def compose(self) -> ComposeResult:
+        proposal = self._proposal
+        with Vertical(classes="plan-box") as box:
+            box.border_title = Content(clean_line(proposal.title))
+            yield Static(_lines(proposal.leads, _MOST_LEADS), classes="plan-lead")
+            yield Static(id="plan-count")
+            yield DiffView(id="plan-diff")
+            yield Static(_lines(map(sentence, proposal.remarks), _MOST_REMARKS), classes="plan-remarks")
+            yield self._key_line()
+
+    def on_mount(self) -> None:
+        self.query_one(".plan-lead").display = bool(self._proposal.leads)
+        self.query_one(".plan-remarks").display = bool(self._proposal.remarks)
+        self.view.show(self._proposal.changes, empty="Comparing …")
+        self.view.focus()
+
+    def on_diff_view_ready(self, event: DiffView.Ready) -> None:
+        """Say how much it is."""
+        event.stop()
+        self.query_one("#plan-count", Static).update(counted(self.view.diffs, comes_back=self._proposal.comes_back))
+
+    def action_plan_apply(self) -> None:
+        """Do it."""
+        self.dismiss(Answer.DO)
+
+    def action_plan_more(self) -> None:
+        """One more step."""
+        if self._proposal.steps < self._proposal.most_steps:
+            self.dismiss(Answer.MORE)
+
+    def action_plan_fewer(self) -> None:
+        """One step less."""
+        if self._proposal.steps > 1:
+            self.dismiss(Answer.FEWER)
+
+    def action_plan_discard(self) -> None:
+        """Drop the text; the first time say so, the second time do it."""
+        if self._drops:
+            self.dismiss(Answer.DISCARD)
+        elif self._proposal.can_discard:
+            self._drops = True
+            again = self.shown("plan.discard")
+            self.query_one(KeyLine).say(f"Your edit is gone for good then. {again} again drops it; esc keeps it.")
+
+    def _key_line(self) -> KeyLine:
+        proposal = self._proposal
+        more = [("plan.more", "one more")] if proposal.steps < proposal.most_steps else []
+        fewer = [("plan.fewer", "one less")] if proposal.steps > 1 else []
+        drop = [("plan.discard", "drop it")] if proposal.can_discard else []
+        leave = "keep for later" if proposal.can_discard else "leave"
+        return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *more, *fewer, *drop, *LOOK)
+
+
+def counted(diffs: tuple[FileDiff, ...], *, comes_back: bool = False) -> Content:
+    """How many lines go and come, and in how many notes."""
+    removed, added = sum(diff.removed for diff in diffs), sum(diff.added for diff in diffs)
+    come = f"{plural(added, 'line')} {'comes' if added == 1 else 'come'}{' back' if comes_back else ''}"
+    go = f"{plural(removed, 'line')} {'goes' if removed == 1 else 'go'}"
+    parts = [*([(go, "$text-error")] if removed else []), *([(come, "$text-success")] if added else [])]
+    where = [(f"in {plural(len(diffs), 'note')}", "$text-muted")] if len(diffs) > 1 else []
+    shown = parts + where or [("no line changes", "$text-muted")]
+    return Content.styled(" · ", "$text-disabled").join(Content.styled(text, style) for text, style in shown)
+
+
+def _lines(texts: Iterable[str], most: int) -> Content:
+    lines = [clean_line(text) for text in texts]
+    rest = [f"and {count(len(lines) - most)} more"] if len(lines) > most else []
+    return Content("\n").join(Content(line) for line in [*lines[:most], *rest])

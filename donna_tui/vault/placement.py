@@ -1,0 +1,236 @@
+"""One name of an open folder is given other bytes, by way of a second name beside it that holds what was displaced."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import time
+
+from donna_tui.errors import Reason, VaultReadError
+from donna_tui.vault.changes import REGULAR_FILE, Change
+from donna_tui.vault.exchange import exchange, open_for_writing
+from donna_tui.vault.paths import opened_in, refused
+
+_TURNS = 16
+"""How often a file is exchanged back while a neighbour saves it again and again."""
+
+_WRITER_PATIENCE_SECONDS = 1.0
+"""How long a neighbour who is in the middle of saving may take."""
+
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EMLINK})
+
+
+class SavedMeanwhileError(Exception):
+    """The file is not what it was to be changed from: somebody saved it a moment ago."""
+
+
+def put(folder: int, name: str, waiting: str, change: Change) -> None:
+    """Make a file what `change` says; until `settle` or `take_back`, what it displaced is kept under `waiting`.
+
+    Raises SavedMeanwhileError if the file is not as `before` says; it then has its own bytes again.
+    """
+    if change.after is None:
+        _take_away(folder, name, waiting, change)
+    elif change.before is None:
+        _create(folder, name, waiting, change)
+    else:
+        _replace(folder, name, waiting, change)
+
+
+def take_back(folder: int, name: str, waiting: str, change: Change) -> None:
+    """Undo as much of `put` as was done, unless somebody saved the file since."""
+    here = found(folder, name)
+    if change.before is None:
+        if here == change.after:
+            remove(folder, waiting)  # perhaps another name of the same file, which a rename would leave as it is
+            _take_away(folder, name, waiting, change.reversed)
+    elif change.after is None:
+        if here is None and found(folder, waiting) is not None:
+            _bring_back(folder, name, waiting)
+    elif here == change.after:
+        _restore(folder, name, waiting, change)
+    remove(folder, waiting)
+
+
+def settle(folder: int, name: str, waiting: str, change: Change) -> None:
+    """Let go of what a `put` displaced, unless somebody who had it open has written to it since: that gets the name."""
+    left = found(folder, waiting)
+    if left not in (None, change.before, change.after):
+        if change.after is None:
+            _bring_back(folder, name, waiting)
+        elif found(folder, name) == change.after:
+            _exchange_back(folder, name, waiting, change.after)
+    remove(folder, waiting)
+
+
+def spare(waiting: str) -> str:
+    """The name by which bytes come back where two names cannot be exchanged."""
+    return f"{waiting}-back"
+
+
+def found(folder: int, name: str) -> bytes | None:
+    """The bytes under a name, None where nothing is. Raises VaultReadError for what is no regular file."""
+    try:
+        return read_at(folder, name)
+    except VaultReadError as error:
+        if error.reason is Reason.MISSING:
+            return None
+        raise
+
+
+def read_at(folder: int, name: str) -> bytes:
+    """The bytes of a regular file in an open folder. Raises VaultReadError."""
+    with opened_in(folder, name) as descriptor:
+        try:
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise refused(error) from error
+
+
+def remove(folder: int, name: str) -> None:
+    """Take a name away, if it is there. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
+
+
+def _create(folder: int, name: str, waiting: str, change: Change) -> None:
+    _write(folder, waiting, change, None)
+    try:
+        os.link(waiting, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        raise SavedMeanwhileError from None
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _create_without_links(folder, name, waiting, change)
+    else:
+        remove(folder, waiting)
+
+
+def _create_without_links(folder: int, name: str, waiting: str, change: Change) -> None:
+    """For disks such as FAT: an exclusive empty file keeps the place, and the written one replaces it."""
+    try:
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder))
+    except FileExistsError:
+        raise SavedMeanwhileError from None
+    os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _replace(folder: int, name: str, waiting: str, change: Change) -> None:
+    assert change.after is not None
+    _expect(folder, name, change)
+    _write(folder, waiting, change, name)
+    if not exchange(folder, waiting, name):
+        _expect(folder, name, change)  # for disks without an exchange: look once more, then rename
+        os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
+    elif not _is_at_rest(folder, waiting, change.before):
+        _exchange_back(folder, name, waiting, change.after)
+        raise SavedMeanwhileError
+
+
+def _take_away(folder: int, name: str, waiting: str, change: Change) -> None:
+    _expect(folder, name, change)
+    os.rename(name, waiting, src_dir_fd=folder, dst_dir_fd=folder)
+    if not _is_at_rest(folder, waiting, change.before):
+        _bring_back(folder, name, waiting)
+        raise SavedMeanwhileError
+
+
+def _bring_back(folder: int, name: str, waiting: str) -> None:
+    """Give a file that was taken away its name again, unless somebody has saved a newer one there."""
+    try:
+        os.link(waiting, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if _readable(folder, name) is None:
+            os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
+    remove(folder, waiting)
+
+
+def _restore(folder: int, name: str, waiting: str, change: Change) -> None:
+    assert change.after is not None
+    if found(folder, waiting) is not None:
+        _exchange_back(folder, name, waiting, change.after)
+        return
+    _write(folder, spare(waiting), change.reversed, name)
+    _expect(folder, name, change.reversed)
+    os.rename(spare(waiting), name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _exchange_back(folder: int, name: str, waiting: str, ours: bytes) -> None:
+    """Give the name to what waits, and go on as long as somebody saved something newer there meanwhile."""
+    expected: bytes | None = ours
+    for _ in range(_TURNS):
+        given = _readable(folder, waiting)
+        exchange(folder, waiting, name)
+        if _readable(folder, waiting) in (expected, None):
+            return
+        expected = given
+
+
+def _expect(folder: int, name: str, change: Change) -> None:
+    if _readable(folder, name) != change.before:
+        raise SavedMeanwhileError
+
+
+def _is_at_rest(folder: int, name: str, data: bytes | None) -> bool:
+    """Whether a file that was just displaced holds these bytes, and nobody is about to write others into it."""
+    deadline = time.monotonic() + _WRITER_PATIENCE_SECONDS
+    try:
+        with opened_in(folder, name) as descriptor:
+            while open_for_writing(descriptor):
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.005)
+    except VaultReadError:
+        return False
+    return _readable(folder, name) == data
+
+
+def _readable(folder: int, name: str) -> bytes | None:
+    """The bytes under a name; None where nothing, or nothing that can be read, is."""
+    try:
+        return read_at(folder, name)
+    except VaultReadError:
+        return None
+
+
+def _write(folder: int, name: str, change: Change, like: str | None) -> None:
+    """Our bytes, safe on the disk under a name of their own, with the rights of the file `like`."""
+    assert change.after is not None
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(name, flags, 0o666, dir_fd=folder)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(change.after)
+        file.flush()
+        _dress(folder, like, descriptor, change.mode)
+        os.fsync(descriptor)
+
+
+def _dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
+    """Give a new file the rights and the extended attributes of the one that it replaces."""
+    if like is None:
+        if mode != REGULAR_FILE:
+            os.fchmod(descriptor, os.fstat(descriptor).st_mode | 0o111)
+        return
+    old = os.open(like, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        os.fchmod(descriptor, stat.S_IMODE(os.fstat(old).st_mode))
+        _copy_attributes(old, descriptor)
+    finally:
+        os.close(old)
+
+
+def _copy_attributes(source: int, target: int) -> None:
+    if not hasattr(os, "listxattr"):
+        return
+    with contextlib.suppress(OSError):
+        for name in os.listxattr(source):
+            with contextlib.suppress(OSError):
+                os.setxattr(target, name, os.getxattr(source, name))

@@ -1,0 +1,233 @@
+"""A vault in memory, with a history and operations that can be undone: what the Vault screen talks to in its tests."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from donna_tui.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.notes import BlameLine, NoteRow, NoteState, NoteText
+from donna_tui.vault.changes import (
+    BlobChange,
+    Change,
+    Clash,
+    Operation,
+    OperationKind,
+    Outcome,
+    Plan,
+    Revision,
+    etag_of,
+)
+
+
+@dataclass
+class FakeVault:
+    """Files, what git has of them, and who changed what. `at` is the time of the next change."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    recorded: dict[str, bytes] = field(default_factory=dict)
+    states: dict[str, frozenset[NoteState]] = field(default_factory=dict)
+    details: dict[str, str] = field(default_factory=dict)
+    refusals: dict[str, str] = field(default_factory=dict)
+    at: float = 0.0
+    actor: str = "you"
+    has_repository: bool = True
+    revisions: list[Revision] = field(default_factory=list)
+    changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
+    undo_stack: list[Operation] = field(default_factory=list)
+    redo_stack: list[Operation] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, notes: dict[str, str], at: float) -> FakeVault:
+        """A vault that git has whole."""
+        files = {path: text.encode("utf-8", "surrogatepass") for path, text in notes.items()}
+        return cls(files=dict(files), recorded=dict(files), at=at)
+
+    def rows(self) -> tuple[NoteRow, ...]:
+        return tuple(
+            NoteRow(
+                path=path,
+                states=self.states_of(path),
+                detail=self.details.get(path, ""),
+                size=len(data),
+                mtime_ns=int(self.at * 1e9),
+            )
+            for path, data in self.files.items()
+        )
+
+    def states_of(self, path: str) -> frozenset[NoteState]:
+        own = self.states.get(path, frozenset())
+        is_outside = self.has_repository and self.files[path] != self.recorded.get(path)
+        return own | {NoteState.OUTSIDE} if is_outside else own
+
+    def read(self, path: str) -> NoteText:
+        if path not in self.files:
+            raise VaultReadError(Reason.MISSING, "this note is no longer there")
+        data = self.files[path]
+        text = data.decode("utf-8", "replace")
+        lossy = "\ufffd" in text
+        return NoteText(
+            path=path,
+            text=text,
+            etag=etag_of(data),
+            size=len(data),
+            mtime=self.at,
+            lossy=lossy,
+            refusal=self.refusals.get(path, ""),
+        )
+
+    def commit(
+        self, changes: Iterable[Change], *, author: str, subject: str, operation: Operation | None = None
+    ) -> str:
+        """Put a commit on top of the history."""
+        changes = tuple(changes)
+        commit = hashlib.sha1(f"{len(self.revisions)}{subject}".encode("utf-8", "replace")).hexdigest()
+        paths = tuple(change.path for change in changes)
+        named = replace(operation, commit=commit) if operation is not None else None
+        revision = Revision(commit=commit, at=self.at, author=author, subject=subject, paths=paths, operation=named)
+        self.revisions.insert(0, revision)
+        self.changes[commit] = changes
+        for change in changes:
+            if change.after is None:
+                self.recorded.pop(change.path, None)
+            else:
+                self.recorded[change.path] = change.after
+        return commit
+
+    def plan_write(self, path: str, text: str, etag: str | None) -> Plan:
+        self._check(path, etag)
+        before, after = self.files.get(path), text.encode()
+        changes = () if before == after else (Change(path=path, before=before, after=after),)
+        return Plan(kind=OperationKind.WRITE, subject=f"Write {path}", changes=changes)
+
+    def plan_delete(self, path: str, etag: str) -> Plan:
+        self._check(path, etag)
+        change = Change(path=path, before=self.files[path], after=None)
+        return Plan(kind=OperationKind.DELETE, subject=f"Delete {path}", changes=(change,))
+
+    def plan_move(self, src: str, dst: str, etag: str) -> Plan:
+        """Move a note; links are rewritten as simply as a test needs it."""
+        self._check(src, etag)
+        self._check(dst, None)
+        data, old, new = self.files[src], src.rpartition("/")[2][:-3], dst.rpartition("/")[2][:-3]
+        links = (
+            Change(path=path, before=text, after=text.replace(f"[[{old}]]".encode(), f"[[{new}]]".encode()))
+            for path, text in self.files.items()
+            if path != src and f"[[{old}]]".encode() in text
+        )
+        moved = Change(path=src, before=data, after=None), Change(path=dst, before=None, after=data)
+        return Plan(kind=OperationKind.MOVE, subject=f"Move {src} to {dst}", changes=(*moved, *links))
+
+    def plan_steps(self, kind: OperationKind, n: int) -> Plan:
+        """Undo or redo."""
+        operations = self._stack(kind)[:n]
+        clashes = self.clashes(kind, n)
+        if clashes:
+            raise VaultWriteError(Reason.UNDO_CONFLICT, "this note was changed since", path=clashes[0].path)
+        changes: dict[str, Change] = {}
+        for operation in operations:
+            for change in self.steps(kind, operation):
+                before = changes[change.path].before if change.path in changes else change.before
+                changes[change.path] = Change(path=change.path, before=before, after=change.after)
+        ids = tuple(operation.id for operation in operations)
+        undoes, redoes = (ids, ()) if kind is OperationKind.UNDO else ((), ids)
+        return Plan(kind=kind, subject=kind.value, changes=tuple(changes.values()), undoes=undoes, redoes=redoes)
+
+    def steps(self, kind: OperationKind, operation: Operation) -> tuple[Change, ...]:
+        """What taking one operation back, or doing it again, changes."""
+        changes = self.changes[operation.commit]
+        return tuple(change.reversed for change in changes) if kind is OperationKind.UNDO else changes
+
+    def clashes(self, kind: OperationKind, n: int) -> tuple[Clash, ...]:
+        """Notes that were changed since."""
+        operation = self._stack(kind)[0]
+        return tuple(
+            Clash(path=change.path, expected=change.before, found=self.files.get(change.path), wanted=change.after)
+            for change in self.steps(kind, operation)
+            if self.files.get(change.path) != change.before
+        )
+
+    def apply(self, plan: Plan) -> Outcome:
+        if not self.has_repository:
+            raise VaultWriteError(Reason.NO_REPOSITORY, "")
+        for change in plan.changes:
+            if self.files.get(change.path) != change.before:
+                raise VaultWriteError(Reason.CONFLICT, "", path=change.path)
+        self.at += 60
+        operation = self._operation(plan)
+        commit = self.commit(plan.changes, author="Donna", subject=plan.subject, operation=operation)
+        for change in plan.changes:
+            if change.after is None:
+                del self.files[change.path]
+            else:
+                self.files[change.path] = change.after
+        self._move_stacks(plan, replace(operation, commit=commit))
+        etags = tuple(etag_of(change.after) if change.after is not None else "" for change in plan.changes)
+        return Outcome(operation=operation.id, commit=commit, kind=plan.kind, paths=plan.paths, etags=etags)
+
+    def blame(self, path: str, first: int, last: int) -> tuple[BlameLine, ...]:
+        """Every line is from the newest commit of the note that holds it."""
+        lines = self.files[path].decode("utf-8", "replace").split("\n")[first - 1 : last]
+        return tuple(self._origin(path, first + index, line) for index, line in enumerate(lines))
+
+    def _origin(self, path: str, number: int, text: str) -> BlameLine:
+        if text.encode("utf-8", "replace") not in self.recorded.get(path, b"").split(b"\n"):
+            return BlameLine(line=number, commit="", at=self.at, author="you", text=text)
+        for revision in reversed(self.revisions):
+            changes = [change for change in self.changes[revision.commit] if change.path == path]
+            if any(text.encode("utf-8", "replace") in (change.after or b"").split(b"\n") for change in changes):
+                author = revision.operation.actor if revision.operation else revision.author
+                return BlameLine(line=number, commit=revision.commit, at=revision.at, author=author, text=text)
+        return BlameLine(line=number, commit="0" * 40, at=self.at - 4e6, author="Noor", text=text)
+
+    def _check(self, path: str, etag: str | None) -> None:
+        if not self.has_repository:
+            raise VaultWriteError(Reason.NO_REPOSITORY, "")
+        if path in self.refusals:
+            raise VaultWriteError(Reason.SENSITIVE, self.refusals[path], path=path)
+        there = self.files.get(path)
+        if there is None and etag is not None:
+            raise VaultWriteError(Reason.MISSING, "this note is no longer there", path=path)
+        if (etag_of(there) if there is not None else None) != etag:
+            raise VaultWriteError(Reason.CONFLICT, "this note was edited elsewhere a moment ago", path=path)
+
+    def _stack(self, kind: OperationKind) -> list[Operation]:
+        is_undo = kind is OperationKind.UNDO
+        stack = self.undo_stack if is_undo else self.redo_stack
+        if not stack:
+            reason = Reason.NOTHING_TO_UNDO if is_undo else Reason.NOTHING_TO_REDO
+            raise VaultWriteError(reason, f"there is nothing to {kind.value}")
+        return stack
+
+    def _operation(self, plan: Plan) -> Operation:
+        changes = (
+            BlobChange(
+                path=change.path,
+                before=etag_of(change.before)[:40] if change.before is not None else None,
+                after=etag_of(change.after)[:40] if change.after is not None else None,
+            )
+            for change in plan.changes
+        )
+        return Operation(
+            id=f"{len(self.revisions):020x}",
+            kind=plan.kind,
+            actor=self.actor,
+            subject=plan.subject,
+            at=self.at,
+            commit="",
+            changes=tuple(changes),
+            undoes=plan.undoes,
+            redoes=plan.redoes,
+        )
+
+    def _move_stacks(self, plan: Plan, operation: Operation) -> None:
+        if plan.kind is OperationKind.UNDO:
+            for _ in plan.undoes:
+                self.redo_stack.insert(0, self.undo_stack.pop(0))
+        elif plan.kind is OperationKind.REDO:
+            for _ in plan.redoes:
+                self.undo_stack.insert(0, self.redo_stack.pop(0))
+        else:
+            self.undo_stack.insert(0, operation)
+            self.redo_stack.clear()

@@ -1,0 +1,37 @@
+"""The input for one line: keys act in the order in which they were typed, however busy what is around it is."""
+
+from __future__ import annotations
+
+import asyncio
+
+from textual import events
+from textual.app import App, ComposeResult
+from textual.containers import Container
+from textual.widgets import Input
+
+from donna_tui.tui.widgets.line_input import LineInput
+
+
+class Busy(Container):
+    """Takes its time over every change, as a list does that is drawn while much else goes on."""
+
+    async def on_input_changed(self, event: Input.Changed) -> None:
+        await asyncio.sleep(0.05)
+
+
+class BusyApp(App[None]):
+    def compose(self) -> ComposeResult:
+        with Busy():
+            yield LineInput()
+
+
+async def test_a_key_that_edits_does_not_come_after_letters_that_were_typed_later() -> None:
+    app = BusyApp()
+    async with app.run_test() as pilot:
+        field = app.query_one(LineInput)
+        field.focus()
+        await pilot.pause()
+        for key, character in (("a", "a"), ("backspace", "\x7f"), ("b", "b"), ("home", None), ("c", "c")):
+            app.post_message(events.Key(key, character))
+        await pilot.pause(0.5)
+        assert field.value == "cb"

@@ -1,0 +1,386 @@
+"""The Vault screen: the tree with its states, the note, its history, who wrote it, and what changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from donna_tui.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.events import NoteDeleted, NoteIndexed, StageTimes
+from donna_tui.tui.screens.detail import DetailScreen
+from tests.tui import scenarios
+from tests.tui.driving import Driver, driving, notices
+from tests.tui.vault_scenarios import DECISIONS, DRAFT, GARDEN, JOURNAL, PRIYA, RUNBOOK, SYNC
+
+LARGE = (160, 48)
+SMALL = (80, 24)
+
+
+def names(donna: Driver) -> list[str]:
+    return [row.name for row in donna.vault.note_tree.rows]
+
+
+def diffed(donna: Driver) -> list[str]:
+    return [diff.path for diff in donna.vault.desk.diff.diffs]
+
+
+async def opened(donna: Driver) -> None:
+    await donna.press("escape", "2")
+    await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+    await donna.rest()
+
+
+async def test_the_tree_shows_folders_first_and_what_is_special_about_each_note() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        text = donna.screen_text()
+        for name, word in (
+            ("Garden", "edited"),
+            ("2026-11-19", "local"),
+            ("Health", "sensitive"),
+            ("2025-11-04-review", "left out"),
+            ("2026-11-20-platform", "draft"),
+            ("runbook", "waiting"),
+        ):
+            assert any(name in line and line[:33].rstrip().endswith(word) for line in text.splitlines()), (name, word)
+        assert names(donna)[:2] == ["Ideas", "Garden.md"]
+        assert "12 notes" in text
+
+
+async def test_a_folder_is_folded_and_unfolded_and_says_what_was_edited_inside() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("enter")
+        assert "Garden.md" not in names(donna)
+        assert "1 edited" in donna.screen_text()
+        await donna.press("right")
+        assert "Garden.md" in names(donna)
+        await donna.press("j", "left")
+        assert donna.vault.note_tree.selected_index == 0
+
+
+async def test_list_keys_move_through_the_tree() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        tree = donna.vault.note_tree
+        await donna.press("j", "j", "k")
+        assert tree.selected_index == 1
+        await donna.press("G")
+        assert tree.selected_index == tree.line_count - 1
+        await donna.press("g")
+        assert tree.selected_index == 0
+        await donna.press("pagedown")
+        assert tree.selected_index > 1
+
+
+async def test_typing_narrows_the_tree_by_path_and_by_state() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("f")
+        await donna.type("gateway")
+        assert [name for name in names(donna) if name.endswith(".md")] == [
+            "2026-11-18-gateway-sync.md",
+            "decisions.md",
+            "runbook.md",
+        ]
+        assert "3 of 12" in donna.screen_text()
+        await donna.press("down", "enter")
+        assert donna.vault.note_tree.has_focus
+        await donna.press("escape")
+        assert "12 notes" in donna.screen_text()
+        await donna.press("slash")
+        await donna.type("edited outside")
+        assert names(donna) == ["Ideas", "Garden.md"]
+        await donna.press(*["backspace"] * 14)
+        await donna.type("zzz")
+        assert "No note has “zzz”" in donna.screen_text()
+
+
+async def test_the_note_under_the_cursor_is_read_with_its_states() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(GARDEN)
+        text = donna.screen_text()
+        assert "Ideas/Garden.md" in text
+        assert "edited outside · 145 bytes" in text
+        assert "forty cloves" in text
+
+
+async def test_running_through_the_tree_reads_only_where_one_stops() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        backend.calls.clear()
+        for _ in range(8):
+            donna.vault.note_tree.action_cursor_down()
+        await donna.rest()
+        assert len(backend.called("read_note")) <= 1
+
+
+async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to("Meetings/2025-11-04-review.md")
+        assert "The block of properties cannot be read (line 2)." in donna.screen_text()
+        await donna.go_to("Journal/Health.md")
+        assert "This note is marked as sensitive, so Donna never writes to it." in donna.screen_text()
+        for key in ("e", "i", "m", "D"):
+            await donna.press(key)
+        assert notices(donna.app).count("E opens the file itself.") == 4
+
+
+async def test_sections_are_walked_and_marked() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(DECISIONS)
+        text = donna.vault.desk.text
+        await donna.press("]")
+        assert text.section is not None
+        assert text.section.heading_path == ("Gateway",)
+        await donna.press("]", "]")
+        assert text.section.heading_path[-1] == "Cache"
+        assert any("Cache" in row for row in text.marked_rows)
+        await donna.press("[")
+        assert text.section.heading_path[-1] == "Decisions"
+        assert text.line == 5
+
+
+async def test_the_history_of_a_note_and_of_the_vault() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(DECISIONS)
+        await donna.press("h")
+        desk = donna.vault.desk
+        await donna.until(lambda: desk.history.entries, "the history is read")
+        assert len(desk.history.entries) == 1
+        assert "20 Nov 11:32 you" in donna.screen_text()
+        await donna.press("h")
+        await donna.until(lambda: len(desk.history.entries) == 5, "that of the vault is read")
+        text = donna.screen_text()
+        assert "History of the vault" in text
+        assert "claude      wrote People/Priya Raman.md" in text
+        assert "Donna       created Meetings/2026-11-20-platform-review.md" in text
+        assert "Noor        The runbook of the gateway" in text
+        await donna.press("h")
+        await donna.until(lambda: len(desk.history.entries) == 1, "that of the note is back")
+
+
+async def test_the_difference_follows_the_history() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(DECISIONS)
+        await donna.press("h", "h")
+        await donna.until(lambda: diffed(donna) == [DECISIONS], "the first change is shown")
+        await donna.press("j")
+        await donna.until(lambda: diffed(donna) == [DRAFT], "the second change is shown")
+        assert "new note" in donna.screen_text()
+        await donna.press("enter")
+        assert donna.vault.desk.diff.has_focus
+        await donna.press("escape")
+        assert donna.vault.desk.history.has_focus
+
+
+async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("d")
+        await donna.until(lambda: diffed(donna) == [GARDEN], "the edit is shown")
+        text = donna.screen_text()
+        assert "You edited this outside; it is not in the history yet" in text
+        assert "+ The quince needs a stake." in text
+        await donna.press("h")
+        await donna.until(lambda: donna.vault.desk.history.entries, "the history is read")
+        assert "now          you         edited outside, not in the history yet" in donna.screen_text()
+
+
+async def test_a_note_without_changes_says_so() -> None:
+    async with driving(scenarios.normal(), size=LARGE) as donna:
+        await donna.go_to(DECISIONS)
+        assert "This note is as the history has it." in donna.screen_text()
+
+
+async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(DECISIONS)
+        await donna.press("]", "]", "]", "]", "b")
+        desk = donna.vault.desk
+        await donna.until(lambda: desk.blame.selected is not None, "the blame is read")
+        assert desk.blame.selected is not None
+        assert desk.blame.selected.line == 19
+        await donna.press("j", "j")
+        await donna.until(lambda: diffed(donna) == [DECISIONS], "its change is shown")
+        assert "Upstream calls give up" in desk.blame.selected.text
+        await donna.press("[")
+        await donna.until(lambda: desk.blame.selected is not None and desk.blame.selected.line == 7, "another section")
+
+
+async def test_lines_that_are_not_in_the_history_are_the_users() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("]", "]", "b")
+        await donna.until(lambda: donna.vault.desk.blame.selected is not None, "the blame is read")
+        assert "now · you" in donna.screen_text()
+
+
+async def test_a_difference_side_by_side_unfolded_and_unwrapped() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(DECISIONS)
+        await donna.press("h")
+        view = donna.vault.desk.diff
+        await donna.until(lambda: view.line_count, "the difference is there")
+        folded = view.line_count
+        await donna.press("x")
+        await donna.until(lambda: view.line_count > folded, "it is unfolded")
+        assert "unchanged lines" not in "\n".join(view.line(i, 80).plain for i in range(view.line_count))
+        unfolded = view.line_count
+        await donna.press("w")
+        assert view.line_count < unfolded
+        await donna.press("s")
+        assert view.is_side_by_side
+        assert all("│" in view.line(i, 80).plain for i in range(1, view.line_count))
+
+
+async def test_links_and_texts_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    async with driving(scenarios.normal()) as donna:
+        monkeypatch.setattr(donna.app, "copy_to_clipboard", copied.append)
+        await donna.go_to(GARDEN)
+        await donna.press("y", "Y", "d")
+        await donna.until(lambda: diffed(donna), "the difference is there")
+        await donna.press("Y")
+    assert copied[0] == "[[Ideas/Garden]]"
+    assert copied[1].startswith("# Garden\n")
+    assert copied[2].startswith("--- a/Ideas/Garden.md\n+++ b/Ideas/Garden.md\n@@ ")
+
+
+async def test_a_small_screen_shows_one_part_at_a_time() -> None:
+    async with driving(scenarios.normal(), size=SMALL) as donna:
+        await donna.go_to(DECISIONS)
+        assert "Priya Raman" in donna.screen_text()
+        await donna.press("enter")
+        assert "Platform lead" not in donna.screen_text()
+        assert "We moved off Redis" in donna.screen_text()
+        await donna.press("h", "enter")
+        await donna.until(lambda: diffed(donna), "the difference is there")
+        assert "Upstream calls give up" in donna.screen_text()
+        await donna.press("escape", "escape")
+        assert donna.vault.note_tree.has_focus
+        assert "Priya Raman" in donna.screen_text()
+
+
+async def test_a_large_screen_shows_all_three() -> None:
+    async with driving(scenarios.normal(), size=LARGE) as donna:
+        await donna.go_to(DECISIONS)
+        await donna.press("h")
+        await donna.until(lambda: diffed(donna), "the difference is there")
+        text = donna.screen_text()
+        assert all(words in text for words in ("Priya Raman", "20 Nov 11:32 you", "Upstream calls give up"))
+
+
+async def test_zoom_gives_a_part_all_the_room() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(DECISIONS)
+        await donna.press("enter", "+")
+        assert "Priya Raman.md" not in donna.screen_text().replace("Priya Raman,", "")
+        assert donna.vault.desk.text.size.width > 110
+        await donna.press("escape")
+        assert donna.vault.desk.text.size.width < 100
+
+
+async def test_events_of_notes_read_the_tree_again_once() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.go_to(GARDEN)
+        backend.calls.clear()
+        del backend.vault.files[RUNBOOK]
+        indexed = NoteIndexed(path=SYNC, why="changed", chunks=1, embedded=0, stages=StageTimes(), found_after_ms=1)
+        backend.post(NoteDeleted(path=RUNBOOK), *[indexed] * 50)
+        await donna.until(lambda: "runbook.md" not in names(donna), "the note is gone from the tree")
+        await donna.rest()
+        assert len(backend.called("vault_rows")) == 1
+        assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path == GARDEN
+
+
+async def test_the_file_itself_opens_in_the_editor_at_the_section(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened_at: list[tuple[str, int]] = []
+
+    async def edit(path: object, line: int) -> None:
+        opened_at.append((str(path), line))
+
+    async with driving(scenarios.normal()) as donna:
+        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        await donna.go_to(DECISIONS)
+        await donna.press("]", "]", "E")
+    assert opened_at == [(f"/home/noor/notes/{DECISIONS}", 5)]
+
+
+async def test_an_empty_vault_offers_to_begin_a_note() -> None:
+    async with driving(scenarios.empty()) as donna:
+        donna.main.action_view_vault()
+        await donna.until(lambda: "This vault has no notes yet." in donna.screen_text(), "it says so")
+        assert "begin a note" in donna.screen_text()
+
+
+async def test_a_vault_that_cannot_be_listed_says_why_and_tries_again() -> None:
+    backend = scenarios.normal()
+    backend.fail("vault_rows", VaultReadError(Reason.ROOT_MISSING, "the folder is gone", hint="plug the drive in"))
+    async with driving(backend) as donna:
+        donna.main.action_view_vault()
+        await donna.until(lambda: "The folder is gone." in donna.screen_text(), "it says so")
+        assert "Plug the drive in." in donna.screen_text()
+        backend.failures.clear()
+        await donna.press("r")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        assert donna.vault.note_tree.has_focus
+
+
+@pytest.mark.parametrize(("method", "key"), [("history", "h"), ("blame", "b")])
+async def test_without_a_history_the_parts_say_so(method: str, key: str) -> None:
+    backend = scenarios.normal()
+    backend.fail(method, VaultWriteError(Reason.NO_REPOSITORY, ""))
+    async with driving(backend) as donna:
+        await donna.go_to(JOURNAL)
+        await donna.press(key)
+        await donna.until(lambda: "This vault has no history yet" in donna.screen_text(), "it says so")
+
+
+async def test_a_note_that_is_gone_meanwhile_says_so() -> None:
+    backend = scenarios.normal()
+    backend.fail("read_note", VaultReadError(Reason.MISSING, "this note is no longer there"), PRIYA)
+    async with driving(backend) as donna:
+        await opened(donna)
+        donna.vault.note_tree.reveal(PRIYA)
+        await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "it says so")
+
+
+async def test_a_note_of_any_length_is_shown_page_by_page() -> None:
+    backend = scenarios.normal()
+    text = "".join(f"## Part {number}\n\n{'word ' * 400}\n\n" for number in range(120))
+    backend.vault.files[GARDEN] = text.encode()
+    async with driving(backend) as donna:
+        await donna.go_to(GARDEN)
+        assert "page 1 of" in donna.screen_text()
+        await donna.press("enter", "G", "j")
+        assert "page 2 of" in donna.screen_text()
+        await donna.press("k")
+        assert "page 1 of" in donna.screen_text()
+        await donna.press("g", *["]"] * 40)
+        section = donna.vault.desk.text.section
+        assert section is not None
+        assert section.heading_path == ("Part 39",)
+        assert "Part 39" in donna.screen_text()
+
+
+async def test_help_and_key_list_know_the_screen() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("?")
+        await donna.until(lambda: "edit here" in donna.screen_text(), "the keys are listed")
+        await donna.press("escape", "H")
+        await donna.until(lambda: "The tree" in donna.screen_text(), "the help is shown")
+        assert not isinstance(donna.app.screen, DetailScreen)
+
+
+async def test_a_click_selects_and_a_second_one_opens() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.pilot.click("#tree", offset=(8, 1))
+        assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path == GARDEN
+        await donna.pilot.click("#tree", offset=(8, 1), times=2)
+        await donna.until(lambda: donna.vault.desk.text.has_focus, "the note has the focus")

@@ -1,0 +1,288 @@
+"""What the Vault screen says, and how it lays text out: trees, pages, differences, templates, refusals."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.notes import NoteRow, NoteState
+from donna_tui.tui.editing import EditCopy
+from donna_tui.tui.origins import actor_name, author_of, done_by, what_of, when
+from donna_tui.tui.refusals import _WORDS, refusal_of, sentence
+from donna_tui.tui.screens.ask_path import note_path
+from donna_tui.tui.templates import fill, formatted, templates_of
+from donna_tui.tui.widgets.diff_rows import MOST_LINES, Shape, diff_rows, marked_line, pairs_of
+from donna_tui.tui.widgets.history_list import undone
+from donna_tui.tui.widgets.note_pages import PAGE, pages_of
+from donna_tui.tui.widgets.three_way_rows import stretches_of, three_way_rows
+from donna_tui.tui.widgets.tree_rows import folders_of, tree_rows
+from donna_tui.vault.changes import BlobChange, Change, Clash, Operation, OperationKind, Revision
+from donna_tui.vault.diff import diff_bytes, diff_changes
+from tests.tui import hostile
+from tests.tui.sample_vault import NOW
+
+MOMENT = datetime(2026, 11, 5, 9, 7, 3)
+TEXTS = st.one_of(
+    st.lists(st.sampled_from(["# h\n", "a b\n", "a c\n", "\n", "x\r\n", "日本\n"]), max_size=12).map("".join),
+    st.text(max_size=60),
+    st.sampled_from(sorted(hostile.ALL.values())),
+)
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Times of day as in Greenwich."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def rows(*paths: str) -> list[NoteRow]:
+    return [NoteRow(path=path) for path in paths]
+
+
+def operation(kind: OperationKind = OperationKind.WRITE, *changes: BlobChange, **fields: object) -> Operation:
+    known = {"id": "1", "actor": "you", "subject": "Write a.md", "at": NOW, "commit": "c"}
+    return Operation(kind=kind, changes=changes, **{**known, **fields})  # type: ignore[arg-type]
+
+
+def acted(text: str) -> bool:
+    """Whether a terminal would obey something in a row."""
+    return any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000 for char in text)
+
+
+def test_folders_come_before_notes_and_both_in_the_order_of_people() -> None:
+    shown = tree_rows(rows("b.md", "A.md", "z/1.md", "Z/y/2.md"), folded=())
+    assert [(row.name, row.depth) for row in shown] == [
+        ("Z", 0),
+        ("y", 1),
+        ("2.md", 2),
+        ("z", 0),
+        ("1.md", 1),
+        ("A.md", 0),
+        ("b.md", 0),
+    ]
+
+
+def test_a_folded_folder_counts_what_is_inside() -> None:
+    notes = [*rows("a/b/1.md", "a/2.md"), NoteRow(path="a/b/3.md", states=frozenset({NoteState.OUTSIDE}))]
+    (row,) = tree_rows(notes, folded={"a"})
+    assert (row.notes, row.edited, row.folded) == (3, 1, True)
+    assert folders_of(notes) == {"a", "a/b"}
+
+
+def test_a_filter_looks_at_every_word_and_opens_folders() -> None:
+    notes = [*rows("a/one two.md", "a/one.md"), NoteRow(path="b.md", states=frozenset({NoteState.DRAFT}))]
+    assert [row.name for row in tree_rows(notes, {"a"}, "TWO one")] == ["a", "one two.md"]
+    assert [row.name for row in tree_rows(notes, (), "drafted")] == ["b.md"]
+
+
+@given(st.text(max_size=300), st.integers(1, 40))
+def test_pages_tile_a_note_and_know_their_lines(text: str, repeat: int) -> None:
+    text = f"# one\n{text}\n\n## two\n" * repeat
+    found = pages_of(text)
+    assert "".join(page.text for page in found.pages) == text
+    assert found.page_of(1) == 0
+    for number, page in enumerate(found.pages):
+        assert found.page_of(page.first_line) == number
+
+
+@pytest.mark.parametrize("text", ["x" * (3 * PAGE), "line\n" * PAGE, "# h\n\ntext\n\n" * 20_000, ""])
+def test_no_page_is_longer_than_what_can_be_drawn(text: str) -> None:
+    found = pages_of(text)
+    assert "".join(page.text for page in found.pages) == text
+    assert all(len(page.text) <= PAGE for page in found.pages)
+
+
+@given(TEXTS, TEXTS, st.integers(12, 140), st.booleans(), st.booleans())
+def test_rows_of_a_difference_fit_and_hold_nothing_that_acts(
+    before: str, after: str, width: int, beside: bool, wrap: bool
+) -> None:
+    old, new = (text.encode("utf-8", "surrogatepass") for text in (before, after))
+    for row in diff_rows([diff_bytes("a\x1b.md", old, new)], Shape(width, beside, wrap)):
+        assert not acted(row.content.plain)
+        if row.base != "gap" and "unchanged" not in row.content.plain:
+            assert row.content.cell_length <= max(width, 24)
+
+
+@given(TEXTS, TEXTS)
+def test_every_line_stands_once_on_its_side(before: str, after: str) -> None:
+    diff = diff_bytes("a.md", before.encode("utf-8", "replace"), after.encode("utf-8", "replace"))
+    for hunk in diff.hunks:
+        pairs = list(pairs_of(hunk.lines))
+        assert [old.old for old, _ in pairs if old] == [line.old for line in hunk.lines if line.old]
+        assert [new.new for _, new in pairs if new] == [line.new for line in hunk.lines if line.new]
+
+
+def test_changed_words_are_marked_where_they_are_shown() -> None:
+    content = marked_line("a\tb\x1bc", ((2, 4),), "added-word")
+    (span,) = content.spans
+    assert content.plain[span.start : span.end] == "b␛"
+
+
+def test_marks_that_would_hide_what_is_unsafe_are_given_up() -> None:
+    text = "a" + "\u0301" * 12
+    content = marked_line(text, tuple((place, place + 1) for place in range(1, 12, 2)), "added-word")
+    assert content.plain.count("\u0301") == 4
+    assert not content.spans
+
+
+def test_a_long_difference_is_cut_and_says_so() -> None:
+    many = "".join(f"{number}\n" for number in range(MOST_LINES + 50)).encode()
+    shown = diff_rows(diff_changes([Change(path="a.md", before=None, after=many)]), Shape(80))
+    assert shown[-1].content.plain.strip() == "… and 50 more lines"
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_three_versions_are_shown_whole(left: str, found: str, wanted: str) -> None:
+    versions = [text.encode("utf-8", "replace") for text in (left, found, wanted)]
+    clash = Clash(path="a.md", expected=versions[0], found=versions[1], wanted=versions[2])
+    stretches = list(stretches_of(clash))
+    for index, version in enumerate(versions):
+        lines = [line for stretch in stretches for line in stretch.sides[index]]
+        text = version.decode().replace("\r\n", "\n").replace("\r", "\n")
+        assert lines == text.removesuffix("\n").split("\n") or not text
+    for width in (40, 100, 160):
+        assert not any(acted(row.content.plain) for row in three_way_rows(clash, width))
+
+
+def test_a_note_that_is_gone_is_said_in_its_column() -> None:
+    clash = Clash(path="a.md", expected=b"one\n", found=None, wanted=b"two\n")
+    assert any("What is there now  no note" in row.content.plain for row in three_way_rows(clash, 120))
+
+
+def test_templates_are_filled_as_obsidian_fills_them() -> None:
+    assert fill("# {{title}} {{date}} {{ time }}", title="A", now=MOMENT) == "# A 2026-11-05 09:07"
+    assert fill("{{date:dddd D MMMM YYYY [at] H:mm}}", title="", now=MOMENT) == "Thursday 5 November 2026 at 9:07"
+    assert fill("{{other}} {{title", title="A", now=MOMENT) == "{{other}} {{title"
+    assert fill("{{title}}", title="{{date}}", now=MOMENT) == "{{date}}"
+    assert formatted(MOMENT, "YYYY-[W]WW hh:mm a") == "2026-W45 09:07 am"
+
+
+def test_templates_lie_in_their_folder() -> None:
+    notes = rows("Templates/b.md", "templates/a.md", "Templates.md", "x/Templates/c.md")
+    assert templates_of(notes) == ["Templates/b.md", "templates/a.md"]
+
+
+@pytest.mark.parametrize("reason", [*_WORDS], ids=str)
+def test_every_refusal_has_a_title_a_sentence_and_a_next_step(reason: Reason) -> None:
+    refusal = refusal_of(VaultWriteError(reason, ""))
+    assert refusal.title
+    assert refusal.what.endswith(".")
+    assert refusal.step.endswith((".", "?"))
+    assert refusal.what[0].isupper()
+
+
+def test_every_reason_of_a_write_has_words_of_its_own() -> None:
+    writing = {
+        "path_escape not_markdown missing ignored not_regular unreadable too_large too_long not_text invalid_frontmatter",
+        "outside_allowlist conflict sensitive encoding git_busy git_locked git_failed no_repository not_trusted",
+        "ignored_by_git nothing_to_undo nothing_to_redo undo_conflict root_missing busy disk_full io_error",
+    }
+    assert {Reason(code) for codes in writing for code in codes.split()} <= set(_WORDS)
+    assert len({what for what, _ in _WORDS.values()}) == len(_WORDS)
+
+
+def test_what_the_engine_says_goes_first_and_is_made_safe() -> None:
+    error = VaultWriteError(Reason.CONFLICT, "there is a note\x1b of that name", hint="choose another", path="a\n.md")
+    refusal = refusal_of(error)
+    assert refusal.title == "Not written: edited elsewhere"
+    assert (refusal.what, refusal.step) == ("There is a note␛ of that name.", "Choose another.")
+    assert refusal.path == "a⏎.md"
+    assert refusal_of(DonnaError(Reason.USAGE, "")).step
+    assert sentence("") == ""
+
+
+def test_who_did_something() -> None:
+    assert [actor_name(name) for name in ("you", "Donna", "agent:claude", "", "a\x1bb")] == [
+        "you",
+        "Donna",
+        "claude",
+        "Donna",
+        "a␛b",
+    ]
+    by_hand = Revision(commit="c", at=NOW, author="Noor\x07", subject="tidy\n", paths=("a.md",))
+    assert (author_of(by_hand), what_of(by_hand)) == ("Noor␇", "tidy⏎")
+
+
+def test_what_was_done() -> None:
+    new, edit = BlobChange(path="a.md", before=None, after="1"), BlobChange(path="b.md", before="1", after="2")
+    gone = BlobChange(path="c.md", before="1", after=None)
+    assert done_by(operation(OperationKind.WRITE, new)) == "created a.md"
+    assert done_by(operation(OperationKind.WRITE, edit)) == "wrote b.md"
+    assert done_by(operation(OperationKind.MOVE, gone, new, edit)) == "moved c.md → a.md"
+    assert done_by(operation(OperationKind.UNDO, edit, gone)) == "took back b.md and 1 more note"
+    assert done_by(operation(OperationKind.DELETE)) == "Write a.md"
+
+
+def test_when_names_the_year_only_where_it_is_another() -> None:
+    assert when(NOW, NOW) == "20 Nov 14:32"
+    assert when(NOW - 400 * 86_400, NOW) == "16 Oct 2025"
+    assert when(1e30, NOW) == "–"
+
+
+def test_what_was_taken_back_and_done_again() -> None:
+    def revision(number: int, **fields: object) -> Revision:
+        done = operation(id=str(number), **fields)
+        return Revision(commit=str(number), at=NOW, author="", subject="", paths=(), operation=done)
+
+    history = [revision(3, undoes=("2",)), revision(2), revision(1)]
+    assert undone(history) == {"2"}
+    assert undone([revision(4, redoes=("2",)), *history]) == set()
+
+
+@pytest.mark.parametrize(
+    ("typed", "path"),
+    [("a", "a.md"), (" a/b.md ", "a/b.md"), ("a.markdown", "a.markdown"), ("a/", ""), ("  ", ""), ("v1.2", "v1.2.md")],
+)
+def test_a_typed_name_becomes_a_path(typed: str, path: str) -> None:
+    assert note_path(typed) == path
+
+
+@pytest.mark.parametrize(
+    "path", ["a/b.md", "../../etc/x.md", "-rf.md", "\x1b]0;x.md", "a\ud800.md", ".md", "x" * 999 + ".md"]
+)
+def test_the_copy_for_an_editor_has_a_harmless_name(path: str) -> None:
+    copy = EditCopy(path, "text\r\n")
+    try:
+        assert copy.file.read_bytes() == b"text\r\n"
+        assert copy.file.suffix == ".md"
+        assert copy.file.name.isprintable()
+        assert copy.file.is_absolute()
+        assert not copy.file.name.startswith((".", "-"))
+        assert len(os.fsencode(copy.file.name)) < 255
+    finally:
+        copy.remove()
+    assert not copy.file.parent.exists()
+
+
+def test_a_copy_that_is_no_text_any_more_is_kept() -> None:
+    copy = EditCopy("a.md", "text")
+    copy.file.write_bytes(b"\xff\xfe")
+    with pytest.raises(VaultWriteError) as caught:
+        copy.read()
+    assert caught.value.reason is Reason.ENCODING
+    assert str(copy.file) in (caught.value.hint or "")
+    assert copy.file.exists()
+    copy.remove()
+    with pytest.raises(VaultWriteError) as gone:
+        copy.read()
+    assert gone.value.reason is Reason.IO_ERROR
+
+
+def test_without_room_for_a_copy_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(VaultWriteError) as caught:
+        EditCopy("a.md", "text")
+    assert caught.value.reason is Reason.IO_ERROR
+    assert not isinstance(caught.value, VaultReadError)

@@ -1,0 +1,589 @@
+"""Changing the vault from its screen: always a difference first, then one key, and nothing that was typed is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.screen import Screen
+from textual.widgets import Input
+
+from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.tui.external import External
+from donna_tui.tui.screens.ask_path import AskPath
+from donna_tui.tui.screens.conflict import ConflictScreen
+from donna_tui.tui.screens.edit import EditScreen, NoteField
+from donna_tui.tui.screens.picker import Picker
+from donna_tui.tui.screens.plan import PlanScreen
+from donna_tui.tui.screens.refusal import RefusalScreen
+from donna_tui.tui.screens.three_way import ThreeWayScreen
+from donna_tui.vault.changes import OperationKind
+from tests.tui import scenarios
+from tests.tui.driving import Driver, driving, notices
+from tests.tui.fake_backend import FakeBackend
+from tests.tui.vault_scenarios import DECISIONS, DRAFT, GARDEN, PRIYA, RUNBOOK, SYNC
+
+SMALL = (80, 24)
+
+
+def editor(monkeypatch: pytest.MonkeyPatch, donna: Driver, change: Callable[[str], str]) -> list[tuple[Path, int]]:
+    """Let the user's editor make this change. Answers with the files it was given."""
+    given: list[tuple[Path, int]] = []
+
+    async def edit(path: Path, line: int) -> None:
+        given.append((path, line))
+        path.write_bytes(change(path.read_bytes().decode()).encode())
+
+    monkeypatch.setattr(donna.vault._outside, "edit", edit)
+    return given
+
+
+async def back(donna: Driver) -> None:
+    """Wait until the windows are closed and the tree is read again."""
+    await donna.until(lambda: donna.app.screen is donna.main, "the windows are closed")
+    await donna.rest()
+
+
+async def plan(donna: Driver) -> PlanScreen:
+    screen = await donna.window(PlanScreen)
+    await donna.until(lambda: screen.view.diffs or not screen._proposal.changes, "the difference is there")
+    await donna.rest()
+    return screen
+
+
+def kinds(backend: FakeBackend) -> list[OperationKind]:
+    return [call[0].kind for call in backend.called("apply_plan")]
+
+
+async def test_an_edit_in_the_editor_is_shown_and_then_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        given = editor(monkeypatch, donna, lambda text: text.replace("800 ms", "900 ms"))
+        await donna.go_to(DECISIONS)
+        await donna.press("]", "]", "]", "e")
+        screen = await plan(donna)
+        text = donna.screen_text()
+        assert f"Write {DECISIONS}" in text
+        assert "1 line goes · 1 line comes" in text
+        assert "↵ write it   esc keep for later" in text
+        assert b"900 ms" not in backend.vault.files[DECISIONS]
+        assert screen.view.diffs[0].added == 1
+        await donna.press("enter")
+        await back(donna)
+        assert b"900 ms" in backend.vault.files[DECISIONS]
+        (path, line) = given[0]
+        assert (path.name, line) == ("decisions.md", 7)
+        assert not path.exists()
+        assert not path.parent.exists()
+        assert "900 ms" in donna.screen_text() or donna.vault.desk.note is not None
+
+
+async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
+    modes: list[int] = []
+    async with driving(scenarios.normal()) as donna:
+
+        async def edit(path: Path, line: int) -> None:
+            modes.extend((path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777))
+
+        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        await donna.go_to(DECISIONS)
+        await donna.press("e")
+        await donna.until(lambda: "Nothing was changed." in notices(donna.app), "it says so")
+    assert modes == [0o600, 0o700]
+
+
+async def test_an_edit_that_is_left_waits_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, lambda text: text + "One more line.\n")
+        await donna.go_to(PRIYA)
+        await donna.press("e")
+        await plan(donna)
+        await donna.press("escape")
+        await back(donna)
+        assert "your edit waits, not written" in donna.screen_text()
+        await donna.press("e")
+        await plan(donna)
+        assert donna.screen_text().count("One more line.") == 2
+        await donna.press("enter")
+        await back(donna)
+        assert backend.vault.files[PRIYA].decode().count("One more line.") == 2
+        assert "your edit waits" not in donna.screen_text()
+
+
+async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, lambda text: text + "No.\n")
+        await donna.go_to(PRIYA)
+        await donna.press("e")
+        await plan(donna)
+        await donna.press("X")
+        assert "Your edit is gone for good then. X again drops it; esc keeps it." in donna.screen_text()
+        await donna.press("X")
+        await back(donna)
+        assert "your edit waits" not in donna.screen_text()
+    assert backend.called("apply_plan") == []
+
+
+async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with driving(scenarios.normal()) as donna:
+        editor(monkeypatch, donna, lambda text: text + "No.\n")
+        await donna.go_to(PRIYA)
+        await donna.press("X")
+        assert "No edit of this note is waiting." in notices(donna.app)
+        await donna.press("e")
+        await plan(donna)
+        await donna.press("escape")
+        await back(donna)
+        await donna.press("X", "j", "k", "X")
+        assert donna.vault.waiting_edits == (PRIYA,)
+        await donna.press("X")
+        assert donna.vault.waiting_edits == ()
+        assert "your edit waits" not in donna.screen_text()
+
+
+async def test_leaving_donna_with_an_edit_that_waits_asks_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with driving(scenarios.normal()) as donna:
+        editor(monkeypatch, donna, lambda text: text + "Wait.\n")
+        await donna.go_to(PRIYA)
+        await donna.press("e")
+        await plan(donna)
+        await donna.press("escape")
+        await back(donna)
+        await donna.press("ctrl+q")
+        assert donna.app.is_running
+        assert "is not written yet" in notices(donna.app)
+        await donna.press("ctrl+q")
+        await donna.until(lambda: not donna.app.is_running, "it leaves")
+
+
+async def test_an_editor_with_a_window_of_its_own_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = External(environ={"EDITOR": "code"}, platform="linux", which=lambda name: f"/usr/bin/{name}")
+    backend = scenarios.normal()
+    async with driving(backend, external=code) as donna:
+        editor(monkeypatch, donna, lambda text: text + "From a window.\n")
+        await donna.go_to(PRIYA)
+        await donna.press("e")
+        await donna.window(RefusalScreen)
+        assert "is open in your editor's window." in donna.screen_text()
+        await donna.press("enter")
+        await plan(donna)
+        assert "+ From a window." in donna.screen_text()
+
+
+async def test_a_note_is_edited_on_the_screen() -> None:
+    backend = scenarios.normal()
+    backend.vault.files[PRIYA] = backend.vault.recorded[PRIYA] = b"# Priya\r\n\r\nLead.\r\n"
+    async with driving(backend) as donna:
+        await donna.go_to(PRIYA)
+        await donna.press("i")
+        await donna.window(EditScreen)
+        await donna.type("New ")
+        await donna.press("escape")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    assert backend.vault.files[PRIYA] == b"New # Priya\r\n\r\nLead.\r\n"
+
+
+async def test_nothing_typed_on_the_screen_asks_nothing() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.go_to(PRIYA)
+        await donna.press("i")
+        await donna.window(EditScreen)
+        await donna.press("escape")
+        await back(donna)
+        assert "Nothing was changed." in notices(donna.app)
+    assert backend.called("plan_write") == []
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"one\n\x1b[31mred\n", "Line 2 holds characters that a terminal would obey or hide."),
+        ("a\x9bb\n".encode(), "Line 1 holds characters"),
+        ("a\u2028b\n".encode(), "Line 1 holds characters"),
+        ("x\n\ufeffy\n".encode(), "Line 2 holds characters"),
+        (b"one\r\ntwo\n", "Its lines end in different ways"),
+        (b"one\rtwo\n", "Its lines end in different ways"),
+        (b"\xff\xfe\n", "It is not all UTF-8"),
+    ],
+)
+async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen(data: bytes, reason: str) -> None:
+    backend = scenarios.normal()
+    backend.vault.files[PRIYA] = data
+    async with driving(backend) as donna:
+        await donna.go_to(PRIYA)
+        await donna.press("i")
+        assert reason in notices(donna.app)
+        assert donna.app.screen is donna.main
+
+
+async def test_what_is_pasted_into_the_text_field_is_made_safe() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.go_to(PRIYA)
+        await donna.press("i")
+        await donna.window(EditScreen)
+        field = donna.app.screen.query_one(NoteField)
+        field.post_message(events.Paste("a\x1b]52;c;eA==\x07b\tc\nd"))
+        await donna.until(lambda: "␛]52" in field.text, "it is pasted")
+        assert field.text.startswith("a␛]52;c;eA==␇b\tc\nd")
+
+
+async def test_a_new_note_from_a_template(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.go_to(SYNC)
+        await donna.press("n")
+        picker = await donna.window(Picker)
+        await donna.press("down")
+        await donna.until(lambda: picker.options.highlighted == 2, "the template is selected")
+        await donna.press("enter")
+        screen = await donna.window(AskPath)
+        assert screen.field.value == "Meetings/"
+        await donna.type("Offsite")
+        assert "Meetings/Offsite.md" in donna.screen_text()
+        await donna.press("enter")
+        await plan(donna)
+        assert "New note Meetings/Offsite.md" in donna.screen_text()
+        await donna.press("enter")
+        await back(donna)
+        text = backend.vault.files["Meetings/Offsite.md"].decode()
+        assert "# Offsite\n" in text
+        assert "{{" not in text
+        assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path == "Meetings/Offsite.md"
+
+
+async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
+    backend = scenarios.normal()
+    error = VaultWriteError(Reason.OUTSIDE_ALLOWLIST, "Donna may not write to Secret")
+    backend.fail("plan_write", error, "Secret/x.md")
+    async with driving(backend) as donna:
+        await donna.go_to(SYNC)
+        await donna.press("n")
+        await donna.window(Picker)
+        await donna.press("enter")
+        await donna.window(AskPath)
+        await donna.type("2026-11-18-gateway-sync")
+        await donna.press("enter")
+        assert "There is a note Meetings/2026-11-18-gateway-sync.md already." in donna.screen_text()
+        donna.app.screen.query_one(Input).value = "Secret/x"
+        await donna.press("enter")
+        await donna.until(lambda: "Donna may not write to Secret." in donna.screen_text(), "it says why")
+        assert donna.app.screen.query_one(Input).value == "Secret/x.md"
+        await donna.press("escape")
+        await back(donna)
+
+
+async def test_a_note_is_moved_with_the_links_to_it() -> None:
+    backend = scenarios.normal()
+    backend.vault.files[DRAFT] += b"\nSee [[runbook]].\n"
+    async with driving(backend) as donna:
+        await donna.go_to(RUNBOOK)
+        await donna.press("m")
+        screen = await donna.window(AskPath)
+        screen.field.value = "Projects/gateway/handbook.md"
+        await donna.press("enter")
+        await plan(donna)
+        text = donna.screen_text()
+        assert f"{RUNBOOK} → Projects/gateway/handbook.md  moved as it is" in text
+        assert "See [[handbook]]." in text
+        await donna.press("enter")
+        await back(donna)
+        assert RUNBOOK not in backend.vault.files
+        assert b"[[handbook]]" in backend.vault.files[DRAFT]
+        assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path == "Projects/gateway/handbook.md"
+
+
+async def test_a_note_is_deleted_after_a_look_and_comes_back_with_undo() -> None:
+    backend = scenarios.normal()
+    kept = backend.vault.files[GARDEN]
+    async with driving(backend) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("D")
+        await plan(donna)
+        text = donna.screen_text()
+        assert "7 lines go" in text
+        assert "Your own edits of this note are not in the history yet; they are kept there first" in text
+        await donna.press("escape")
+        await back(donna)
+        assert GARDEN in backend.vault.files
+        await donna.press("D")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+        assert GARDEN not in backend.vault.files
+        await donna.press("z")
+        await plan(donna)
+        text = donna.screen_text()
+        assert "you · deleted Ideas/Garden.md" in text
+        assert "7 lines come back" in text
+        await donna.press("enter")
+        await back(donna)
+    assert backend.vault.files[GARDEN] == kept
+    assert kinds(backend) == [OperationKind.DELETE, OperationKind.UNDO]
+
+
+async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> None:
+    backend = scenarios.normal()
+    now = backend.vault.files[DECISIONS]
+    async with driving(backend) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("Z")
+        assert "Nothing was taken back that could be done again." in notices(donna.app)
+        await donna.press("z")
+        await plan(donna)
+        text = donna.screen_text()
+        assert f"20 Nov 11:32 · you · wrote {DECISIONS}" in text
+        assert "1 line goes · 1 line comes back" in text
+        await donna.press("enter")
+        await back(donna)
+        assert b"500 ms, twice" in backend.vault.files[DECISIONS]
+        await donna.press("Z")
+        await plan(donna)
+        assert "Redo" in donna.screen_text()
+        await donna.press("enter")
+        await back(donna)
+    assert backend.vault.files[DECISIONS] == now
+
+
+async def test_several_steps_are_taken_back_at_once() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, size=SMALL) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("z")
+        await plan(donna)
+        await donna.press("z")
+        await donna.until(lambda: "Undo 2 changes" in donna.screen_text(), "two steps are shown")
+        assert f"19 Nov 14:32 · Donna · created {DRAFT}" in donna.screen_text()
+        await donna.press("z")
+        await donna.until(lambda: "Undo 3 changes" in donna.screen_text(), "three steps are shown")
+        await donna.press("Z")
+        await donna.until(lambda: "Undo 2 changes" in donna.screen_text(), "two steps are shown again")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+        assert DRAFT not in backend.vault.files
+        assert "draft" not in donna.screen_text()
+    assert kinds(backend) == [OperationKind.UNDO]
+
+
+async def test_with_nothing_to_undo_the_key_says_so() -> None:
+    backend = scenarios.normal()
+    backend.vault.undo_stack.clear()
+    async with driving(backend) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("z")
+        assert "Donna has changed nothing here to take back." in notices(donna.app)
+
+
+async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None:
+    backend = scenarios.normal()
+    backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"800 ms, once", b"900 ms, once")
+    async with driving(backend, size=(160, 48)) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("z")
+        await donna.window(ThreeWayScreen)
+        text = donna.screen_text()
+        for title in ("What Donna left", "What is there now", "What would come back"):
+            assert title in text
+        assert text.count("800 ms, once") == text.count("900 ms, once") == text.count("500 ms, twice") == 1
+        assert "take back what does not touch" not in text
+        await donna.press("m")
+        assert "touch the same lines" in notices(donna.app)
+        await donna.press("escape")
+        await back(donna)
+    assert backend.called("apply_plan") == []
+
+
+async def test_what_later_edits_do_not_touch_can_be_taken_back() -> None:
+    backend = scenarios.normal()
+    backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"180 MB", b"190 MB")
+    async with driving(backend, size=SMALL) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("z")
+        await donna.window(ThreeWayScreen)
+        assert "m take back what does not touch" in donna.screen_text()
+        await donna.press("m")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    written = backend.vault.files[DECISIONS]
+    assert b"190 MB" in written
+    assert b"500 ms, twice" in written
+
+
+def edited_elsewhere(backend: FakeBackend, old: bytes, new: bytes) -> Callable[[str], str]:
+    """An editor's change of the cache section, while somebody else changes the note too."""
+
+    def change(text: str) -> str:
+        backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(old, new)
+        return text.replace("180 MB", "200 MB")
+
+    return change
+
+
+async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, edited_elsewhere(backend, b"800 ms", b"700 ms"))
+        await donna.go_to(DECISIONS)
+        await donna.press("e")
+        await donna.window(ConflictScreen)
+        text = donna.screen_text()
+        assert "This note was edited elsewhere a moment ago. Your text is safe here." in text
+        assert "r reload   m merge   c keep mine as a copy" in text
+        await donna.press("m")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    written = backend.vault.files[DECISIONS]
+    assert b"700 ms" in written
+    assert b"200 MB" in written
+
+
+async def test_a_conflict_of_the_same_line_says_so_and_keeps_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, edited_elsewhere(backend, b"180 MB", b"190 MB"))
+        await donna.go_to(DECISIONS)
+        await donna.press("e")
+        await donna.window(ConflictScreen)
+        assert "Both changed line 13, so they cannot be put together by themselves." in donna.screen_text()
+        await donna.press("m")
+        assert isinstance(donna.app.screen, ConflictScreen)
+        await donna.press("c")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    assert b"190 MB" in backend.vault.files[DECISIONS]
+    assert b"200 MB" in backend.vault.files["Projects/gateway/decisions (my edit).md"]
+
+
+async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, edited_elsewhere(backend, b"180 MB", b"190 MB"))
+        await donna.go_to(DECISIONS)
+        await donna.press("e")
+        await donna.window(ConflictScreen)
+        await donna.press("escape")
+        await back(donna)
+        assert "your edit waits, not written" in donna.screen_text()
+        await donna.press("e")
+        await donna.window(ConflictScreen)
+        await donna.press("r")
+        assert "r again drops it" in donna.screen_text()
+        await donna.press("r")
+        await back(donna)
+        await donna.until(lambda: "190 MB" in donna.screen_text(), "the note as it is now is shown")
+        assert "your edit waits" not in donna.screen_text()
+
+
+async def test_a_note_deleted_meanwhile_is_put_back_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+
+    def change(text: str) -> str:
+        del backend.vault.files[PRIYA]
+        return text + "Still here.\n"
+
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, change)
+        await donna.go_to(PRIYA)
+        await donna.press("e")
+        await donna.window(ConflictScreen)
+        assert "was deleted or moved elsewhere" in donna.screen_text()
+        await donna.press("c")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    assert b"Still here." in backend.vault.files[PRIYA]
+
+
+async def test_a_conflict_between_the_look_and_the_key_is_caught_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, lambda text: text.replace("180 MB", "200 MB"))
+        await donna.go_to(DECISIONS)
+        await donna.press("e")
+        await plan(donna)
+        backend.vault.files[DECISIONS] += b"Added elsewhere.\n"
+        await donna.press("enter")
+        await donna.window(ConflictScreen)
+        await donna.press("m")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    assert b"Added elsewhere." in backend.vault.files[DECISIONS]
+    assert b"200 MB" in backend.vault.files[DECISIONS]
+
+
+async def test_without_a_history_one_key_begins_one_and_goes_on() -> None:
+    backend = scenarios.normal()
+    backend.vault.has_repository = False
+    async with driving(backend) as donna:
+        await donna.go_to(PRIYA)
+        await donna.press("D")
+        await donna.window(RefusalScreen)
+        text = donna.screen_text()
+        assert "No history yet" in text
+        assert "↵ begin a history" in text
+        await donna.press("enter")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    assert backend.called("create_repository") == [()]
+    assert PRIYA not in backend.vault.files
+
+
+async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:
+    backend = scenarios.normal()
+    backend.fail("plan_delete", VaultWriteError(Reason.GIT_BUSY, "a merge is under way", hint="finish it", path=PRIYA))
+    async with driving(backend) as donna:
+        await donna.go_to(PRIYA)
+        await donna.press("D")
+        await donna.window(RefusalScreen)
+        text = donna.screen_text()
+        assert "Not written: git is in the middle of something" in text
+        assert "A merge is under way." in text
+        assert "Finish it." in text
+        assert "↵ try again" in text
+        backend.failures.clear()
+        await donna.press("enter")
+        await plan(donna)
+
+
+async def test_what_the_planner_remarks_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    made = backend.vault.plan_delete
+    remark = "2 links to it will lead nowhere"
+    monkeypatch.setattr(backend.vault, "plan_delete", lambda path, etag: replace(made(path, etag), remarks=(remark,)))
+    async with driving(backend) as donna:
+        await donna.go_to(PRIYA)
+        await donna.press("D")
+        await plan(donna)
+        assert f"{remark}." in donna.screen_text()
+
+
+async def test_escape_and_a_click_beside_leave_every_window_without_a_change() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, size=(170, 48)) as donna:
+        await donna.go_to(PRIYA)
+        windows: list[tuple[str, type[Screen[object]]]] = [("D", PlanScreen), ("m", AskPath), ("z", PlanScreen)]
+        for key, window in windows:
+            await donna.press(key)
+            await donna.window(window)
+            await donna.press("escape")
+            await back(donna)
+            await donna.press(key)
+            await donna.window(window)
+            await donna.pilot.click(offset=(1, 40))
+            await back(donna)
+    assert backend.called("apply_plan") == []

@@ -1,0 +1,132 @@
+"""Vaults for the Vault screen: a week of work, and one in which every text is hostile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from donna_tui.notes import NoteState
+from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Plan, Revision
+from tests.tui import hostile
+from tests.tui.fake_vault import FakeVault
+from tests.tui.sample_vault import NOTES, NOW
+
+DECISIONS = "Projects/gateway/decisions.md"
+RUNBOOK = "Projects/gateway/runbook.md"
+SYNC = "Meetings/2026-11-18-gateway-sync.md"
+GARDEN = "Ideas/Garden.md"
+JOURNAL = "Journal/2026-11-19.md"
+PRIYA = "People/Priya Raman.md"
+DRAFT = "Meetings/2026-11-20-platform-review.md"
+TEMPLATE = "Templates/Meeting.md"
+DAY = 86_400.0
+
+DRAFT_TEXT = """\
+---
+type: meeting
+donna_draft: true
+---
+# Platform review
+
+Priya, Tomas and Noor went through the numbers of the week.
+
+## Decided
+
+- The failover drill is every quarter from January on
+- Rate limits go out behind a flag
+"""
+TEMPLATE_TEXT = "---\ntype: meeting\ndate: {{date}}\n---\n# {{title}}\n\nBegun at {{time}}.\n\n## Decided\n"
+
+
+def week() -> FakeVault:
+    """What happened since Monday: edits of a person, of Donna and of an agent, and one outside of git."""
+    before = {
+        **NOTES,
+        DECISIONS: NOTES[DECISIONS].replace("800 ms, once", "500 ms, twice"),
+        SYNC: NOTES[SYNC].replace("31 ms", "33 ms"),
+        PRIYA: NOTES[PRIYA].replace("every quarter", "twice a year"),
+    }
+    vault = FakeVault.of({**before, TEMPLATE: TEMPLATE_TEXT}, at=NOW - 5 * DAY)
+    _by_hand(vault, "The runbook of the gateway", {RUNBOOK: NOTES[RUNBOOK]})
+    vault.at = NOW - 3 * DAY
+    _written(vault, SYNC, NOTES[SYNC], actor="you")
+    vault.at = NOW - 2 * DAY
+    _written(vault, PRIYA, NOTES[PRIYA], actor="agent:claude")
+    vault.at = NOW - DAY
+    _written(vault, DRAFT, DRAFT_TEXT, actor="Donna")
+    vault.at = NOW - 3 * 3600
+    _written(vault, DECISIONS, NOTES[DECISIONS], actor="you")
+    vault.files[GARDEN] = (
+        NOTES[GARDEN].replace("Garlic in before the frost.", "Garlic is in since Sunday, forty cloves.").encode()
+        + b"\nThe quince needs a stake.\n"
+    )
+    vault.states = {
+        DRAFT: frozenset({NoteState.DRAFT}),
+        JOURNAL: frozenset({NoteState.LOCAL_ONLY}),
+        "Journal/Health.md": frozenset({NoteState.SENSITIVE, NoteState.LOCAL_ONLY}),
+        "Meetings/2025-11-04-review.md": frozenset({NoteState.NOT_INDEXED}),
+        RUNBOOK: frozenset({NoteState.PENDING}),
+    }
+    vault.files["Journal/Health.md"] = b"---\ndonna_sensitive: true\n---\n# Health\n\nAppointment on Tuesday.\n"
+    vault.files["Meetings/2025-11-04-review.md"] = b'---\ntitle: "Review\n---\n# Review\n'
+    for path in ("Journal/Health.md", "Meetings/2025-11-04-review.md"):
+        vault.recorded[path] = vault.files[path]
+    vault.details["Meetings/2025-11-04-review.md"] = "the block of properties cannot be read (line 2)"
+    vault.refusals["Journal/Health.md"] = "this note is marked as sensitive, so Donna never writes to it"
+    vault.at = NOW
+    return vault
+
+
+def nasty() -> FakeVault:
+    """Every path, text, author and subject tries something."""
+    text = "\n\n".join(hostile.ALL.values())
+    whole = f"# {hostile.EVERYTHING}\n\n{text}\n"
+    notes = {path: whole if "surrogate" in path else whole.replace("\ud800", "") for path in hostile.paths() if path}
+    vault = FakeVault.of(notes, at=NOW)
+    first = next(iter(notes))
+    for number, path in enumerate(notes):
+        vault.details[path] = hostile.EVERYTHING
+        vault.states[path] = frozenset(NoteState) if number % 2 else frozenset({NoteState.NOT_INDEXED})
+    changed = f"{text}\n{hostile.EVERYTHING} and more\n".encode("utf-8", "surrogatepass")
+    change = Change(path=first, before=notes[first].encode("utf-8", "surrogatepass"), after=changed)
+    operation = Operation(
+        id="1" * 20,
+        kind=OperationKind.WRITE,
+        actor=f"agent:{hostile.EVERYTHING}",
+        subject=hostile.EVERYTHING,
+        at=NOW - 60,
+        commit="",
+        changes=(),
+    )
+    vault.commit([change], author=hostile.EVERYTHING, subject=hostile.EVERYTHING)
+    commit = vault.commit([change], author=hostile.EVERYTHING, subject=hostile.EVERYTHING, operation=operation)
+    vault.undo_stack.append(replace(operation, commit=commit))
+    vault.files[first] = changed
+    vault.recorded[first] = change.before or b""
+    return vault
+
+
+def in_the_way() -> Clash:
+    """A note that was changed where an undo would change it too."""
+    left = NOTES[DECISIONS]
+    return Clash(
+        path=DECISIONS,
+        expected=left.encode(),
+        found=left.replace(
+            "Upstream calls give up after 800 ms, once.", "Upstream calls give up after 900 ms."
+        ).encode(),
+        wanted=left.replace("800 ms, once", "500 ms, twice").encode(),
+    )
+
+
+def _written(vault: FakeVault, path: str, text: str, *, actor: str) -> None:
+    vault.actor = actor
+    vault.at -= 60
+    change = Change(path=path, before=vault.files.get(path), after=text.encode())
+    vault.apply(Plan(kind=OperationKind.WRITE, subject=f"Write {path}", changes=(change,)))
+    vault.actor = "you"
+
+
+def _by_hand(vault: FakeVault, subject: str, texts: dict[str, str]) -> Revision:
+    changes = [Change(path=path, before=None, after=text.encode()) for path, text in texts.items()]
+    vault.commit(changes, author="Noor", subject=subject)
+    return vault.revisions[0]
