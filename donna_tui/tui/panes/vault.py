@@ -68,6 +68,7 @@ class VaultPane(NoteActions):
         self._undoable: tuple[Operation, ...] | None = None
         self._redoable: tuple[Operation, ...] | None = None
         self._timer: Timer | None = None
+        self._is_stale = True
 
     def compose(self) -> ComposeResult:
         with Vertical(id="tree-part"):
@@ -273,9 +274,15 @@ class VaultPane(NoteActions):
         self.toggle_class("-zoomed")
 
     def look(self, show: str = "") -> None:
-        """Read the tree again, and select a note if it is there."""
-        if self._backend is not None:
+        """Read the tree again, and select a note if it is there; out of sight, once it comes into sight."""
+        self._is_stale = not self.display
+        if self._backend is not None and not self._is_stale:
             self._look(self._backend, show)
+
+    def on_show(self) -> None:
+        """Nobody waits for the tree while another screen is shown: it is read now."""
+        if self._is_stale:
+            self.look()
 
     def look_soon(self) -> None:
         """The same in a moment, once for all that happens meanwhile."""
