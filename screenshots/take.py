@@ -11,6 +11,10 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from donna_tui.engine import Engine
 
 FOLDER = Path(__file__).resolve().parent
 PATIENCE_SECONDS = 120.0
@@ -18,14 +22,21 @@ PATIENCE_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: its name, the size of the terminal, the theme, what is typed first, and the keys after that."""
+    """One picture: its name, the size of the terminal, the theme, what is typed first, and the keys after that.
+
+    `with_history` begins a history in the demo vault and changes two notes first.
+    """
 
     name: str
     size: tuple[int, int]
     theme: str = "donna-dark"
     query: str = ""
     keys: tuple[str, ...] = ()
+    with_history: bool = False
 
+
+CHANGED = "Projects/gateway/decisions.md"
+TO_THE_NOTE = ("f", *"decisions", "enter", "j", "j")
 
 SHOTS = (
     Shot("search-120x36", (120, 36), query="why did we move off redis"),
@@ -37,6 +48,10 @@ SHOTS = (
     Shot("keys-120x36", (120, 36), query="ferry", keys=("escape", "question_mark")),
     Shot("activity-120x36", (120, 36), keys=("escape", "6")),
     Shot("activity-80x24", (80, 24), keys=("escape", "6")),
+    Shot("vault-120x36", (120, 36), keys=("escape", "2", *TO_THE_NOTE), with_history=True),
+    Shot("vault-80x24", (80, 24), keys=("escape", "2"), with_history=True),
+    Shot("vault-history-160x48", (160, 48), keys=("escape", "2", *TO_THE_NOTE, "h"), with_history=True),
+    Shot("vault-undo-120x36", (120, 36), keys=("escape", "2", "z"), with_history=True),
 )
 
 
@@ -55,9 +70,19 @@ async def take(shot: Shot, home: Path) -> None:
     app = DonnaApp(lambda _: engine, theme=shot.theme, space_name=session.space.name)
     async with app.run_test(size=shot.size) as pilot:
         await until(lambda: indexed(engine))
+        if shot.with_history:
+            await make_history(engine)
         await pilot.press(*[key_of(char) for char in shot.query], *shot.keys)
         await pilot.pause(1.0)
         app.save_screenshot(f"{shot.name}.svg", path=str(FOLDER))
+
+
+async def make_history(engine: Engine) -> None:
+    """What a morning leaves behind: a history, and a note that grew."""
+    await engine.notes.create_repository()
+    note = await engine.notes.read_note(CHANGED)
+    text = note.text.rstrip("\n") + "\n\n## Retries\n\nOne retry after 800 ms, and none in the gateway.\n"
+    await engine.notes.apply_plan(await engine.notes.plan_write(CHANGED, text, note.etag))
 
 
 def indexed(engine: object) -> bool:
