@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import logging.handlers
+import threading
 from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
-
-import structlog
 
 from donna_tui.events import EngineEvent, IndexProgress
 
@@ -19,30 +20,45 @@ KEPT_FILES = 3
 
 
 class LogFile:
-    """A listener that writes events to the file at `path`, until `close`; `opened` says whether that is possible."""
+    """A listener that writes events to the file at `path`, until `close`; `opened` says whether that is possible.
+
+    A thread writes, so that neither a slow disk nor the import of structlog holds up whoever posts an event.
+    """
 
     def __init__(self, path: Path) -> None:
         self.opened = _touch(path)
         self._handler = _Handler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, delay=True)
-        logger = logging.Logger(f"donna:{path}")  # not in the registry: each engine closes its own
-        logger.addHandler(self._handler)
-        self._write = structlog.wrap_logger(
-            logger,
-            processors=[
-                structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.JSONRenderer(ensure_ascii=True),
-            ],
-            wrapper_class=structlog.BoundLogger,
-        )
+        self._logger = logging.Logger(f"donna:{path}")  # not in the registry: each engine closes its own
+        self._logger.addHandler(self._handler)
+        self._waiting: SimpleQueue[EngineEvent | None] = SimpleQueue()
+        self._writer = threading.Thread(target=self._write, name="donna-log", daemon=True)
+        self._writer.start()
 
     def __call__(self, event: EngineEvent) -> None:
-        """Write one event."""
+        """Have one event written."""
         if not isinstance(event, IndexProgress):
-            self._write.info(event.name, **_fields(event))
+            self._waiting.put(event)
 
     def close(self) -> None:
-        """Close the file."""
+        """Write what still waits, and close the file."""
+        self._waiting.put(None)
+        self._writer.join()
         self._handler.close()
+
+    def _write(self) -> None:
+        import structlog
+
+        log = structlog.wrap_logger(
+            self._logger,
+            processors=[structlog.processors.JSONRenderer(ensure_ascii=True)],
+            wrapper_class=structlog.BoundLogger,
+        )
+        while (event := self._waiting.get()) is not None:
+            log.info(event.name, timestamp=_iso(event.at), **_fields(event))
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
 
 
 def _touch(path: Path) -> bool:
@@ -64,7 +80,7 @@ class _Handler(logging.handlers.RotatingFileHandler):
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """An event as plain values; the time is the logger's own."""
+    """An event as plain values; the time has a field of its own."""
     return {
         each.name: _fields(inner) if is_dataclass(inner := getattr(value, each.name)) else inner
         for each in fields(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,9 @@ from donna_tui.status import Coverage, Problem, Status
 
 INTERVAL_SECONDS = 0.25
 """Between two counts, however much happens."""
+
+LEAST_REST = 9
+"""A rest is that many times as long as the count before it, so that a large index is not counted all the time."""
 
 MOVES_COUNTS = (
     IngestBatch, NoteDeleted, NoteEmbedded, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, ReconcileDone,
@@ -74,8 +78,9 @@ class Monitor:
         """Count whenever something moved, until cancelled."""
         self._loop = asyncio.get_running_loop()
         while True:
+            started = time.perf_counter()
             await self.refresh()
-            await asyncio.sleep(INTERVAL_SECONDS)
+            await asyncio.sleep(max(INTERVAL_SECONDS, LEAST_REST * (time.perf_counter() - started)))
             if not self._latest.queued:  # a queue of files that turn out to be unchanged empties without an event
                 await self._moved.wait()
             self._moved.clear()

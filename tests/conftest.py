@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import prepare_model
+from tests.git_vaults import memory_folder
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -25,3 +27,12 @@ def model_cache() -> Path:
     cache = Path(os.environ.get("DONNA_TEST_CACHE") or REPOSITORY / ".venv" / "donna-test-models")
     prepare_model(cache, lambda phase, detail: None)
     return cache
+
+
+@pytest.fixture
+def base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in memory, and a git that knows none of the settings of whoever runs the tests."""
+    with memory_folder() as folder:
+        monkeypatch.setenv("HOME", str(folder / "home"))
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "home/xdg"))
+        yield folder

@@ -19,6 +19,7 @@ _TURNS = 16
 _WRITER_PATIENCE_SECONDS = 1.0
 """How long a neighbour who is in the middle of saving may take."""
 
+_NO_FILE = frozenset({Reason.NOT_REGULAR, Reason.PATH_ESCAPE})
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EMLINK})
 
 
@@ -126,17 +127,22 @@ def _replace(folder: int, name: str, waiting: str, change: Change) -> None:
     if not exchange(folder, waiting, name):
         _expect(folder, name, change)  # for disks without an exchange: look once more, then rename
         os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
-    elif not _is_at_rest(folder, waiting, change.before):
+        return
+    try:
+        _expect_at_rest(folder, waiting, change)
+    except (SavedMeanwhileError, VaultReadError):
         _exchange_back(folder, name, waiting, change.after)
-        raise SavedMeanwhileError
+        raise
 
 
 def _take_away(folder: int, name: str, waiting: str, change: Change) -> None:
     _expect(folder, name, change)
     os.rename(name, waiting, src_dir_fd=folder, dst_dir_fd=folder)
-    if not _is_at_rest(folder, waiting, change.before):
+    try:
+        _expect_at_rest(folder, waiting, change)
+    except (SavedMeanwhileError, VaultReadError):
         _bring_back(folder, name, waiting)
-        raise SavedMeanwhileError
+        raise
 
 
 def _bring_back(folder: int, name: str, waiting: str) -> None:
@@ -175,22 +181,33 @@ def _exchange_back(folder: int, name: str, waiting: str, ours: bytes) -> None:
 
 
 def _expect(folder: int, name: str, change: Change) -> None:
-    if _readable(folder, name) != change.before:
+    """Raises SavedMeanwhileError unless the name holds the bytes to be changed, VaultReadError if nobody can tell."""
+    try:
+        here = found(folder, name)
+    except VaultReadError as error:
+        if error.reason in _NO_FILE:
+            raise SavedMeanwhileError from error
+        raise
+    if here != change.before:
         raise SavedMeanwhileError
 
 
-def _is_at_rest(folder: int, name: str, data: bytes | None) -> bool:
-    """Whether a file that was just displaced holds these bytes, and nobody is about to write others into it."""
+def _expect_at_rest(folder: int, waiting: str, change: Change) -> None:
+    """`_expect` for a file that was just displaced, into which a neighbour may be about to write."""
     deadline = time.monotonic() + _WRITER_PATIENCE_SECONDS
+    while _is_being_written(folder, waiting):
+        if time.monotonic() > deadline:
+            raise SavedMeanwhileError
+        time.sleep(0.005)
+    _expect(folder, waiting, change)
+
+
+def _is_being_written(folder: int, name: str) -> bool:
     try:
         with opened_in(folder, name) as descriptor:
-            while open_for_writing(descriptor):
-                if time.monotonic() > deadline:
-                    return False
-                time.sleep(0.005)
+            return open_for_writing(descriptor)
     except VaultReadError:
         return False
-    return _readable(folder, name) == data
 
 
 def _readable(folder: int, name: str) -> bytes | None:

@@ -81,6 +81,7 @@ class GitRepo:
     def __init__(self, vault: Path) -> None:
         self._vault = vault
         self._place: Place | None = None
+        self._has_own = False
         self._knows_modes: bool | None = None
         self.command = GitCommand(vault)
 
@@ -98,6 +99,8 @@ class GitRepo:
 
     def find(self) -> Place | None:
         """Where the repository is; None if there is none. Raises for one that cannot be used."""
+        if self._place is not None and self._is_where_it_was(self._place):
+            return self._place
         found = self.command.ask("rev-parse", *_WHERE)
         if found.status:
             if "not a git repository (or any" in found.complaint:
@@ -108,8 +111,13 @@ class GitRepo:
             raise failed("the vault lies inside git's own folder, or in a bare repository")
         if len(more) != 1:
             raise failed("the name of a folder above the vault holds a line break")
+        self._has_own = (self._vault / ".git").exists()
         self._place = Place(Path(git_dir).resolve(), (self._vault / common).resolve(), prefix, object_format)
         return self._place
+
+    def _is_where_it_was(self, place: Place) -> bool:
+        """Whether the repository is still there, and no other came between it and the vault."""
+        return (place.git_dir / "HEAD").exists() and (self._vault / ".git").exists() == self._has_own
 
     def place(self) -> Place:
         """`find`, raising `no_repository` if there is none."""

@@ -1,0 +1,184 @@
+"""Children that may be killed: a process of one thread that has everything loaded forks one for each job."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from donna_tui.errors import VaultWriteError
+from donna_tui.vault.protocol import Step
+from tests.faults.injector import HARMLESS, Injector, ending
+from tests.faults.writes import Desk, Hand
+
+ENDED = 9
+"""The exit status of a child that ended where it was told to."""
+
+REPOSITORY = Path(__file__).parent.parent.parent
+
+
+class Nursery:
+    """Starts one child at a time and reads what it tells, one JSON value a line."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.nursery"],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def start(self, job: str, desk: Desk, **details: Any) -> int:
+        """Start a child; its process id."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps([job, str(desk.base), details]).encode() + b"\n")
+        self._process.stdin.flush()
+        return int(self._told()["started"])
+
+    def rest(self) -> Iterator[dict[str, Any]]:
+        """What the child tells until it ends; its status is the last thing."""
+        while True:
+            told = self._told()
+            yield told
+            if "ended" in told:
+                return
+
+    def run(self, job: str, desk: Desk, **details: Any) -> tuple[list[dict[str, Any]], int]:
+        """Start a child and wait: what it told, and its exit status."""
+        self.start(job, desk, **details)
+        *told, last = self.rest()
+        return told, int(last["ended"])
+
+    def _told(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        return dict(json.loads(self._process.stdout.readline()))
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+@contextmanager
+def open_nursery() -> Iterator[Nursery]:
+    nursery = Nursery()
+    try:
+        yield nursery
+    finally:
+        nursery.close()
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes that this one started, and those that they started."""
+    parents: dict[int, list[int]] = {}
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        fields = _stat(each)
+        if fields is not None:
+            parents.setdefault(int(fields[1]), []).append(int(each.parent.name))
+    found, todo = [], [pid]
+    while todo:
+        below = parents.get(todo.pop(), [])
+        found += below
+        todo += below
+    return found
+
+
+def alive(pid: int) -> bool:
+    """Whether a process still runs."""
+    fields = _stat(Path(f"/proc/{pid}/stat"))
+    return fields is not None and fields[0] not in "ZX"
+
+
+def _stat(path: Path) -> list[str] | None:
+    try:
+        return path.read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+def _tell(**value: Any) -> None:
+    os.write(1, json.dumps(value).encode() + b"\n")
+
+
+def _work(base: str, seed: int) -> None:
+    """One random operation after the other, each told before it starts and when it is done."""
+    chance, desk = random.Random(seed), Desk(Path(base))
+    hand = Hand(desk)
+    while True:
+        call = _random_call(chance, desk)
+        _tell(call=call)
+        try:
+            _tell(done=hand.do(call))
+        except VaultWriteError as error:
+            _tell(refused=error.reason)
+
+
+def _random_call(chance: random.Random, desk: Desk) -> tuple[str, ...]:
+    notes = sorted(each for each in desk.notes() if "staged" not in each)
+    fresh = f"{chance.choice(['Inbox', 'Projects', 'Inbox/new', 'Projects/a/b'])}/%s{chance.randrange(10**9)}.md"
+    links = " ".join(f"[[{Path(each).stem}]]" for each in notes if "/t" in each)
+    text = f"{chance.random()}\n" * chance.choice([1, 20, 100])
+    kind = chance.choice(["write", "write", "over", "move", "move", "delete", "undo", "undo", "redo"])
+    if len(notes) < 4 or (kind == "write" and len(notes) < 14):
+        stem = chance.choice("st")
+        return ("write", fresh % stem, text if stem == "t" else f"{links}\n{text}")
+    note = chance.choice(notes)
+    if kind in ("undo", "redo"):
+        return (kind, str(chance.choice([1, 1, 1, 2])))
+    if kind == "move":
+        return ("move", note, fresh % Path(note).name[0])
+    if kind == "over" and "/t" not in note:
+        return ("write", note, f"{links}\n{text}")
+    return ("delete", note)
+
+
+def _operation(base: str, call: list[str], step: str = "", occurrence: int = 0) -> None:
+    """One operation, which ends where it reaches a step for the n-th time."""
+    left = occurrence
+
+    def reached(now: Step) -> None:
+        nonlocal left
+        if now == step:
+            left -= 1
+            if left == 0:
+                os._exit(ENDED)
+
+    _tell(done=Hand(Desk(Path(base)), reached).do(call))
+
+
+def _faulty(base: str, call: list[str], nth: int) -> None:
+    """One operation, which ends right before its n-th request that can change something."""
+    hand = Hand(Desk(Path(base)))
+    with Injector(nth, ending, skipped=HARMLESS).active():
+        _tell(done=hand.do(call))
+
+
+def _recovery(base: str, nth: int) -> None:
+    """A recovery, which ends right before its n-th request that can change something."""
+    writer = Desk(Path(base)).writer()
+    with Injector(nth, ending, skipped=HARMLESS).active():
+        writer.recover()
+
+
+_JOBS = {"work": _work, "operation": _operation, "faulty": _faulty, "recovery": _recovery}
+
+
+def _main() -> None:
+    for line in sys.stdin:
+        job, base, details = json.loads(line)
+        child = os.fork()
+        if not child:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            _tell(started=os.getpid())
+            _JOBS[job](base, **details)
+            os._exit(0)
+        _tell(ended=os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+
+if __name__ == "__main__":
+    _main()

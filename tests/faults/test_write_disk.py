@@ -1,0 +1,81 @@
+"""A disk that fills up in the middle of a write: the old note stays, the reason is said, and it works once there is room."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import Reason, VaultWriteError
+from tests.faults.writes import CALLS, Desk, Hand, prepared
+
+SPACE = "1536k"
+LEVEL = 4_096
+"""Bytes; what this file system gives a file at a time."""
+
+LEVELS = 256
+FIRST_LEVELS = 32
+"""Up to here each operation runs out of space at another moment; with more room it does not at all."""
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system that holds a small vault and 256 levels more."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SPACE}", "donna-test", str(disk)], check=False)
+    if mounted.returncode:
+        pytest.skip("a small file system cannot be mounted here; it needs root")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def leave(disk: Path, levels: int) -> Path:
+    """Fill the disk but for so many levels; the file that fills it."""
+    ballast = disk / "ballast"
+    room = os.statvfs(disk)
+    size = max(0, room.f_bavail * room.f_frsize - levels * LEVEL)
+    ballast.write_bytes(bytes(size))
+    return ballast
+
+
+def attempt(desk: Desk, call: tuple[str, ...]) -> VaultWriteError | None:
+    """Why it was refused; None if it was done."""
+    try:
+        Hand(desk).do(call)
+    except VaultWriteError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "levels",
+    [range(0, FIRST_LEVELS, FIRST_LEVELS // 16), pytest.param(range(LEVELS), marks=pytest.mark.stress)],
+    ids=["16 levels", "256 levels"],
+)
+def test_a_full_disk_costs_nothing(tmp_path: Path, disk: Path, name: str, levels: range) -> None:
+    call, template = CALLS[name], prepared(tmp_path / "template", name)
+    answers: list[Reason | None] = []
+    for level in levels:
+        ledger = replace(template, desk=template.desk.copy(disk / "desk"))
+        desk = ledger.desk
+        ballast = leave(disk, level)
+        error = attempt(desk, call)
+        answers.append(error.reason if error else None)
+        found = desk.notes()
+        assert all(found.get(path) in (data, ledger.after(call).get(path)) for path, data in ledger.notes.items())
+        ballast.unlink()
+        assert desk.writer().recover() is None
+        if ledger.check(*([] if error else [ledger.after(call)])) == 0:
+            assert attempt(desk, call) is None
+            assert ledger.check(ledger.after(call), sound=True) == 1
+        shutil.rmtree(desk.base)
+    assert set(answers) <= {None, Reason.DISK_FULL, Reason.IO_ERROR}, answers
+    assert answers[0] is Reason.DISK_FULL
+    assert answers[-1] is None, "there was room enough in the end"

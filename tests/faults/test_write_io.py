@@ -1,0 +1,137 @@
+"""Whichever request to the system fails, and however, Donna says so and leaves the vault as it was."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from donna_tui.errors import Reason, VaultWriteError
+from tests.faults.injector import ERRORS, READING, Injector, failing
+from tests.faults.writes import CALLS, Hand, Ledger, prepared
+
+STRIDE = 3
+"""Which requests fail where not all do: others for each operation."""
+
+EXPECTED = {Reason.IO_ERROR, Reason.DISK_FULL, Reason.GIT_FAILED, Reason.UNREADABLE, Reason.ROOT_MISSING}
+
+
+class Bench:
+    """Lets requests of one operation fail, in one vault as long as the operation does not get done."""
+
+    def __init__(self, base: Path, name: str, *, for_good: bool) -> None:
+        self._call = CALLS[name]
+        self._for_good = for_good
+        self._base = base
+        self._first = prepared(base / "prepared", name)
+        self._after = self._first.after(self._call)
+        self._ledger = self._fresh()
+
+    def _fresh(self) -> Ledger:
+        shutil.rmtree(self._base / "used", ignore_errors=True)
+        return replace(self._first, desk=self._first.desk.copy(self._base / "used"))
+
+    def attempt(self, injector: Injector) -> None:
+        """Do the operation while something fails, and check every promise.
+
+        A write that could not even be taken back, since nothing worked any more, is brought to an end by the recovery.
+        """
+        error = self._carried_out(injector)
+        assert error is None or (injector.struck and error.reason in EXPECTED), (error, error.reason)
+        assert self._ledger.desk.writer().recover() is None
+        possible = [] if error and not self._for_good else [self._after]
+        done = self._ledger.check(*possible) == 1
+        assert done or error, "it was acknowledged, and is not there"
+        if done:
+            self._ledger = self._fresh()
+
+    def _carried_out(self, injector: Injector) -> VaultWriteError | None:
+        hand = Hand(self._ledger.desk)
+        with injector.active():
+            try:
+                hand.do(self._call)
+            except VaultWriteError as error:
+                return error
+        return None
+
+    def works_again(self) -> None:
+        """The same operation, where nothing fails any more."""
+        Hand(self._ledger.desk).do(self._call)
+        assert self._ledger.check(self._after, sound=True) == 1
+        self._ledger = self._fresh()
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("for_good", [False, True], ids=["once", "for good"])
+@pytest.mark.parametrize("thorough", [False, pytest.param(True, marks=pytest.mark.stress)], ids=["some", "all"])
+def test_a_failing_request_costs_nothing(tmp_path: Path, name: str, for_good: bool, thorough: bool) -> None:
+    bench, tries = Bench(tmp_path, name, for_good=for_good), itertools.count(1)
+    for nth in itertools.count(1) if thorough else itertools.count(1 + list(CALLS).index(name) % STRIDE, STRIDE):
+        codes = ERRORS if thorough else (ERRORS[nth % len(ERRORS)],)
+        skipped = frozenset[str]() if thorough else READING
+        tried = [Injector(nth, failing(code), for_good=for_good, skipped=skipped) for code in codes]
+        for injector in tried:
+            bench.attempt(injector)
+        if thorough or next(tries) % 4 == 0:
+            bench.works_again()
+        if not tried[0].struck:
+            break
+    assert nth > 20
+
+
+class Cut:
+    """Cuts off the n-th conversation with git."""
+
+    def __init__(self, nth: int, how: str) -> None:
+        self._nth = nth
+        self._how = how
+        self._real = subprocess.Popen.communicate
+        self._count = itertools.count()
+        self.made = False
+
+    def conversation(self) -> Callable[..., Any]:
+        """What takes the place of `Popen.communicate`."""
+
+        def communicate(process: subprocess.Popen[bytes], *given: Any, **options: Any) -> Any:
+            now = next(self._count) == self._nth
+            self.made |= now
+            if now and self._how == "killed at its start":
+                process.kill()
+            answer = self._real(process, *given, **options)
+            if now and self._how == "interrupted":
+                raise KeyboardInterrupt
+            if now:
+                process.returncode = -signal.SIGKILL
+            return answer
+
+        return communicate
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("how", ["interrupted", "killed at its start", "killed at its end"])
+def test_a_git_that_does_not_answer_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, how: str
+) -> None:
+    """Git is killed before it did anything, or when all is done; or Donna is interrupted, which git does not hear."""
+    call, template = CALLS[name], prepared(tmp_path / "prepared", name)
+    for nth in itertools.count():
+        ledger, cut = replace(template, desk=template.desk.copy(tmp_path / f"copy {nth}")), Cut(nth, how)
+        error: BaseException | None = None
+        with monkeypatch.context() as patched:
+            patched.setattr(subprocess.Popen, "communicate", cut.conversation())
+            try:
+                Hand(ledger.desk).do(call)
+            except (KeyboardInterrupt, VaultWriteError) as stopped:
+                error = stopped
+        assert ledger.desk.writer().recover() is None
+        assert ledger.check(ledger.after(call)) == 1 or error, nth
+        if not cut.made:
+            break
+    assert nth > 5

@@ -1,0 +1,280 @@
+"""Neighbours that are as fast as they can be: one who swaps folders for links, and one who saves the note meanwhile."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.vault.exchange import exchange
+from donna_tui.vault.files import MARK
+from donna_tui.vault.protocol import Step
+from tests.faults.writes import Desk, Hand, Ledger, blob, litter, new_desk
+
+SEED = 20_270_302
+SECRET = b"a word that must stay outside"
+NOTE = "Inbox/t0.md"
+MOVED = "Inbox/t9.md"
+
+
+@pytest.fixture(autouse=True)
+def turns() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@contextmanager
+def running(work: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Work on a thread until the block ends."""
+    stop = threading.Event()
+    thread = threading.Thread(target=work, args=(stop,))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def picture(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Everything that a write could have touched."""
+    found = {}
+    for each in sorted(folder.rglob("*")):
+        seen = each.lstat()
+        data = each.read_bytes() if each.is_file() else b""
+        found[str(each)] = (seen.st_ino, seen.st_mode, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_nlink, data)
+    return found
+
+
+def attempt(writer_call: Callable[[], object]) -> Reason | None:
+    """Why it was refused; None if it was done."""
+    try:
+        writer_call()
+    except VaultWriteError as error:
+        return error.reason
+    return None
+
+
+@pytest.mark.parametrize("seconds", [3.0, pytest.param(60.0, marks=pytest.mark.stress)])
+def test_no_swapped_link_leads_outside(tmp_path: Path, seconds: float) -> None:
+    desk, outside = new_desk(tmp_path / "desk"), tmp_path / "outside"
+    outside.mkdir()
+    for name in ("n.md", "f.md", "only outside.md"):
+        (outside / name).write_bytes(SECRET)
+    for path in ("Inbox/sub/n.md", "Inbox/f.md"):
+        desk.put(path, b"inside\n")
+    (desk.vault / "Inbox/link").symlink_to(outside, target_is_directory=True)
+    (desk.vault / "Inbox/g.md").symlink_to(outside / "f.md")
+    before = picture(outside)
+    swaps = itertools.count()
+
+    def swap(stop: threading.Event) -> None:
+        folder = os.open(desk.vault / "Inbox", os.O_RDONLY)
+        while not stop.is_set():
+            exchange(folder, "sub", "link")
+            with suppress(FileNotFoundError):  # taken away just now
+                exchange(folder, "f.md", "g.md")
+            next(swaps)
+        os.close(folder)
+
+    with running(swap):
+        answers = _work(desk, seconds)
+    assert picture(outside) == before
+    assert SECRET not in desk.git("cat-file", "--batch-all-objects", "--batch", "--unordered")
+    assert SECRET not in b"".join(each.read_bytes() for each in _inside(desk))
+    problem = desk.writer().recover()
+    assert problem is None or problem.reason is Reason.CONFLICT
+    assert not [each for each in litter(desk) if MARK not in each], "what waits in a folder that went away stays there"
+    desk.git("fsck", "--strict", "--no-dangling", "--no-progress")
+    assert answers.count(None) > 2, "nothing was written at all"
+    assert len(set(answers)) > 1, "no swap was met"
+    counted = {str(each): answers.count(each) for each in set(answers)}
+    print(f"\n{next(swaps)} swaps, {len(answers)} operations: {counted}")
+
+
+def _work(desk: Desk, seconds: float) -> list[Reason | None]:
+    """Random operations by way of the names that are swapped."""
+    chance, answers, end = random.Random(SEED), list[Reason | None](), time.monotonic() + seconds
+    hand = Hand(desk)
+    while time.monotonic() < end:
+        note = chance.choice(
+            ["Inbox/sub/n.md", "Inbox/f.md", "Inbox/g.md", "Inbox/sub/only outside.md", "Inbox/link/n.md"]
+        )
+        fresh = f"Inbox/sub/{chance.randrange(10**9)}.md"
+        call = chance.choice(
+            [
+                ("write", note, f"{chance.random()}\n"),
+                ("write", fresh, f"{chance.random()}\n"),
+                ("write", f"Inbox/{chance.randrange(10**9)}.md", f"{chance.random()}\n"),
+                ("delete", note),
+                ("move", note, chance.choice([fresh, f"Inbox/{chance.randrange(10**9)}.md"])),
+                ("undo", "1"),
+            ]
+        )
+        answers.append(attempt(lambda call=call: hand.do(call)))
+    return answers
+
+
+def _inside(desk: Desk) -> list[Path]:
+    files = (Path(top) / name for top, _, names in os.walk(desk.vault) for name in names)
+    return [each for each in files if each.is_file() and not each.is_symlink()]
+
+
+class Editor:
+    """Saves a note, each version another one, in place or by a rename."""
+
+    def __init__(self, note: Path, chance: random.Random, *, in_place: bool) -> None:
+        self._note = note
+        self._chance = chance
+        self._in_place = in_place
+        self.saved = b""
+
+    def save(self) -> None:
+        version = f"saved by hand: {self._chance.random()}\n".encode() * self._chance.choice([1, 200])
+        if self._in_place:
+            with self._note.open("wb", buffering=0) as file:
+                self._dawdle()
+                file.write(version)
+        else:
+            pending = self._note.with_name("hand.tmp")
+            pending.write_bytes(version)
+            pending.replace(self._note)
+        self.saved = version
+
+    def save_some(self) -> None:
+        """A few versions in a row, a moment from now."""
+        self._dawdle()
+        for _ in range(self._chance.choice([1, 1, 2, 5])):
+            self.save()
+
+    def _dawdle(self) -> None:
+        for _ in range(self._chance.randrange(20)):
+            time.sleep(0)
+
+
+def kept(desk: Desk, data: bytes) -> bool:
+    """Whether these bytes are a note, or the history tells that a note held them."""
+    messages = desk.git("log", "--all", "--format=%B").decode()
+    return data in desk.notes().values() or (
+        f"Donna-Pre: {blob(data)}" in messages and desk.git("cat-file", "blob", blob(data)) == data
+    )
+
+
+@pytest.mark.parametrize("in_place", [True, False], ids=["in place", "by a rename"])
+@pytest.mark.parametrize("rounds", [40, pytest.param(3_000, marks=pytest.mark.stress)])
+def test_no_version_that_was_saved_is_lost(tmp_path: Path, rounds: int, in_place: bool) -> None:
+    chance, desk = random.Random(f"{SEED} {in_place}"), new_desk(tmp_path)
+    editor = Editor(desk.vault / NOTE, chance, in_place=in_place)
+    answers = []
+    for number in range(rounds):
+        editor.save()
+        start = threading.Event()
+        hand = Hand(desk, lambda step: start.set() if step is Step.INTENDED else None)  # noqa: B023
+        call = chance.choice([("write", NOTE, f"Donna {number}\n"), ("delete", NOTE), ("move", NOTE, MOVED)])
+
+        def save(_: threading.Event) -> None:
+            start.wait()  # noqa: B023
+            editor.save_some()
+
+        with running(save):
+            answers.append(attempt(lambda: hand.do(call)))  # noqa: B023
+            start.set()
+        assert kept(desk, editor.saved), (number, call, answers[-1])
+        assert desk.writer().recover() is None
+        assert not litter(desk), (number, call, answers[-1])
+        (desk.vault / MOVED).unlink(missing_ok=True)
+    assert answers.count(None)
+    assert answers.count(Reason.CONFLICT)
+    print(f"\n{rounds} rounds: {answers.count(None)} done, {answers.count(Reason.CONFLICT)} refused")
+
+
+LEASES = hasattr(fcntl, "F_SETLEASE")
+
+
+@pytest.mark.skipif(not LEASES, reason="only Linux tells whether a file is open for writing")
+@pytest.mark.parametrize(
+    "call", [("write", NOTE, "Donna\n"), ("delete", NOTE), ("move", NOTE, MOVED)], ids=lambda call: call[0]
+)
+@pytest.mark.parametrize("seconds", [0.0, 0.2, 1.5])
+def test_an_editor_in_the_middle_of_saving_wins(tmp_path: Path, call: tuple[str, ...], seconds: float) -> None:
+    """It has the note open since before Donna put hers in place, and writes when hers would be there."""
+    desk = new_desk(tmp_path)
+    before, version = desk.notes(), b"saved by hand, slowly\n"
+    intended = threading.Event()
+
+    def save(_: threading.Event) -> None:
+        with (desk.vault / NOTE).open("r+b", buffering=0) as file:
+            opened.set()
+            intended.wait()
+            time.sleep(seconds)
+            file.write(version)
+            file.truncate()
+
+    opened = threading.Event()
+    with running(save):
+        opened.wait()
+        answer = attempt(lambda: Hand(desk, lambda step: intended.set() if step is Step.INTENDED else None).do(call))
+    assert answer is Reason.CONFLICT
+    assert desk.notes() == {**before, NOTE: version}
+    assert desk.writer().recover() is None
+    assert not litter(desk)
+    assert desk.operations() == []
+
+
+def test_a_program_that_only_reads_is_in_nobodys_way(tmp_path: Path) -> None:
+    desk = new_desk(tmp_path)
+    with (desk.vault / NOTE).open("rb"):
+        assert Hand(desk).do(("write", NOTE, "Donna\n"))
+    assert desk.notes()[NOTE] == b"Donna\n"
+
+
+@pytest.mark.parametrize("seconds", [0.2, 2.0])
+def test_an_index_that_another_program_holds_is_followed_later(tmp_path: Path, seconds: float) -> None:
+    desk = new_desk(tmp_path)
+    ledger, call = Ledger.of(desk), ("write", NOTE, "Donna\n")
+    lock = desk.git_dir / "index.lock"
+
+    def hold(_: threading.Event) -> None:
+        time.sleep(seconds)
+        lock.unlink()
+
+    lock.write_bytes(b"")
+    with running(hold):
+        ledger.book(call, Hand(desk).do(call))
+    assert desk.writer().recover() is None
+    ledger.check(sound=True)
+
+
+def test_a_program_that_commits_all_the_time_loses_nothing(tmp_path: Path) -> None:
+    """Its commits and Donna's go on the same branch, and each has its own changes."""
+    desk, numbers = new_desk(tmp_path), itertools.count()
+
+    def commit(stop: threading.Event) -> None:
+        while not stop.is_set():
+            desk.git("commit", "--quiet", "--allow-empty", f"--message=by hand {next(numbers)}")
+            time.sleep(0.03)
+
+    hand, done = Hand(desk), list[str]()
+    with running(commit):
+        for number in range(6):
+            with suppress(VaultWriteError):  # it commits faster than anybody can follow
+                done.append(hand.do(("write", NOTE, f"Donna {number}\n")))
+    assert desk.writer().recover() is None
+    assert not litter(desk)
+    messages = desk.git("log", "--format=%s").decode().split("\n")
+    assert {f"by hand {number}" for number in range(next(numbers))} <= set(messages)
+    assert desk.operations() == done == desk.operations("refs/donna/operations")
+    assert desk.git("show", f"HEAD:{NOTE}") == desk.notes()[NOTE]

@@ -1,0 +1,282 @@
+"""A small vault with a writer, and a check of what Donna promises about writing. The check asks the disk and git alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.commits import Author
+from donna_tui.vault.guard import WriteRules
+from donna_tui.vault.protocol import Step
+from donna_tui.vault.writer import VaultWriter, Written
+
+Notes = dict[str, bytes]
+
+STAGED = "Projects/staged.md"
+"""A note of which the branch, the index and the disk each hold another version."""
+
+_LITTER = ("*.lock", "donna-index*", "fast_import_crash_*", "next-index-*")
+_ENVIRONMENT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A vault and Donna's own folder below `base`."""
+
+    base: Path
+
+    @property
+    def vault(self) -> Path:
+        return self.base / "vault"
+
+    @property
+    def git_dir(self) -> Path:
+        return self.vault / ".git"
+
+    @property
+    def intent(self) -> Path:
+        return self.base / "state" / "writes" / "intent.json"
+
+    def writer(
+        self,
+        reached: Callable[[Step], None] = lambda _: None,
+        on_written: Callable[[Written], None] = lambda _: None,
+        *,
+        home: str = "state",
+    ) -> VaultWriter:
+        """A writer as a program that was just started would have it."""
+        rules = WriteRules.of(
+            allowlist=["Inbox", "Projects"], ignore=[".git/**"], max_note_bytes=200_000, sensitive_key="donna_sensitive"
+        )
+        author = Author("Donna", "donna@example.org")
+        client = VaultClient(self.vault)
+        return VaultWriter(
+            self.vault,
+            client=client,
+            rules=rules,
+            author=author,
+            state=self.base / home,
+            on_written=on_written,
+            reached=reached,
+        )
+
+    def git(self, *arguments: str) -> bytes:
+        return subprocess.run(
+            ["git", *arguments],
+            cwd=self.vault,
+            env={**os.environ, **_ENVIRONMENT},
+            check=True,
+            stdout=subprocess.PIPE,
+        ).stdout
+
+    def put(self, path: str, data: bytes) -> None:
+        target = self.vault / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+
+    def notes(self) -> Notes:
+        """Every file of the vault, temporary ones too."""
+        files = (each for each in self.vault.rglob("*") if each.is_file() and self.git_dir not in each.parents)
+        return {str(each.relative_to(self.vault)): each.read_bytes() for each in files}
+
+    def operations(self, ref: str = "HEAD") -> list[str]:
+        """The ids of the operations that a branch tells, oldest first."""
+        known = self.git("for-each-ref", ref) if ref != "HEAD" else self.git("rev-list", "--max-count=1", "--all")
+        form = "--format=%(trailers:key=Donna-Op,valueonly,separator=%x2C)"
+        return self.git("log", "--reverse", form, ref).decode().split() if known else []
+
+    def tree(self) -> dict[str, str]:
+        """The blob of every file in the branch."""
+        entries = self.git("ls-tree", "-r", "-z", "HEAD").decode().split("\0")[:-1]
+        return {entry.partition("\t")[2]: entry.split()[2] for entry in entries}
+
+    def copy(self, base: Path) -> Desk:
+        shutil.copytree(self.base, base, symlinks=True)
+        return Desk(base)
+
+
+FIRST_NOTES: Notes = {
+    "Inbox/t0.md": b"# Target\n\nThe note that others link to.\n",
+    "Inbox/s0.md": b"---\ntitle: Source\n---\nSee [[t0]] and [[t1]].\n",
+    "Projects/deep/s1.md": b"# Another\n\nAlso [[t0]], and [[t0|by another name]].\r\n",
+    "Projects/t1.md": b"# Second target\n",
+    "Projects/plain.md": "# Ein Wörtchen\n".encode(),
+}
+
+
+def new_desk(base: Path, *, staged: bool = False) -> Desk:
+    """A vault with a few notes that link to each other, all in git; perhaps with work of the user's in the index."""
+    desk = Desk(base)
+    for path, data in FIRST_NOTES.items():
+        desk.put(path, data)
+    if staged:
+        desk.put(STAGED, b"as it is in the branch\n")
+    desk.git("init", "--quiet", "--template=")
+    desk.git("config", "user.name", "A Person")
+    desk.git("config", "user.email", "person@example.org")
+    desk.git("add", "--all")
+    desk.git("commit", "--quiet", "--message=first")
+    if staged:
+        desk.put(STAGED, b"as it is staged\n")
+        desk.git("add", STAGED)
+        desk.put(STAGED, b"as it is on the disk\n")
+    return desk
+
+
+def blob(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def litter(desk: Desk, *, own: bool = False) -> list[str]:
+    """What a write may leave behind at no time: waiting files, an intent, locks.
+
+    What only Donna uses inside git's folder stands in nobody's way, and her next write removes it: `own` looks for it too.
+    """
+    left = [each for pattern in _LITTER for each in desk.git_dir.rglob(pattern) if own or not _is_own(desk, each)]
+    left += desk.vault.rglob(".donna-*")
+    left += [desk.intent] if desk.intent.exists() else []
+    return [str(each.relative_to(desk.base)) for each in left]
+
+
+def _is_own(desk: Desk, path: Path) -> bool:
+    inside = path.relative_to(desk.git_dir)
+    return path.name.startswith("donna-index") or inside.parts[:2] == ("refs", "donna")
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What a person who was told of every finished operation knows to be true of the vault."""
+
+    desk: Desk
+    notes: Notes
+    acknowledged: list[str] = field(default_factory=list)
+    index: bytes = b""
+    head: str = ""
+    done: list[Notes] = field(default_factory=list)
+    undone: list[Notes] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, desk: Desk) -> Ledger:
+        """The ledger of a vault in which everything that Donna did can still be undone."""
+        index, head = desk.git("ls-files", "--stage", "-z"), (desk.git_dir / "HEAD").read_text()
+        return cls(desk, desk.notes(), desk.operations(), index, head)
+
+    def check(self, *possible: Notes, sound: bool = False) -> int:
+        """Every promise holds, and the vault is as it was or, all of it, as the n-th of `possible` says: the n.
+
+        `sound` looks closer, right after a write that was not disturbed.
+        """
+        left = litter(self.desk, own=sound)
+        assert not left, left
+        found = self.desk.notes()
+        states = [self.notes, *possible]
+        assert found in states, {
+            path: [each.get(path) for each in (found, *states)]
+            for path in {*found, *(path for state in states for path in state)}
+            if any(each.get(path) != found.get(path) for each in states)
+        }
+        number = states.index(found)
+        operations = self.desk.operations()
+        records = self.desk.operations("refs/donna/operations")
+        assert operations[: len(self.acknowledged)] == self.acknowledged, (operations, self.acknowledged)
+        assert len(operations) == len(self.acknowledged) + (number > 0), (number, operations, self.acknowledged)
+        assert operations == records, (operations, records)
+        self._check_git(found)
+        if sound:
+            self.desk.git("fsck", "--strict", "--no-dangling", "--no-progress")
+        return number
+
+    def _check_git(self, found: Notes) -> None:
+        wanted = {path: blob(data) for path, data in found.items()}
+        tree, head = self.desk.tree(), (self.desk.git_dir / "HEAD").read_text()
+        assert head == self.head, head
+        if STAGED in found:
+            index = self.desk.git("ls-files", "--stage", "-z")
+            assert index == self.index, index
+            wanted[STAGED] = blob(b"as it is in the branch\n")
+        else:
+            status = self.desk.git("status", "--porcelain", "--untracked-files=all").decode()
+            assert not status, status
+        assert tree == wanted, (tree, wanted)
+
+    def after(self, call: Sequence[str]) -> Notes:
+        """What the vault holds after an operation, by rules of its own."""
+        kind, *rest = call
+        if kind == "write":
+            return {**self.notes, rest[0]: rest[1].encode()}
+        if kind == "delete":
+            return {path: data for path, data in self.notes.items() if path != rest[0]}
+        if kind == "move":
+            return _moved(self.notes, *rest)
+        stack = self.done if kind == "undo" else self.undone
+        return stack[-int(rest[0])] if int(rest[0]) <= len(stack) else self.notes
+
+    def book(self, call: Sequence[str], operation: str) -> None:
+        """An operation was acknowledged, or found to be done."""
+        after, before = self.after(call), self.notes
+        self.acknowledged.append(operation)
+        if call[0] in ("undo", "redo"):
+            source, target = (self.done, self.undone) if call[0] == "undo" else (self.undone, self.done)
+            for _ in range(int(call[1])):
+                target.append(before)
+                before = source.pop()
+        else:
+            self.done.append(before)
+            self.undone.clear()
+        self.notes = after
+
+
+def _moved(notes: Notes, src: str, dst: str) -> Notes:
+    """Links are by bare name here, and no two notes have the same one."""
+    old, new = (f"[[{Path(path).stem}".encode() for path in (src, dst))
+    renamed = {dst if path == src else path: data for path, data in notes.items()}
+    return {
+        path: data.replace(old + b"]]", new + b"]]").replace(old + b"|", new + b"|") for path, data in renamed.items()
+    }
+
+
+class Hand:
+    """A writer that does what a call says."""
+
+    def __init__(self, desk: Desk, reached: Callable[[Step], None] = lambda _: None, *, home: str = "state") -> None:
+        self._done: list[str] = []
+        self.writer = desk.writer(reached, lambda written: self._done.append(written.outcome.operation), home=home)
+
+    def do(self, call: Sequence[str]) -> str:
+        """Do it; the operation's id, or nothing if there was nothing to do."""
+        kind, *rest = call
+        before = len(self._done)
+        if kind == "write":
+            self.writer.write(*rest, replace=True)
+        elif kind in ("undo", "redo"):
+            (self.writer.undo_last if kind == "undo" else self.writer.redo)(int(rest[0]))
+        else:
+            (self.writer.delete if kind == "delete" else self.writer.move)(*rest)
+        return "".join(self._done[before:])
+
+
+CALLS: dict[str, tuple[str, ...]] = {
+    "write new": ("write", "Inbox/new/folder/n.md", "# New\n\nWith a [[t0]] in it.\n"),
+    "write over": ("write", "Inbox/s0.md", "---\ntitle: Source\n---\nSaid anew. See [[t1]].\n" * 40),
+    "delete": ("delete", "Projects/deep/s1.md"),
+    "move": ("move", "Inbox/t0.md", "Projects/deep/t9.md"),
+    "undo": ("undo", "2"),
+    "redo": ("redo", "2"),
+}
+"""One operation of each kind, for a vault of `prepared`."""
+
+
+def prepared(base: Path, name: str, *, staged: bool = False) -> Ledger:
+    """A vault in which the operation of this name can be done."""
+    ledger = Ledger.of(new_desk(base, staged=staged))
+    hand = Hand(ledger.desk)
+    first = [CALLS["write over"], CALLS["move"]] if name in ("undo", "redo") else []
+    for call in [*first, *([CALLS["undo"]] if name == "redo" else [])]:
+        ledger.book(call, hand.do(call))
+    return ledger

@@ -1,0 +1,123 @@
+"""Vaults in git repositories of every kind, for tests of what Donna does to them, and what the user does beside her."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.commits import Author
+from donna_tui.vault.guard import WriteRules
+from donna_tui.vault.writer import VaultWriter
+
+DONNA = Author("Donna", "donna@localhost")
+MEMORY = Path("/dev/shm")
+
+USER_SETTINGS = """
+[user]
+name = The User
+email = user@example.org
+[init]
+defaultBranch = main
+[protocol "file"]
+allow = always
+[gc]
+auto = 0
+[advice]
+detachedHead = false
+"""
+
+NOTES = {
+    "Projects/one.md": "# One\n\nfirst line\nsecond line\n",
+    "Projects/two.md": "# Two\n\nsee [[one]] and [one](one.md)\n",
+    "Projects/part.md": "".join(f"line {number}\n" for number in range(40)),
+    "Inbox/old.md": "old\n",
+}
+
+
+@contextmanager
+def memory_folder() -> Iterator[Path]:
+    """A new folder in memory where the system has such a place: thousands of commits need no disk to be flushed."""
+    folder = Path(tempfile.mkdtemp(prefix="donna-test-", dir=MEMORY if MEMORY.is_dir() else None))
+    try:
+        yield folder.resolve()
+    finally:
+        shutil.rmtree(folder)
+
+
+def private_environment(home: Path) -> dict[str, str]:
+    """The environment without git's variables and without the settings of whoever runs the tests."""
+    home.mkdir(parents=True, exist_ok=True)
+    (home / ".gitconfig").write_text(USER_SETTINGS)
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**ours, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "xdg"), "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+class User:
+    """Somebody who uses git by hand, in their own environment."""
+
+    def __init__(self, home: Path) -> None:
+        self.environment = private_environment(home)
+
+    def git(self, folder: Path, *arguments: str, given: str | None = None, may_fail: bool = False) -> str:
+        """What git prints on its standard output, byte for byte but for undecodable ones."""
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=folder,
+            env=self.environment,
+            input=None if given is None else given.encode(),
+            stdin=subprocess.DEVNULL if given is None else None,
+            capture_output=True,
+            timeout=60,
+        )
+        if done.returncode and not may_fail:
+            raise AssertionError(f"git {' '.join(arguments)}: {done.stderr.decode(errors='replace')}")
+        return done.stdout.decode("utf-8", "surrogateescape")
+
+    def commit_all(self, folder: Path, message: str) -> str:
+        """Stage everything and commit; the commit."""
+        self.git(folder, "add", "--all")
+        self.git(folder, "commit", "--quiet", "--allow-empty", "--message", message)
+        return self.git(folder, "rev-parse", "HEAD").strip()
+
+    def repository(self, folder: Path, *options: str, vault: str = "") -> Path:
+        """A new repository with the notes in its folder `vault`, committed."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.git(folder, "init", "--quiet", *options)
+        fill(folder / vault)
+        self.commit_all(folder, "base")
+        return folder / vault
+
+
+def fill(vault: Path, notes: Mapping[str, str] = NOTES) -> None:
+    """Write notes."""
+    for path, text in notes.items():
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_bytes(text.encode())
+
+
+def new_writer(vault: Path, state: Path) -> VaultWriter:
+    """A writer as a session opens it; a second one for the same places is the same Donna after a restart."""
+    rules = WriteRules.of(allowlist=["*"], ignore=[".git/**"], max_note_bytes=200_000, sensitive_key="donna_sensitive")
+    return VaultWriter(vault, client=new_client(vault), rules=rules, author=DONNA, state=state)
+
+
+def new_client(vault: Path) -> VaultClient:
+    """The reader of a vault."""
+    return VaultClient(vault, ignore=[".git/**"], max_bytes=1_000_000, sensitive_key="donna_sensitive")
+
+
+def tree_of(vault: Path) -> dict[str, str]:
+    """The sha256 of every file of a vault, hidden ones too but for git's own."""
+    found = {}
+    for path in sorted(vault.rglob("*")):
+        relative = path.relative_to(vault)
+        if path.is_file() and ".git" not in relative.parts:
+            found[str(relative)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
