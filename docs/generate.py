@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 os.environ["COLUMNS"] = "100"
 
@@ -66,8 +67,15 @@ def help_pages() -> Iterator[str]:
     context = typer.Context(command, info_name="donna", terminal_width=100, max_content_width=100)
     yield f"\n## donna\n\n```text\n{command.get_help(context).strip()}\n```"
     for name, verb in sorted(command.commands.items()):  # type: ignore[attr-defined]  # it is a group
-        inner = typer.Context(verb, info_name=name, parent=context, terminal_width=100, max_content_width=100)
-        yield f"\n## donna {name}\n\n```text\n{verb.get_help(inner).strip()}\n```"
+        yield from help_page(name, verb, context)
+
+
+def help_page(name: str, verb: Any, parent: typer.Context) -> Iterator[str]:
+    """The help text of one verb, and of the verbs below it."""
+    context = typer.Context(verb, info_name=name, parent=parent, terminal_width=100, max_content_width=100)
+    yield f"\n## {context.command_path}\n\n```text\n{verb.get_help(context).strip()}\n```"
+    for below, inner in sorted(getattr(verb, "commands", {}).items()):
+        yield from help_page(below, inner, context)
 
 
 def main() -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.embedding.build import build_embedding_service, build_token_counter
-from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
+from donna_tui.embedding.build import build_embedding_service
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import DatabaseError, DonnaError, Reason, SpaceError
 from donna_tui.events import (
@@ -33,21 +32,26 @@ from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.pipeline import Parts
 from donna_tui.ingest.progress import count, file_problems, with_waiting
 from donna_tui.log import LOG_NAME, LogFile
+from donna_tui.memories import BackfillRow, MemorySource
+from donna_tui.memoryhost import HostParts, MemoryHost
 from donna_tui.monitor import Measurement, Monitor
 from donna_tui.paths import AppPaths, private_folder
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
 from donna_tui.search.hybrid import Settings
+from donna_tui.search.why_not import WhyNot
 from donna_tui.space import Space, remember
 from donna_tui.status import Status
 from donna_tui.supervisor import Supervisor
 from donna_tui.tenure import Tenure
 from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
 from donna_tui.tools.passage import Passage, read_passage
+from donna_tui.tools.remembered import read_remembered
 from donna_tui.vault.open import indexed_client
 from donna_tui.vault.paths import check_relative
 
 if TYPE_CHECKING:
+    from donna_tui.memorydesk import MemoryDesk
     from donna_tui.vaultdesk import VaultDesk
 
 NO_MODEL = "by words only: there is no model for search by meaning"
@@ -72,6 +76,7 @@ class Engine:
         self.model_known = asyncio.Event()
         self._service: EmbeddingService | None = None
         self._vault: VaultDesk | None = None
+        self._host = self._build_host()
         self._cancel_model = threading.Event()
         self._started = False
         self._log_file = paths.log / LOG_NAME
@@ -100,26 +105,51 @@ class Engine:
         self._client = indexed_client(self._config, self.space.root)
         if self._watch:
             self._vault = await asyncio.to_thread(self._open_vault)
-            self._tasks.start("finishing an unfinished write", lambda: self.vault.recover(self.hub))
-        self._tasks.start("loading the model", self._load_model)
+            self._tasks.start("finishing an unfinished write", lambda: self.notes.recover(self.hub))
         await self._tenure.begin()
         if self._watch:
             self._tasks.start("taking over the index", self._tenure.take_over)
+        self._tasks.start("loading the model", self._load_model)
         self._tasks.start("counting", self._monitor.run)
 
     def _open_vault(self) -> VaultDesk:
         """Its import takes longer than a search does, and only who stays needs it."""
         from donna_tui.vault.open import open_writer
+        from donna_tui.vault.targets import EVERYWHERE
         from donna_tui.vaultdesk import VaultDesk, announce
 
-        return VaultDesk(self._client, open_writer(self._config, self.space, announce(self.hub)), self._read)
+        writer = open_writer(self._config, self.space, announce(self.hub), allowlist=(EVERYWHERE,))
+        return VaultDesk(self._client, writer, self._read)
 
     @property
-    def vault(self) -> VaultDesk:
+    def notes(self) -> VaultDesk:
         """Reads, changes and undoes notes. Raises SpaceError for an engine that does not stay."""
         if self._vault is None:
             raise SpaceError(Reason.BUSY, "the vault is not open for changes")
         return self._vault
+
+    @property
+    def memory(self) -> MemoryDesk:
+        """Remembers, lists, forgets and recalls what is no note."""
+        return self._host.desk
+
+    async def backfill(self, source: MemorySource) -> BackfillRow:
+        """Bring one source in anew from what it is made from. Raises SpaceError if another process keeps the index."""
+        return await self._host.backfill(source)
+
+    def _build_host(self) -> MemoryHost:
+        return MemoryHost(
+            HostParts(
+                folder=self.space.state,
+                cache=self._paths.cache,
+                config=self._config,
+                hub=self.hub,
+                read=self._read,
+                search=lambda request, most: self._desk.search(request, max_k=most),
+                keeper=lambda: self._keeper,
+                ready=self._model_to_come,
+            )
+        )
 
     def _build_keeper(self) -> Keeper:
         return Keeper(self._parts(), self.hub, self._desk, self._input_hash)
@@ -146,6 +176,7 @@ class Engine:
         await self._tasks.stop()
         if self._vault:
             await self._vault.close()
+        await self._host.close()
         if self._service:
             await self._service.close()
         await self._tenure.end()
@@ -183,8 +214,7 @@ class Engine:
 
     def _parts(self) -> Parts:
         embedding = self._config.embedding
-        counter = build_token_counter(embedding.provider, self._paths.cache)
-        window = min(embedding.max_tokens, MAX_TOKENS) if embedding.provider == MODEL_NAME else embedding.max_tokens
+        counter, window = self._host.cut.counter, self._host.cut.window
         recipe = f"{CHUNKER_VERSION}:{counter.name}:{window}:{embedding.chunk_overlap}"
 
         def chunk(document: Document) -> list[Chunk]:
@@ -207,6 +237,7 @@ class Engine:
             hub=self.hub,
             rename_window=self._config.sources.vault.rename_window_seconds if self._watch else 0.0,
             stays=self._watch,
+            beside=self._host.feed(self._client),
         )
 
     def _settings(self) -> Settings:
@@ -280,10 +311,21 @@ class Engine:
         """Passages of other notes that are like this one. Raises DatabaseError."""
         return await self._desk.more_like(hit, request)
 
+    async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
+        """Why a note is not among the hits of a question. Raises DatabaseError."""
+        return await self._desk.why_not(path, request)
+
     async def passage(self, path: str, start_line: int, end_line: int) -> Passage:
-        """The section around some lines, read from disk now. Raises VaultReadError."""
-        links = await self._read(lambda database: linking_to(database, path))
-        return await asyncio.to_thread(read_passage, self._client, path, start_line, end_line, links)
+        """The section around some lines, read from disk now, or what stands around a hit that is no note.
+
+        Raises VaultReadError.
+        """
+        remembered = await self._read(lambda database: read_remembered(database, path))
+        if remembered and not remembered.note:
+            return remembered.passage
+        note, lines = (remembered.note, remembered.lines) if remembered else (path, (start_line, end_line))
+        links = await self._read(lambda database: linking_to(database, note))
+        return await asyncio.to_thread(read_passage, self._client, note, *lines, links)
 
     async def folders(self) -> tuple[str, ...]:
         """All folders that hold indexed notes, sorted."""

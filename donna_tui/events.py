@@ -237,6 +237,65 @@ class VaultWritten(Event):
     actor: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceIngested(Event):
+    """Some documents of a source beside the vault are searchable by keyword."""
+
+    documents: int
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatIngested(SourceIngested):
+    """Turns of chats."""
+
+    name: ClassVar[str] = "memory_ingest_chat_turn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TasksIngested(SourceIngested):
+    """Tasks of a note."""
+
+    name: ClassVar[str] = "memory_ingest_task"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionIngested(SourceIngested):
+    """Corrections."""
+
+    name: ClassVar[str] = "memory_ingest_correction"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRemembered(SourceIngested):
+    """What was told to be remembered."""
+
+    name: ClassVar[str] = "memory_ingest_memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryIngestFailed(Event):
+    """A document of a source beside the vault could not be made; what it was made from is untouched.
+
+    `reason` is a reason code, or the kind of the failure; `item` names what it was made from.
+    """
+
+    name: ClassVar[str] = "memory_ingest_failed"
+    source_type: str
+    reason: str
+    item: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackfillDone(Event):
+    """A source was brought in anew from what it is made from. The log has an event for each source."""
+
+    name: ClassVar[str] = "memory_backfill_done"
+    source_type: str
+    documents: int
+    latency_ms: float
+
+
 EngineEvent = (
     EngineStateChanged
     | ModelStateChanged
@@ -256,6 +315,12 @@ EngineEvent = (
     | ProblemCleared
     | IndexSwapped
     | VaultWritten
+    | ChatIngested
+    | TasksIngested
+    | CorrectionIngested
+    | MemoryRemembered
+    | MemoryIngestFailed
+    | BackfillDone
 )
 
 Listener = Callable[[EngineEvent], None]

@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,13 @@ from donna_tui.cli.output import emit
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, run, session_for
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.memories import MemorySource
 from donna_tui.paths import AppPaths, app_paths
-from donna_tui.results import MODES, Filters, Mode, SearchRequest
+from donna_tui.results import MODES, Filters, Hit, Mode, SearchRequest
 from donna_tui.search.evaluation import Place, Question, Scores, mean, score
 from donna_tui.space import space_at
-from donna_tui.tools.evaluation import EvaluationSet, Grep, read_set
+from donna_tui.tools.evaluation import Grep, read_set
+from donna_tui.tools.turns import read_turn_set
 from donna_tui.vault.client import VaultClient
 
 if TYPE_CHECKING:
@@ -44,13 +47,14 @@ class Row:
     abstained: float | None
 
 
-def run_eval(folders: Sequence[str], mode: str, *, by_kind: bool, as_json: bool) -> None:
+def run_eval(folders: Sequence[str], mode: str, *, turns: bool, by_kind: bool, as_json: bool) -> None:
     """Print a line for each set and system. The index of a set is kept apart from those of the user's own vaults."""
-    systems = [each for each in SYSTEMS if mode in ("", each)]
+    systems = [each for each in (MODES if turns else SYSTEMS) if mode in ("", each)]
     if not systems:
         raise DonnaError(Reason.USAGE, f"there is no mode {mode}", hint=f"the modes are {', '.join(SYSTEMS)}")
     paths = _apart(app_paths(os.environ))
-    rows = [row for folder in folders for row in _evaluate(read_set(Path(folder)), systems, paths, by_kind=by_kind)]
+    evaluate = partial(_evaluate_turns if turns else _evaluate, systems=systems, paths=paths, by_kind=by_kind)
+    rows = [row for folder in folders for row in evaluate(Path(folder))]
     emit({"rows": [asdict(row) for row in rows]}, as_json=as_json, human=lambda: _table(rows))
 
 
@@ -58,13 +62,43 @@ def _apart(paths: AppPaths) -> AppPaths:
     return replace(paths, state=paths.cache / "eval")
 
 
-def _evaluate(asked: EvaluationSet, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
+def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
+    asked = read_set(folder)
     answers: Answers = {system: [] for system in systems}
     for root, questions in asked.vaults.items():
         session = session_for(space_at(root, paths), paths)
         run(_answer(session, questions, answers))
+    yield from _rows(asked.name, answers, by_kind=by_kind)
+
+
+def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
+    """Ask for turns: those of each person are imported into a space of their own, without any note."""
+    asked = read_turn_set(folder)
+    answers: Answers = {system: [] for system in systems}
+    for person, questions in asked.people.items():
+        root = paths.state / "turns" / folder.resolve().name / person
+        root.mkdir(parents=True, exist_ok=True)
+        session = session_for(space_at(root, paths), paths)
+        run(_answer_turns(session, asked.file, person, questions, answers))
+    yield from _rows(asked.name, answers, by_kind=by_kind)
+
+
+async def _answer_turns(
+    session: Session, file: Path, person: str, questions: Sequence[Question], answers: Answers
+) -> None:
+    async with engine_for(session, "donna eval") as engine:
+        with shown_progress(engine):
+            await engine.memory.import_chat(file, user=person)
+            await engine.memory.settle()
+        for system, answered in answers.items():
+            for question in questions:
+                places = await _ask(engine, question, system, sources=(MemorySource.CHAT,))
+                answered.append((question, _scored(question, places)))
+
+
+def _rows(name: str, answers: Answers, *, by_kind: bool) -> Iterator[Row]:
     for system, answered in answers.items():
-        yield _row(asked.name, system, answered)
+        yield _row(name, system, answered)
         if by_kind:
             kinds = sorted({question.kind for question, _ in answered if question.kind})
             for kind in kinds:
@@ -82,12 +116,17 @@ async def _answer(session: Session, questions: Sequence[Question], answers: Answ
                 answered.append((question, _scored(question, places)))
 
 
-async def _ask(engine: Engine, question: Question, system: str) -> list[Place]:
+async def _ask(engine: Engine, question: Question, system: str, sources: tuple[str, ...] = ()) -> list[Place]:
     mode: Mode = next(each for each in MODES if each == system)
     within = (question.within,) if question.within else ()
-    filters = Filters(exclude=question.exclude, within=within)
+    filters = Filters(exclude=question.exclude, within=within, sources=sources)
     outcome = await engine.search(SearchRequest(text=question.text, k=K, mode=mode, filters=filters))
-    return [Place(hit.path, hit.heading_path, hit.start_line, hit.end_line) for hit in outcome.hits]
+    return [Place(_of(hit), hit.heading_path, hit.start_line, hit.end_line) for hit in outcome.hits]
+
+
+def _of(hit: Hit) -> str:
+    """The note, or the conversation, that a hit is of."""
+    return str(hit.metadata["session_id"]) if hit.source_type == MemorySource.CHAT else hit.path
 
 
 def _scored(question: Question, places: Sequence[Place]) -> Scores | None:

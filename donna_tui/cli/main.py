@@ -173,6 +173,9 @@ def doctor(
 def evaluate(
     folders: Annotated[list[str], typer.Argument(metavar="DIR", help="A vault, or a folder of vault/ and questions.")],
     mode: Annotated[str, typer.Option("--mode", help="Only hybrid, semantic, keyword or grep.")] = "",
+    turns: Annotated[
+        bool, typer.Option("--turns", help="Ask for turns of turns.jsonl, imported as chats, instead of notes.")
+    ] = False,
     by_kind: Annotated[bool, typer.Option("--by-kind", help="Also a line for each kind of question.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -180,7 +183,7 @@ def evaluate(
     from donna_tui.cli.eval import run_eval
 
     with guarded(as_json):
-        run_eval(folders, mode, by_kind=by_kind, as_json=as_json)
+        run_eval(folders, mode, turns=turns, by_kind=by_kind, as_json=as_json)
 
 
 @app.command()

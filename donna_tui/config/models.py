@@ -193,6 +193,22 @@ class SourcesConfig(Block):
     )
 
 
+class RecallConfig(Block):
+    """What `donna recall` and prompts get."""
+
+    memories: Whole = Field(5, ge=1, le=100, description="Memories of a recall that does not ask for a number.")
+    token_budget: Whole = Field(2_000, ge=0, le=1_000_000, description="Tokens that a recall may take at the most.")
+    reranker_enabled: bool = Field(
+        False, strict=True, description="Whether what was found is ranked again: by a cross-encoder, else by a blend."
+    )
+    reranker_model: HomePath | None = Field(
+        None, description="The folder of a cross-encoder. Without one, relevance, importance and age are blended."
+    )
+    compression_threshold: Whole = Field(
+        50, ge=2, le=1_000_000, description="Above so many conversations, `donna chat compress` sums up the oldest."
+    )
+
+
 class UiConfig(Block):
     """How the screens look and which keys do what."""
 
@@ -211,5 +227,6 @@ class MemoryConfig(Block):
     embedding: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
     retrieval: RetrievalConfig = Field(default_factory=RetrievalConfig)
     sources: SourcesConfig = Field(default_factory=SourcesConfig)
+    recall: RecallConfig = Field(default_factory=RecallConfig)
     skills: SkillsConfig = Field(default_factory=SkillsConfig)
     ui: UiConfig = Field(default_factory=UiConfig)

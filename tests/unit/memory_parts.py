@@ -45,7 +45,9 @@ def session(name: str = "s1", **others: Any) -> SessionRow:
     return SessionRow(name=name, **values)
 
 
-def memory(name: str, content: str, kind: MemoryType = MemoryType.EPISODIC, score: float = 0.0, **others: Any) -> MemoryChunk:
+def memory(
+    name: str, content: str, kind: MemoryType = MemoryType.EPISODIC, score: float = 0.0, **others: Any
+) -> MemoryChunk:
     return MemoryChunk(
         id=f"memory:{name}", source=MemorySource.MEMORY, source_id=name, memory_type=kind, content=content, score=score,
         **others,

@@ -97,4 +97,13 @@ def test_path_names_the_file_of_the_vault(tmp_path: Path) -> None:
 
 def test_schema_prints_a_json_schema() -> None:
     schema = json.loads(RUNNER.invoke(config_app, ["schema"]).stdout)
-    assert set(schema["properties"]) == {"vault", "safety", "embedding", "retrieval", "sources", "skills", "ui"}
+    assert set(schema["properties"]) == {
+        "vault",
+        "safety",
+        "embedding",
+        "retrieval",
+        "sources",
+        "recall",
+        "skills",
+        "ui",
+    }

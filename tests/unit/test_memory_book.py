@@ -380,7 +380,8 @@ def test_backups_are_made_when_something_changed_and_an_hour_has_passed(desk: De
 
 def test_backups_are_kept_for_some_hours_days_and_weeks(tmp_path: Path) -> None:
     made = [
-        tmp_path / time.strftime("memory-%Y%m%d-%H%M%S.db", time.gmtime(START - hours * HOUR)) for hours in range(24 * 60)
+        tmp_path / time.strftime("memory-%Y%m%d-%H%M%S.db", time.gmtime(START - hours * HOUR))
+        for hours in range(24 * 60)
     ]
     gone = set(superseded_by_schedule(made, START))
     kept = [round((START - taken_at(each)) / HOUR) for each in made if each not in gone]

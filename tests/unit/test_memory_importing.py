@@ -16,10 +16,10 @@ from donna_tui.errors import DonnaError
 from donna_tui.memories import BadLine
 from donna_tui.memory import formats, streams
 from donna_tui.memory.book import Book, open_book
-from donna_tui.memory.conversations import Recorder, list_sessions, read_turns
-from donna_tui.memory.formats import moment_of
+from donna_tui.memory.conversations import NewTurn, Recorder, list_sessions, read_turns
 from donna_tui.memory.importing import Import
 from donna_tui.memory.streams import Piece, array_elements, json_lines
+from donna_tui.memory.values import LeftOut, moment_of
 from tests.unit.memory_parts import import_file, jsonl, said
 
 
@@ -266,7 +266,9 @@ def test_a_claude_code_log(book: Book, tmp_path: Path) -> None:
         {"type": "summary", "summary": "Fix the gateway", "leafUuid": "u9"},
         {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},
         code_line("u1", "user", "Why does the gateway time out?"),
-        code_line("u2", "assistant", [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": "The pool is full."}]),
+        code_line(
+            "u2", "assistant", [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": "The pool is full."}]
+        ),
         code_line("u3", "assistant", [{"type": "tool_use", "name": "Bash", "input": {}}]),
         code_line("u4", "user", [{"type": "tool_result", "content": "ok"}]),
         code_line("u5", "user", "agent only", isSidechain=True),
@@ -343,7 +345,7 @@ hostile = st.recursive(
 @given(hostile)
 def test_no_value_whatever_is_an_error(value: Any) -> None:
     for found in formats.turns_of(value, 1):
-        assert isinstance(found, formats.NewTurn | formats.LeftOut | BadLine)
+        assert isinstance(found, NewTurn | LeftOut | BadLine)
 
 
 @given(st.binary(max_size=300))

@@ -128,7 +128,9 @@ def test_salience_is_the_sum_of_its_signals(text: str, value: float, signals: tu
     assert (found.salience, found.signals) == (pytest.approx(value), signals)
 
 
-@pytest.mark.parametrize("text", ["Everything is fine. It works", "I am here", "The end", "On Monday in May", "the Dr. is in", ""])
+@pytest.mark.parametrize(
+    "text", ["Everything is fine. It works", "I am here", "The end", "On Monday in May", "the Dr. is in", ""]
+)
 def test_capitals_that_are_no_names(text: str) -> None:
     assert not names_something(text)
 

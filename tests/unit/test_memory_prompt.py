@@ -127,9 +127,7 @@ def test_a_pack_never_exceeds_its_budget(
 
 
 @given(contents, contents, st.integers(1, 8), st.integers(3, 120))
-def test_a_pack_is_the_best_scoring_set_that_fits(
-    first: list[int], then: list[int], top_k: int, budget: int
-) -> None:
+def test_a_pack_is_the_best_scoring_set_that_fits(first: list[int], then: list[int], top_k: int, budget: int) -> None:
     """The set is the one that comes first if sets are compared by their best memory, then by their second, and so on."""
     preferences = [memory(f"p{n}", "w " * size, MemoryType.PROCEDURAL) for n, size in enumerate(first)]
     others = [memory(f"o{n}", "w " * size) for n, size in enumerate(then)]

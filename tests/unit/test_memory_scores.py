@@ -70,6 +70,16 @@ def test_the_first_memory_is_wholly_new_and_its_like_is_not(store: MemoryStore) 
     assert novelties(store) == pytest.approx(expected, abs=1e-3)
 
 
+def test_the_turns_of_a_session_are_as_new_as_the_session(store: MemoryStore) -> None:
+    for source_id, vector, at in (("s1:1-1", EAST, 1.0), ("s1:2-2", EAST, 2.0), ("s2:1-1", EAST, 1.5)):
+        document = note(source_id, f"text {source_id}", source_type="chat", modified_at=at)
+        keep_scores(store.database, store.upsert(document).id, document, COUNTER)
+        for each in store.pending(10):
+            store.store_vectors([(each.id, each.embed_hash, vector)])
+    score(store)
+    assert novelties(store) == pytest.approx({"s1:1-1": 1.0, "s1:2-2": 1.0, "s2:1-1": 0.0}, abs=1e-3)
+
+
 def test_what_is_opposite_is_not_more_than_wholly_new(store: MemoryStore) -> None:
     put(store, "a", EAST, 1.0)
     put(store, "b", -EAST, 2.0)

@@ -31,14 +31,17 @@ def test_everything_that_obsidian_tasks_writes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "status"), [(" ", "todo"), ("x", "done"), ("X", "done"), ("-", "cancelled"), ("/", "in_progress"), (">", "todo")]
+    ("mark", "status"),
+    [(" ", "todo"), ("x", "done"), ("X", "done"), ("-", "cancelled"), ("/", "in_progress"), (">", "todo")],
 )
 def test_marks(mark: str, status: str) -> None:
     assert parse_task(mark, "Do it").status == status
 
 
 def test_dataview_fields_are_read_too() -> None:
-    task = parse_task("x", "Call Bo [due:: 2026-02-01] (priority:: high) [repeat:: every week] [completion:: 2026-02-02]")
+    task = parse_task(
+        "x", "Call Bo [due:: 2026-02-01] (priority:: high) [repeat:: every week] [completion:: 2026-02-02]"
+    )
     assert (task.title, task.due, task.priority, task.recurrence, task.done) == (
         "Call Bo", "2026-02-01", "high", "every week", "2026-02-02",
     )  # fmt: skip
@@ -87,7 +90,9 @@ def test_the_tasks_of_a_note() -> None:
 
 def test_priority_and_scheduled_days_are_not_hashed() -> None:
     plain, other = parse_task(" ", "Pay 📅 2026-01-04"), parse_task(" ", "Pay ⏫ ⏳ 2026-01-02 📅 2026-01-04")
-    assert task_text(plain, "home") == task_text(other, "home") == "Pay\nstatus: todo\ndomain: home\ndeadline: 2026-01-04"
+    assert (
+        task_text(plain, "home") == task_text(other, "home") == "Pay\nstatus: todo\ndomain: home\ndeadline: 2026-01-04"
+    )
     assert task_text(plain, "home") != task_text(parse_task(" ", "Pay 📅 2026-01-05"), "home")
     assert task_text(plain, "home") != task_text(parse_task("x", "Pay 📅 2026-01-04"), "home")
 

@@ -1,0 +1,160 @@
+"""Chats as a source: which turns count, how they are joined in a buffer, and the documents that come of it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from donna_tui.config.models import ChatSourceConfig
+from donna_tui.index.documents import Document
+from donna_tui.memories import MemorySource, MemoryType, SessionRow, Turn
+from donna_tui.memory.passages import Cut
+from donna_tui.search.dates import MONTHS
+from donna_tui.text.chunker import Chunk
+from donna_tui.text.tokens import TokenCounter
+
+ROLES = ("user", "assistant", "system", "tool")
+BETWEEN_TURNS = "\n\n"
+NAMED_SPEAKERS = 4
+"""A session of more people is not named after them."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+def inflections(verb: str) -> frozenset[str]:
+    """A verb with its -s, -ed and -ing forms, also without the silent e: schedule, schedules, scheduled, scheduling."""
+    word = verb.casefold()
+    stem = word[:-1] if word.endswith("e") else word
+    return frozenset({word, f"{word}s", f"{stem}ed", f"{stem}ing"})
+
+
+class TurnRules:
+    """Which turns count: by role, and by length unless a short one has a task verb in it."""
+
+    def __init__(self, config: ChatSourceConfig) -> None:
+        self._roles = frozenset(config.index_roles)
+        self._least = config.min_chars
+        self._verbs = frozenset(form for verb in config.task_verbs for form in inflections(verb))
+
+    def counts(self, turn: Turn) -> bool:
+        """Whether a turn is indexed."""
+        if turn.role not in self._roles or not turn.text.strip():
+            return False
+        return len(turn.text.strip()) >= self._least or self._has_task_verb(turn.text)
+
+    def _has_task_verb(self, text: str) -> bool:
+        """Whole words only: “callous” rescues nothing."""
+        return any(word.casefold() in self._verbs for word in _WORD.findall(text))
+
+
+@dataclass(slots=True)
+class ChatBuffer:
+    """Turns of one speaker that become one document. What `add` and `close` return has left the buffer."""
+
+    counter: TokenCounter
+    most_tokens: int
+    merge: bool
+    _turns: list[Turn] = field(default_factory=list)
+    _tokens: int = 0
+
+    def add(self, turn: Turn) -> list[tuple[Turn, ...]]:
+        """Take a turn in. The speaker changed, or the turns have too many tokens together: what was there goes."""
+        tokens = len(self.counter.spans(turn.text))
+        flipped = bool(self._turns) and self._turns[-1].speaker != turn.speaker
+        full = self._tokens + tokens > self.most_tokens
+        flushed = self.close() if flipped or full or not self.merge else []
+        self._turns.append(turn)
+        self._tokens += tokens
+        return flushed
+
+    def close(self) -> list[tuple[Turn, ...]]:
+        """The session is closed or expired: everything goes."""
+        turns, self._turns, self._tokens = self._turns, [], 0
+        return [tuple(turns)] if turns else []
+
+
+class ChatSource:
+    """Turns the turns of a session into documents."""
+
+    def __init__(self, config: ChatSourceConfig, cut: Cut) -> None:
+        self._rules = TurnRules(config)
+        self._merge = config.merge_consecutive_same_role
+        self._cut = cut
+
+    def documents(
+        self, session: SessionRow, title: str, turns: Iterable[Turn], user_id: str
+    ) -> Iterator[tuple[Document, list[Chunk]]]:
+        """The documents of a session with their passages. The end of an open session stays in its buffer."""
+        buffer = ChatBuffer(self._cut.counter, self._cut.window, self._merge)
+        for turn in filter(self._rules.counts, turns):
+            for run in buffer.add(turn):
+                yield self._document(session, title, run, user_id)
+        for run in buffer.close() if session.closed else []:
+            yield self._document(session, title, run, user_id)
+
+    def _document(
+        self, session: SessionRow, title: str, run: Sequence[Turn], user_id: str
+    ) -> tuple[Document, list[Chunk]]:
+        first, last = run[0], run[-1]
+        source_id = f"{session.name}:{first.number}-{last.number}"
+        text = BETWEEN_TURNS.join(turn.text for turn in run)
+        at = next((turn.at for turn in reversed(run) if turn.at is not None), session.last_at)
+        document = Document(
+            source_type=MemorySource.CHAT.value,
+            source_id=source_id,
+            title=title,
+            text=text,
+            user_id=user_id,
+            uri=f"chat:{source_id}",
+            note_type=MemoryType.EPISODIC.value,
+            modified_at=at or 0.0,
+            sensitive=session.sensitive,
+            metadata={
+                "type": MemoryType.EPISODIC.value,
+                "session_id": session.name,
+                "turns": [first.number, last.number],
+                "role": first.role,
+                "speaker": first.speaker,
+                "at": at,
+                "pinned": any(turn.pinned for turn in run),
+                "compressed": bool(session.summary),
+            },
+        )
+        return document, self._chunks(document, run)
+
+    def _chunks(self, document: Document, run: Sequence[Turn]) -> list[Chunk]:
+        heading = (run[0].speaker,) if run[0].speaker else ()
+        bounds = list(_bounds(run))
+        starts = [start for start, _ in bounds]
+        return self._cut.chunks(document, heading, lambda offset: bounds[bisect_right(starts, offset) - 1][1].number)
+
+
+def _bounds(run: Sequence[Turn]) -> Iterator[tuple[int, Turn]]:
+    """Where each turn begins in the text of its run."""
+    start = 0
+    for turn in run:
+        yield start, turn
+        start += len(turn.text) + len(BETWEEN_TURNS)
+
+
+def title_of(session: SessionRow, speakers: Sequence[str]) -> str:
+    """What a session is called: its own title or the people in it, and the day on which it began."""
+    people = [speaker for speaker in speakers if speaker.casefold() not in ROLES]
+    named = " and ".join(people) if 0 < len(people) <= NAMED_SPEAKERS and not session.title else ""
+    name = session.title or named or "Chat"
+    day = day_of(session.started_at)
+    return f"{name}, {day}" if day else name
+
+
+def day_of(at: float | None) -> str:
+    """A moment's day in words: `8 May 2023`; empty for none, or for a time that no calendar has."""
+    if at is None:
+        return ""
+    try:
+        moment = datetime.fromtimestamp(at, UTC)
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return f"{moment.day} {MONTHS[moment.month - 1].capitalize()} {moment.year}"

@@ -1,0 +1,179 @@
+"""Check boxes in notes as tasks: status, dates, priority and recurrence as Obsidian Tasks writes them.
+
+Source: the user guide of Obsidian Tasks, “Tasks Emoji Format” and “Dataview Format”.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from donna_tui.text.lines import line_of, line_starts
+from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.vault.prose import prose
+
+NOTES_CHARS = 2_000
+"""Of the lines below a task that belong to it."""
+
+NOWHERE = 1 << 30
+"""A column that nothing is indented further than."""
+
+STATUS = {" ": "todo", "x": "done", "X": "done", "-": "cancelled", "/": "in_progress"}
+"""Other marks are custom ones of the user's, and count as todo."""
+
+DATES = {"📅": "due", "⏳": "scheduled", "🛫": "start", "➕": "created", "✅": "done", "❌": "cancelled"}
+PRIORITIES = {"🔺": "highest", "⏫": "high", "🔼": "medium", "🔽": "low", "⏬": "lowest"}
+
+_BOX = re.compile(r"\[(.)\][ \t]+(\S[^\r\n]*)")
+_MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]+\Z")
+_DAY = r"(\d{4}-\d{2}-\d{2})"
+_DATE = re.compile(rf"([{''.join(DATES)}])\ufe0f?[ \t]*{_DAY}")
+_PRIORITY = re.compile(rf"([{''.join(PRIORITIES)}])\ufe0f?")
+_FIELD_MARKS = "".join((*DATES, *PRIORITIES, "🔁🆔⛔🏁"))
+_RECURRENCE = re.compile(rf"🔁\ufe0f?[ \t]*([^{_FIELD_MARKS}\[(#]*)")
+_ID = re.compile(r"🆔\ufe0f?[ \t]*([\w-]+)")
+_OTHER = re.compile(r"(?:⛔\ufe0f?[ \t]*[\w,\- ]*|🏁\ufe0f?[ \t]*\w*)")
+_INLINE = re.compile(
+    rf"[\[(](?:(due|scheduled|start|created|completion|cancelled)::[ \t]*{_DAY}"
+    r"|(priority|repeat|id|dependsOn|onCompletion)::[ \t]*([^\])]*))[\])]"
+)
+_TAG = re.compile(r"(?<!\S)#([^\s#.,;:!?()\[\]'\"]*[^\W\d][^\s#.,;:!?()\[\]'\"]*)")
+_BLOCK = re.compile(r"[ \t]\^([\w-]+)[ \t]*$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A check box of a note. Lines are 1-based; dates are ISO days; `key` tells it from the note's other tasks."""
+
+    title: str
+    status: str
+    line: int
+    end_line: int
+    key: str = ""
+    notes: str = ""
+    tags: tuple[str, ...] = ()
+    due: str = ""
+    scheduled: str = ""
+    start: str = ""
+    created: str = ""
+    done: str = ""
+    cancelled: str = ""
+    priority: str = ""
+    recurrence: str = ""
+    id: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is still something to do."""
+        return self.status not in ("done", "cancelled")
+
+
+def tasks_in(text: str) -> list[Task]:
+    """The tasks of a note, in order. Check boxes in code, comments and frontmatter are none."""
+    lines = line_starts(text)
+    found: list[Task] = []
+    column = NOWHERE
+    for low, high in prose(text, parse_frontmatter(text).body_start):
+        first, last = line_of(lines, low), line_of(lines, high - 1)
+        before = text[lines[first - 1] : low]
+        indent = len(before.expandtabs(4))
+        box = _BOX.match(text, low, high)
+        if box and _MARKER.search(before):
+            column = indent
+            rest = " ".join(text[box.end() : high].split())
+            found.append(replace(parse_task(box[1], box[2]), line=first, end_line=last, notes=rest))
+        elif indent > column:
+            more = " ".join(text[low:high].split())
+            notes = "\n".join(filter(None, (found[-1].notes, more)))[:NOTES_CHARS]
+            found[-1] = replace(found[-1], notes=notes, end_line=last)
+        else:
+            column = NOWHERE
+    return list(_with_keys(found))
+
+
+def _with_keys(tasks: Iterable[Task]) -> Iterator[Task]:
+    """A task keeps its key while its words or its id stay; of twins, each counts its place among them."""
+    seen: Counter[str] = Counter()
+    for task in tasks:
+        name = task.id or " ".join(task.title.casefold().split())
+        seen[name] += 1
+        yield replace(task, key=name if seen[name] == 1 else f"{name}#{seen[name]}")
+
+
+def parse_task(mark: str, line: str) -> Task:
+    """The task of a check box with this mark and text, without its place in a note."""
+    fields = {DATES[mark]: day for mark, day in _DATE.findall(line) if _is_day(day)}
+    priority = _PRIORITY.search(line)
+    recurrence = _RECURRENCE.search(line)
+    identity = _ID.search(line)
+    inline = dict(_inline(line))
+    values = {
+        "priority": PRIORITIES[priority[1]] if priority else "",
+        "recurrence": recurrence[1].strip() if recurrence else "",
+        "id": identity[1] if identity else "",
+        **fields,
+        **inline,
+    }
+    title = line
+    for pattern in (_INLINE, _DATE, _RECURRENCE, _ID, _OTHER, _PRIORITY, _BLOCK):
+        title = pattern.sub(" ", title)
+    return Task(
+        title=" ".join(title.split()),
+        status=STATUS.get(mark, "todo"),
+        line=1,
+        end_line=1,
+        tags=tuple(_TAG.findall(title)),
+        **values,
+    )
+
+
+def _inline(line: str) -> Iterator[tuple[str, str]]:
+    names = {"completion": "done", "repeat": "recurrence"}
+    for kind, day, other, value in _INLINE.findall(line):
+        if kind and _is_day(day):
+            yield names.get(kind, kind), day
+        elif other in ("priority", "repeat", "id"):
+            yield names.get(other, other), value.strip()
+
+
+def _is_day(text: str) -> bool:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def task_line(title: str, *, due: str = "", priority: str = "", created: str = "") -> str:
+    """A check box as Obsidian Tasks writes it."""
+    marks = {name: mark for mark, name in PRIORITIES.items()}
+    parts = ["- [ ]", " ".join(title.split())]
+    parts += [marks[priority]] if priority else []
+    parts += [f"➕ {created}"] if created else []
+    parts += [f"📅 {due}"] if due else []
+    return " ".join(parts)
+
+
+def checked(text: str, line: int, today: str) -> str | None:
+    """The note with the check box on a line (1-based) done today; None if there is no open one."""
+    starts = [*line_starts(text), len(text)]
+    if not 1 <= line < len(starts):
+        return None
+    whole = text[starts[line - 1] : starts[line]]
+    found = re.match(r"((?:[ \t>]*(?:[-*+]|\d{1,9}[.)]))+[ \t]+)\[([^xX-])\]([ \t]+\S[^\r\n]*)", whole)
+    if found is None:
+        return None
+    block = _BLOCK.search(found[3])
+    words = found[3][: block.start()] if block else found[3]
+    done = f"{found[1]}[x]{words.rstrip()} ✅ {today}{block[0].rstrip() if block else ''}{whole[found.end() :]}"
+    return text[: starts[line - 1]] + done + text[starts[line] :]
+
+
+def with_task(text: str, line: str) -> str:
+    """The note with one more line at its end, in its own kind of line breaks."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    body = text if not text or text.endswith(("\n", "\r")) else text + newline
+    return f"{body}{line}{newline}"

@@ -1,0 +1,120 @@
+"""Sums old sessions up in sentences of their own (seed 002 §3). The turns stay, and the summary can be taken back."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from donna_tui.index.database import Database
+from donna_tui.memories import MemoryType, SessionRow, Turn
+from donna_tui.memory.book import Book
+from donna_tui.memory.chat import TurnRules, title_of
+from donna_tui.memory.conversations import ME, find_session, list_sessions, read_turns, speakers_of
+from donna_tui.memory.facts import Fact, add_facts, mark, new_id
+from donna_tui.memory.salience import salience
+from donna_tui.search.query import STOP_WORDS
+from donna_tui.search.snippets import stem
+from donna_tui.text.markdown import shorten
+from donna_tui.text.tokens import TokenCounter
+
+SENTENCES = 3
+SENTENCE_CHARS = 240
+FEWEST_WORDS = 4
+LOOKED_AT = 2_000
+"""Sentences of a session that are weighed; longer sessions are weighed in every n-th."""
+
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|$|(?=\n))")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    speaker: str
+    text: str
+    stems: frozenset[str]
+
+
+def summary_of(title: str, turns: Iterable[Turn], counter: TokenCounter) -> str:
+    """Up to three sentences that say most of what a session is about, in their order, with their speakers.
+
+    A sentence weighs the words that the session uses often, and more if it has names, numbers or preferences.
+    """
+    sentences = _thinned([sentence for turn in turns for sentence in _sentences(turn)])
+    if not sentences:
+        return title
+    often = Counter(word for sentence in sentences for word in sentence.stems)
+
+    def weight(sentence: _Sentence) -> float:
+        common = sum(math.log(often[word]) for word in sentence.stems) / math.sqrt(len(sentence.stems))
+        return common * (1.0 + salience(sentence.text, counter).salience)
+
+    best = sorted(range(len(sentences)), key=lambda place: (-weight(sentences[place]), place))[:SENTENCES]
+    told = (f"{sentences[place].speaker}: {shorten(sentences[place].text, SENTENCE_CHARS)}" for place in sorted(best))
+    return f"{title}. {' '.join(told)}"
+
+
+def _sentences(turn: Turn) -> list[_Sentence]:
+    found = []
+    for match in _SENTENCE.finditer(turn.text):
+        text = " ".join(match.group().split())
+        stems = frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
+        if len(stems) >= FEWEST_WORDS:
+            found.append(_Sentence(turn.speaker, text, stems))
+    return found
+
+
+def _thinned(sentences: Sequence[_Sentence]) -> Sequence[_Sentence]:
+    step = -(-len(sentences) // LOOKED_AT)
+    return sentences[:: max(1, step)]
+
+
+def due(database: Database, threshold: int, user_id: str = ME) -> list[SessionRow]:
+    """The oldest sessions to sum up: half the threshold, once there are more than it that are not."""
+    open_ones = [session for session in list_sessions(database, user_id) if not session.summary and session.turns]
+    return open_ones[: threshold // 2] if len(open_ones) > threshold else []
+
+
+def compress(book: Book, session: SessionRow, rules: TurnRules, counter: TokenCounter, user_id: str = ME) -> Fact:
+    """Store the summary of a session, and mark its turns as summed up; the summary."""
+    key = find_session(book.database, session.name, user_id)
+    assert key is not None
+    turns = list(filter(rules.counts, read_turns(book.database, key)))
+    title = title_of(session, speakers_of(book.database, key))
+    fact = Fact(
+        id=new_id(),
+        type=MemoryType.SEMANTIC,
+        content=summary_of(title, turns, counter),
+        created_at=session.last_at or 0.0,
+        user_id=user_id,
+        session_id=session.name,
+        sensitive=session.sensitive,
+        source_session_id=session.name,
+        compression_source=True,
+    )
+    with book.change():
+        add_facts(book, [fact])
+        book.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (fact.id, key))
+        book.changed("chat", key)
+    return fact
+
+
+def expand(book: Book, name: str, now: float, user_id: str = ME) -> bool:
+    """Take a summary back, so that the turns of its session are recalled again. False if there is none."""
+    key = find_session(book.database, name, user_id)
+    summary = book.database.value("SELECT summary FROM sessions WHERE id = ?", (key,)) if key else ""
+    if not summary:
+        return False
+    with book.change():
+        release(book, summary)
+        mark(book, "memory", summary, "forgotten_at", now)
+    return True
+
+
+def release(book: Book, summary: str) -> None:
+    """Within a transaction: no session is summed up by this memory any more."""
+    for (key,) in book.database.rows("SELECT id FROM sessions WHERE summary = ?", (summary,)):
+        book.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (key,))
+        book.changed("chat", key)

@@ -1,0 +1,102 @@
+"""The part of the memory's desk that has to do with conversations: imported, going on, summed up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.events import EventHub
+from donna_tui.memories import ImportReport, MemoryChunk, SessionRow
+from donna_tui.memory.bookthread import BookThread
+from donna_tui.memory.chat import TurnRules
+from donna_tui.memory.compression import compress, due, expand
+from donna_tui.memory.conversations import ME, NewTurn, Recorder, list_sessions
+from donna_tui.memory.importing import Import, Progress
+from donna_tui.memory.listing import memory_of_fact
+from donna_tui.memory.passages import Cut
+from donna_tui.memory.recall import Read, Search
+
+FOREVER_SECONDS = 1e8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskParts:
+    """What the desk works with.
+
+    `folder` is the space's state folder; `cut` makes the cutter on a thread; `changed` tells the index that there is
+    something new; `settle` waits until the index has it, for so many seconds, and says whether it does.
+    """
+
+    folder: Path
+    config: MemoryConfig
+    hub: EventHub
+    cut: Callable[[], Cut]
+    read: Read
+    search: Search
+    changed: Callable[[], None]
+    settle: Callable[[float], Awaitable[bool]]
+
+
+class ConversationDesk:
+    """Every method raises only DonnaError."""
+
+    def __init__(self, parts: DeskParts) -> None:
+        self.parts = parts
+        self._book = BookThread(parts.folder, parts.hub, parts.changed)
+
+    async def sessions(self, user_id: str = ME) -> tuple[SessionRow, ...]:
+        """The conversations, those that began first at the beginning."""
+        return await self._book.run(lambda book: tuple(list_sessions(book.database, user_id)))
+
+    async def say(self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False) -> None:
+        """Store turns of a conversation that goes on; they become memories as their buffer is flushed."""
+        await self._book.change(lambda book: Recorder(book, user_id, sensitive).add(turns))
+
+    async def import_chat(
+        self,
+        path: Path,
+        *,
+        user: str = "",
+        sensitive: bool = False,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+    ) -> ImportReport:
+        """Import a file of chats. Being cancelled or killed between batches loses no turn that was told.
+
+        `user` takes only the turns of that person from a file with those of several.
+        """
+        importing = await self._book.run(lambda book: Import(Recorder(book, sensitive=sensitive), user))
+        steps = importing.run(path)
+        while (progress := await self._book.run(lambda _: next(steps, None))) is not None:
+            on_progress(progress)
+        self.parts.changed()
+        await self._book.back_up()
+        return importing.report
+
+    async def compress(self, user_id: str = ME) -> tuple[MemoryChunk, ...]:
+        """Sum up the oldest sessions, if there are more than the configured number that are not; the summaries."""
+        threshold = self.parts.config.recall.compression_threshold
+        rules, cut = TurnRules(self.parts.config.sources.chat), await self._cut()
+        sessions = await self._book.run(lambda book: due(book.database, threshold, user_id))
+        facts = [
+            await self._book.change(lambda book, each=session: compress(book, each, rules, cut.counter, user_id))  # type: ignore[misc]
+            for session in sessions
+        ]
+        return tuple(memory_of_fact(fact) for fact in facts)
+
+    async def expand(self, session: str, user_id: str = ME) -> bool:
+        """Take the summary of a session back. False if it has none."""
+        return await self._book.change(lambda book: expand(book, session, time.time(), user_id))
+
+    async def settle(self, patience: float | None = None) -> bool:
+        """Wait until the index has what is remembered; False if another process or some trouble holds that up."""
+        return await self.parts.settle(FOREVER_SECONDS if patience is None else patience)
+
+    async def close(self) -> None:
+        """Back up what has changed if it is time, and close the memory."""
+        await self._book.close()
+
+    async def _cut(self) -> Cut:
+        return await self._book.run(lambda _: self.parts.cut())

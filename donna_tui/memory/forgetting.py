@@ -1,0 +1,104 @@
+"""Forgets memories, brings them back, and forgets for good: by their ids, whatever source they are of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.index.database import Database
+from donna_tui.memories import MemorySource
+from donna_tui.memory.book import Book
+from donna_tui.memory.compression import release
+from donna_tui.memory.conversations import ME, erase_turns, find_session, mark_turns, pin_turns
+from donna_tui.memory.facts import erase, mark
+
+LAST = 2**62
+"""No turn has a higher number."""
+
+_RUN = re.compile(r"(.+):(\d+)-(\d+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an id names: a memory, a correction, or turns `first` to `last` of a session."""
+
+    source: MemorySource
+    item: str
+    session: int = 0
+    first: int = 0
+    last: int = LAST
+
+
+def find_target(database: Database, identity: str, user_id: str = ME) -> Target:
+    """The target of an id such as `memory:4f1c…`, `correction:…`, `chat:session:3-4` or `chat:session`.
+
+    The source may be left out. Raises DonnaError if there is nothing of that name, or it is in a note.
+    """
+    source, _, item = identity.partition(":")
+    if source in (MemorySource.VAULT, MemorySource.TASK):
+        raise DonnaError(
+            Reason.IGNORED, "a note holds this: the note is what counts", hint="change the note, and the memory follows"
+        )
+    known = source in (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
+    found = _find(database, source if known else "", item if known else identity, user_id)
+    if found is None:
+        raise DonnaError(Reason.MISSING, f"there is no memory {identity}", hint="donna recall --json tells the ids")
+    return found
+
+
+def _find(database: Database, source: str, item: str, user_id: str) -> Target | None:
+    for kind, table in ((MemorySource.MEMORY, "memories"), (MemorySource.CORRECTION, "corrections")):
+        sql = f"SELECT 1 FROM {table} WHERE id = ? AND user_id = ?"  # noqa: S608
+        if source in ("", kind) and database.value(sql, (item, user_id)):
+            return Target(kind, item)
+    if source not in ("", MemorySource.CHAT):
+        return None
+    run = _RUN.fullmatch(item)
+    if run and (session := find_session(database, run[1], user_id)):
+        return Target(MemorySource.CHAT, item, session, int(run[2]), int(run[3]))
+    session = find_session(database, item, user_id)
+    return Target(MemorySource.CHAT, item, session) if session else None
+
+
+def forget(book: Book, target: Target, now: float | None) -> bool:
+    """Forget at a Unix time, or with None bring back. Whether anything changed."""
+    with book.change():
+        if target.source is MemorySource.CHAT:
+            return mark_turns(book, target.session, target.first, target.last, forgotten_at=now) > 0
+        if now is not None:
+            release(book, target.item)
+        return mark(book, target.source, target.item, "forgotten_at", now)
+
+
+def forget_for_good(book: Book, target: Target, now: float) -> bool:
+    """Erase the words from `memory.db`. Whether anything was there. The backups are the caller's to drop."""
+    with book.change():
+        if target.source is MemorySource.CHAT:
+            erased = erase_turns(book, target.session, target.first, target.last, now) > 0
+            _erase_summaries(book, target.session)
+        else:
+            release(book, target.item)
+            erased = erase(book, target.source, target.item)
+    book.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    return erased
+
+
+def _erase_summaries(book: Book, session: int) -> None:
+    """Summaries are made of words of the session, those that were taken back as well."""
+    rows = book.database.rows(
+        "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
+        " WHERE s.id = ? AND m.compression_source",
+        (session,),
+    )
+    for (summary,) in rows:
+        release(book, summary)
+        erase(book, MemorySource.MEMORY, summary)
+
+
+def pin(book: Book, target: Target, *, pinned: bool) -> bool:
+    """Pin, so that a memory is recalled however unimportant it seems, or unpin."""
+    with book.change():
+        if target.source is MemorySource.CHAT:
+            return pin_turns(book, target.session, target.first, target.last, pinned=pinned) > 0
+        return mark(book, target.source, target.item, "pinned", int(pinned))

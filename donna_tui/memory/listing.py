@@ -1,0 +1,164 @@
+"""Memories as values: from the rows of an index, and from the hits of a search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from donna_tui.index.database import Database
+from donna_tui.memories import Importance, MemoryChunk, MemorySource, MemoryType, Signal
+from donna_tui.memory.conversations import ME
+from donna_tui.memory.facts import Fact
+from donna_tui.results import Hit
+
+BESIDE_NOTES = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION, MemorySource.TASK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFilter:
+    """Which memories to list. Empty means all; `after` and `before` are Unix times, `text` is looked for as it is."""
+
+    types: tuple[MemoryType, ...] = ()
+    sources: tuple[MemorySource, ...] = BESIDE_NOTES
+    session_id: str = ""
+    text: str = ""
+    after: float | None = None
+    before: float | None = None
+    least_importance: float | None = None
+    most_importance: float | None = None
+    user_id: str = ME
+
+
+_COLUMNS = (
+    "d.source_type, d.source_id, d.title, d.modified_at, d.sensitive, d.metadata_json, c.content, c.heading_path,"
+    " c.start_line, c.end_line, s.salience, s.signals, s.novelty"
+)
+_FROM = "memory_documents d JOIN memory_chunks c ON c.document_id = d.id LEFT JOIN memory_scores s ON s.chunk = c.id"
+_IMPORTANCE = "(0.6 * s.novelty + 0.4 * s.salience)"
+
+
+def list_memories(database: Database, wanted: MemoryFilter, limit: int, skip: int) -> tuple[MemoryChunk, ...]:
+    """The memories of an index, the latest first; a longer one is listed passage by passage."""
+    where, parameters = _conditions(wanted)
+    rows = database.rows(
+        f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}"  # noqa: S608
+        " ORDER BY d.modified_at DESC, d.source_type, d.source_id, c.chunk_index LIMIT ? OFFSET ?",
+        [*parameters, limit, skip],
+    )
+    return tuple(_memory(row) for row in rows)
+
+
+def count_memories(database: Database, wanted: MemoryFilter) -> int:
+    """How many there are in all."""
+    where, parameters = _conditions(wanted)
+    return int(database.value(f"SELECT count(*) FROM {_FROM} WHERE {where}", parameters))  # noqa: S608
+
+
+def one_memory(database: Database, source: str, source_id: str, user_id: str = ME) -> MemoryChunk | None:
+    """The first passage of a memory, or None."""
+    rows = database.rows(
+        f"SELECT {_COLUMNS} FROM {_FROM} WHERE d.user_id = ? AND d.source_type = ? AND d.source_id = ?"  # noqa: S608
+        " ORDER BY c.chunk_index LIMIT 1",
+        (user_id, source, source_id),
+    )
+    return _memory(rows[0]) if rows else None
+
+
+def id_of_passage(database: Database, identity: str) -> str | None:
+    """The id of the memory to which a passage or document id of a search belongs."""
+    rows = database.rows(
+        "SELECT source_type, source_id FROM memory_documents WHERE id = ?1"
+        " UNION SELECT d.source_type, d.source_id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+        " WHERE c.chunk_id = ?1",
+        (identity,),
+    )
+    return f"{rows[0][0]}:{rows[0][1]}" if rows else None
+
+
+def _conditions(wanted: MemoryFilter) -> tuple[str, list[object]]:
+    parts: list[tuple[str, list[object]]] = [
+        ("d.user_id = ?", [wanted.user_id]),
+        ("d.source_type IN (SELECT value FROM json_each(?))", [json.dumps(wanted.sources)]),
+    ]
+    if wanted.types:
+        parts.append(("d.note_type IN (SELECT value FROM json_each(?))", [json.dumps(wanted.types)]))
+    for sql, value in (
+        ("json_extract(d.metadata_json, '$.session_id') = ?", wanted.session_id or None),
+        ("instr(lower(c.content), lower(?))", wanted.text or None),
+        ("d.modified_at >= ?", wanted.after),
+        ("d.modified_at < ?", wanted.before),
+        (f"{_IMPORTANCE} >= ?", wanted.least_importance),
+        (f"{_IMPORTANCE} < ?", wanted.most_importance),
+    ):
+        if value is not None:
+            parts.append((sql, [value]))
+    return " AND ".join(sql for sql, _ in parts), [value for _, values in parts for value in values]
+
+
+def _memory(row: Sequence[Any]) -> MemoryChunk:
+    source, source_id, title, at, sensitive, metadata, content, heading, start, end, salience, signals, novelty = row
+    importance = None if salience is None else Importance(salience, tuple(map(Signal, json.loads(signals))), novelty)
+    return _built(
+        MemorySource(source), source_id, json.loads(metadata or "{}"), importance, content=content, title=title,
+        at=at, heading_path=tuple(json.loads(heading)), start_line=start, end_line=end, sensitive=bool(sensitive),
+    )  # fmt: skip
+
+
+def memory_of_hit(hit: Hit, importance: Importance | None) -> MemoryChunk:
+    """A hit as the memory that a prompt gets: dated and with its speaker, or with the path of its note."""
+    source = MemorySource(hit.source_type)
+    at = hit.metadata.get("at") or hit.metadata.get("mtime") or 0.0
+    return _built(
+        source, hit.path, hit.metadata, importance, content=_told(hit, source, at), title=hit.title, at=at,
+        heading_path=hit.heading_path, start_line=hit.start_line, end_line=hit.end_line, sensitive=hit.sensitive,
+        score=hit.rank_score,
+    )  # fmt: skip
+
+
+def memory_of_fact(fact: Fact, importance: Importance | None = None) -> MemoryChunk:
+    """A remembered fact, also one that is in no index yet."""
+    return MemoryChunk(
+        id=f"memory:{fact.id}", source=MemorySource.MEMORY, source_id=fact.id, memory_type=fact.type,
+        content=fact.content, at=fact.created_at, session_id=fact.session_id, pinned=fact.pinned,
+        sensitive=fact.sensitive, importance=importance, is_summary=fact.compression_source,
+    )  # fmt: skip
+
+
+def _built(
+    source: MemorySource, source_id: str, metadata: Mapping[str, Any], importance: Importance | None, **values: Any
+) -> MemoryChunk:
+    kind = MemoryType.SEMANTIC if source is MemorySource.VAULT else MemoryType(metadata["type"])
+    return MemoryChunk(
+        id=f"{source}:{source_id}",
+        source=source,
+        source_id=source_id,
+        memory_type=kind,
+        importance=None if source is MemorySource.VAULT else importance,
+        session_id=str(metadata.get("session_id", "")),
+        pinned=bool(metadata.get("pinned")),
+        compressed=bool(metadata.get("compressed")),
+        is_summary=bool(metadata.get("compression_source")),
+        **values,
+    )
+
+
+def _told(hit: Hit, source: MemorySource, at: float) -> str:
+    if source is MemorySource.VAULT:
+        return f"{hit.path}: {hit.content}"
+    if source is not MemorySource.CHAT:
+        return hit.content
+    day = iso_day(at)
+    speaker = hit.heading_path[0] if hit.heading_path else ""
+    before = " ".join(filter(None, (day, speaker)))
+    return f"{before}: {hit.content}" if before else hit.content
+
+
+def iso_day(at: float) -> str:
+    """A moment's day, as 2024-01-20, in UTC; empty where it is not known."""
+    try:
+        return datetime.fromtimestamp(at, UTC).date().isoformat() if at else ""
+    except (ValueError, OverflowError, OSError):
+        return ""

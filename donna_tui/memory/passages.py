@@ -1,0 +1,49 @@
+"""Cuts documents that are no notes into passages that fit the encoder's window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from donna_tui.index.documents import Document
+from donna_tui.text.chunker import SPECIAL_TOKENS, Chunk
+from donna_tui.text.context import context_of
+from donna_tui.text.semantic import LEAST_TOKENS, MOST_TOKENS, chunk_semantic
+from donna_tui.text.tokens import TokenCounter
+
+LEAST_ROOM = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How passages are cut: the tokenizer, and the encoder's window in tokens."""
+
+    counter: TokenCounter
+    window: int
+
+    def room(self, title: str, heading_path: tuple[str, ...] = ()) -> int:
+        """Tokens that are left for a passage beside its context."""
+        context = context_of(title, heading_path, self.window).line
+        taken = len(self.counter.spans(context)) if context else 0
+        return max(LEAST_ROOM, min(MOST_TOKENS, self.window - SPECIAL_TOKENS - taken))
+
+    def spans(self, text: str, title: str, heading_path: tuple[str, ...] = ()) -> list[tuple[int, int]]:
+        """The passages of a text, as half-open character offsets."""
+        room = self.room(title, heading_path)
+        return chunk_semantic(text, self.counter, least=min(LEAST_TOKENS, room), most=room)
+
+    def chunks(self, document: Document, heading_path: tuple[str, ...], line_at: Callable[[int], int]) -> list[Chunk]:
+        """The passages of a document; `line_at` gives the line of a character."""
+        return [
+            Chunk(
+                index=index,
+                heading_path=heading_path,
+                text=document.text[low:high],
+                start=low,
+                end=high,
+                start_line=line_at(low),
+                end_line=line_at(high - 1),
+                token_count=len(self.counter.spans(document.text[low:high])),
+            )
+            for index, (low, high) in enumerate(self.spans(document.text, document.title, heading_path))
+        ]

@@ -1,0 +1,172 @@
+"""Tasks as a source: a document for each check box. The note stays the truth; these documents follow it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from donna_tui.config.models import TaskSourceConfig
+from donna_tui.errors import DatabaseError, VaultReadError
+from donna_tui.events import EventHub, MemoryIngestFailed, TasksIngested
+from donna_tui.index.database import Database
+from donna_tui.index.documents import Document
+from donna_tui.index.store import MemoryStore
+from donna_tui.memories import MemorySource, MemoryType
+from donna_tui.memory.checkboxes import Task, tasks_in
+from donna_tui.memory.passages import Cut
+from donna_tui.memory.scores import keep_scores
+from donna_tui.memory.tasklist import task_key_hash
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.text.chunker import Chunk
+from donna_tui.vault.client import VaultClient, VaultNote
+
+KIND = MemorySource.TASK.value
+VERSION = "1"
+"""Changes whenever the documents of tasks would be others than before."""
+
+
+def task_text(task: Task, domain: str) -> str:
+    """What is hashed and embedded of a task: title, notes, status, domain and deadline, and nothing else."""
+    lines = [task.title, f"status: {task.status}"]
+    lines += [f"domain: {domain}"] if domain else []
+    lines += [f"deadline: {task.due}"] if task.due else []
+    return "\n".join((*lines, *([task.notes] if task.notes else [])))
+
+
+def task_document(task: Task, note: VaultNote, cut: Cut) -> tuple[Document, list[Chunk]]:
+    """A task as a document, in the lines of its note."""
+    domain = task.tags[0] if task.tags else note.title
+    kind = MemoryType.WORKING if task.is_open else MemoryType.EPISODIC
+    source_id = f"{note.path}#{task_key_hash(task)}"
+    document = Document(
+        source_type=KIND,
+        source_id=source_id,
+        title=note.title,
+        text=task_text(task, domain),
+        uri=f"task:{source_id}",
+        tags=task.tags,
+        note_type=kind.value,
+        modified_at=note.mtime,
+        sensitive=note.sensitivity is not Sensitivity.PUBLIC,
+        metadata={
+            "type": kind.value,
+            "note": note.path,
+            "lines": [task.line, task.end_line],
+            "at": note.mtime,
+            "tags": list(task.tags),
+            **{name: value for name in _SHOWN if (value := getattr(task, name))},
+        },
+    )
+    chunks = cut.chunks(document, (), lambda _: task.line)
+    return document, [replace(chunk, end_line=task.end_line) for chunk in chunks]
+
+
+_SHOWN = (
+    "title", "status", "due", "scheduled", "start", "created", "done", "cancelled", "priority", "recurrence", "id",
+)  # fmt: skip
+
+
+class TaskSource:
+    """Follows the notes of one index. Its methods run on the writer's thread, after what they observe is stored, and
+    never raise: what goes wrong with a task is told and costs that note's tasks alone.
+    """
+
+    def __init__(self, config: TaskSourceConfig, store: MemoryStore, cut: Cut, hub: EventHub) -> None:
+        self._config, self._store, self._cut, self._hub = config, store, cut, hub
+
+    def stored(self, note: VaultNote) -> None:
+        """A note was stored: its tasks are made to agree with it."""
+        if self._config.enabled:
+            self._observe(lambda: self.follow(note), note.path)
+
+    def removed(self, path: str) -> None:
+        """A note is gone, and its tasks with it."""
+        self._observe(lambda: self._keep_only(path, set()), path)
+
+    def follow(self, note: VaultNote) -> int:
+        """Store the tasks of a note, drop those it no longer has; how many it has. Raises DatabaseError."""
+        started = time.perf_counter()
+        documents = [task_document(task, note, self._cut) for task in tasks_in(note.text)]
+        self._keep_only(note.path, {document.source_id for document, _ in documents})
+        changed = sum(self._store_one(document, chunks) for document, chunks in documents)
+        if changed:
+            latency = (time.perf_counter() - started) * 1000
+            self._hub.post(TasksIngested(documents=changed, latency_ms=latency))
+        return len(documents)
+
+    def _store_one(self, document: Document, chunks: list[Chunk]) -> bool:
+        """Whether anything but its place has changed. A move into a status of `reindex_on_status` embeds it again."""
+        before = _status(self._store.database, document)
+        status = document.metadata["status"]
+        stored = self._store.upsert(document, chunks)
+        if stored.unchanged:
+            _move_lines(self._store.database, stored.id, chunks[0])
+        elif before not in ("", status) and status in self._config.reindex_on_status:
+            self._store.embed_again(stored.id)
+        keep_scores(self._store.database, stored.id, document, self._cut.counter)
+        return not stored.unchanged
+
+    def backfill(self, client: VaultClient) -> Iterator[int]:
+        """Read every note again, one a step, and drop the tasks of notes that are gone; the number of tasks so far."""
+        paths = set(client.list()) if self._config.enabled else set()
+        count = 0
+        for path in _notes_with_tasks(self._store.database) - paths:
+            self._keep_only(path, set())
+        for path in sorted(paths):
+            count += self._backfill_one(client, path)
+            yield count
+
+    def _backfill_one(self, client: VaultClient, path: str) -> int:
+        try:
+            return self.follow(client.read(path))
+        except VaultReadError:
+            self._keep_only(path, set())
+            return 0
+
+    def _keep_only(self, path: str, wanted: set[str]) -> None:
+        for source_id in tasks_of(self._store.database, path) - wanted:
+            self._store.delete(KIND, source_id)
+
+    def _observe(self, work: Callable[[], Any], path: str) -> None:
+        try:
+            work()
+        except DatabaseError as error:
+            self._hub.post(MemoryIngestFailed(source_type=KIND, reason=error.reason, item=path))
+        except Exception as error:
+            # Whatever one note does to the code that reads its tasks, the note itself is stored.
+            self._hub.post(MemoryIngestFailed(source_type=KIND, reason=type(error).__name__, item=path))
+
+
+def tasks_of(database: Database, path: str) -> set[str]:
+    """The source ids of a note's tasks. '$' is the character after '#'."""
+    rows = database.rows(
+        "SELECT source_id FROM memory_documents WHERE user_id = 'me' AND source_type = ?"
+        " AND source_id >= ? AND source_id < ?",
+        (KIND, f"{path}#", f"{path}$"),
+    )
+    return {each for (each,) in rows}
+
+
+def _notes_with_tasks(database: Database) -> set[str]:
+    rows = database.rows("SELECT source_id FROM memory_documents WHERE source_type = ?", (KIND,))
+    return {str(PurePosixPath(each.rpartition("#")[0])) for (each,) in rows}
+
+
+def _status(database: Database, document: Document) -> str:
+    rows = database.rows(
+        "SELECT metadata_json FROM memory_documents WHERE user_id = ? AND source_type = ? AND source_id = ?",
+        (document.user_id, KIND, document.source_id),
+    )
+    return str(json.loads(rows[0][0] or "{}").get("status", "")) if rows else ""
+
+
+def _move_lines(database: Database, document_id: str, chunk: Chunk) -> None:
+    database.run(
+        "UPDATE memory_chunks SET start_line = ?1, end_line = ?2 WHERE document_id = ?3"
+        " AND (start_line, end_line) <> (?1, ?2)",
+        (chunk.start_line, chunk.end_line, document_id),
+    )

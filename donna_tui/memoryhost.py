@@ -1,0 +1,118 @@
+"""What an engine lends to the memory of its space: the index, the tokenizer and the keeper, each when it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.embedding.build import build_token_counter
+from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
+from donna_tui.errors import Reason, SpaceError
+from donna_tui.events import EventHub
+from donna_tui.ingest.keeper import Keeper
+from donna_tui.ingest.pipeline import Pipeline
+from donna_tui.memories import BackfillRow, MemorySource
+from donna_tui.memory.feed import MemoryFeed
+from donna_tui.memory.follower import FeedParts
+from donna_tui.memory.passages import Cut
+from donna_tui.memory.recall import Read, Search
+from donna_tui.memory.upkeep import backfill, look, settled
+from donna_tui.vault.client import VaultClient
+
+if TYPE_CHECKING:
+    from donna_tui.memorydesk import MemoryDesk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostParts:
+    """`folder` is the space's state folder, `cache` holds the models; `keeper` is None while another process keeps the
+    index; `ready` waits until it is known whether there is a model.
+    """
+
+    folder: Path
+    cache: Path
+    config: MemoryConfig
+    hub: EventHub
+    read: Read
+    search: Search
+    keeper: Callable[[], Keeper | None]
+    ready: Callable[[], Awaitable[None]]
+
+
+class MemoryHost:
+    """One for an engine."""
+
+    def __init__(self, parts: HostParts) -> None:
+        self._parts = parts
+        self._known_cut: Cut | None = None
+        self._desk: MemoryDesk | None = None
+
+    @property
+    def cut(self) -> Cut:
+        """The tokenizer and the window of the configured model. The first time it is read from disk."""
+        if self._known_cut is None:
+            embedding = self._parts.config.embedding
+            own = embedding.provider == MODEL_NAME
+            window = min(embedding.max_tokens, MAX_TOKENS) if own else embedding.max_tokens
+            self._known_cut = Cut(build_token_counter(embedding.provider, self._parts.cache), window)
+        return self._known_cut
+
+    def feed(self, client: VaultClient) -> Callable[[Pipeline], MemoryFeed]:
+        """What makes the feed of each index."""
+        parts = FeedParts(
+            folder=self._parts.folder,
+            sources=self._parts.config.sources,
+            client=client,
+            cut=self.cut,
+            hub=self._parts.hub,
+        )
+        return lambda pipeline: MemoryFeed(parts, pipeline)
+
+    @property
+    def desk(self) -> MemoryDesk:
+        """Remembers, lists, forgets and recalls. Its import takes longer than a search does."""
+        if self._desk is None:
+            from donna_tui.memory.conversationdesk import DeskParts
+            from donna_tui.memorydesk import MemoryDesk
+
+            self._desk = MemoryDesk(
+                DeskParts(
+                    folder=self._parts.folder,
+                    config=self._parts.config,
+                    hub=self._parts.hub,
+                    cut=lambda: self.cut,
+                    read=self._parts.read,
+                    search=self._parts.search,
+                    changed=self._changed,
+                    settle=self._settle,
+                )
+            )
+        return self._desk
+
+    def _changed(self) -> None:
+        keeper = self._parts.keeper()
+        if keeper:
+            look(keeper)
+
+    async def _settle(self, patience: float) -> bool:
+        keeper = self._parts.keeper()
+        if keeper is None:
+            return False
+        await self._parts.ready()
+        return await settled(keeper, patience)
+
+    async def backfill(self, source: MemorySource) -> BackfillRow:
+        """Bring one source in anew. Raises SpaceError where another process keeps the index."""
+        keeper = self._parts.keeper()
+        if keeper is None:
+            raise SpaceError(Reason.BUSY, "another Donna keeps this index up to date", hint="close it, and try again")
+        await self._parts.ready()
+        return await backfill(keeper, source)
+
+    async def close(self) -> None:
+        """Close the memory if it was opened."""
+        if self._desk:
+            await self._desk.close()

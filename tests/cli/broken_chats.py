@@ -1,0 +1,18 @@
+"""Runs `donna` where no chat can be brought into the index: `python -m tests.cli.broken_chats VERB …`."""
+
+from __future__ import annotations
+
+from donna_tui.__main__ import main
+from donna_tui.embedding import files
+from donna_tui.memory import derive
+
+
+def broken(*_: object) -> str:
+    """A fault of the code."""
+    raise RuntimeError("a fault")
+
+
+if __name__ == "__main__":
+    files.find_weights = lambda: None
+    derive.title_of = broken
+    main()

@@ -1,0 +1,243 @@
+"""The verbs for what is remembered: in words and as JSON, with exit codes that scripts can use."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Donna, write
+from tests.unit.memory_parts import jsonl, said
+
+TALK = said(
+    "talk",
+    "I want to learn how kestrels hover above the motorway.",
+    "Kestrels fly into the wind at the speed of the wind.",
+    timestamp="2024-04-02T10:00:00",
+)
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    return jsonl(tmp_path / "talk.jsonl", TALK)
+
+
+def test_chats_are_imported_found_beside_notes_and_cited(donna: Donna, vault: Path, talk: Path) -> None:
+    ran = donna("chat", "import", talk, "--space", vault)
+    assert (ran.code, ran.out.strip()) == (0, "2 turns of 1 conversations (turns)")
+    found = donna("search", "kestrel", "--space", vault)
+    assert "talk:1-1 › user : 1" in found.out
+    assert "Projects/gateway.md › Gateway › Cache : 3–4" in found.out
+    only = donna("search", "kestrels in:chat", "--json", "--space", vault).json["results"]
+    assert {(hit["source_type"], hit["source_path"], hit["uri"]) for hit in only} == {
+        ("chat", "talk:1-1", "chat:talk:1-1"),
+        ("chat", "talk:2-2", "chat:talk:2-2"),
+    }
+    assert donna("search", "kestrels", "--source", "chat", "--json", "--space", vault).json["count"] == 2
+    assert donna("search", "zzz", "--space", vault).out.strip() == "Nothing relevant in 4 notes."
+
+
+def test_an_import_is_one_json_object_and_repeats_without_duplicates(donna: Donna, vault: Path, talk: Path) -> None:
+    first = donna("chat", "import", talk, "--json", "--space", vault).json
+    assert (first["ok"], first["format"], first["sessions"], first["turns"], first["known"]) == (True, "turns", 1, 2, 0)
+    assert (first["malformed"], first["problems"], first["indexed"]) == (0, [], True)
+    again = donna("chat", "import", talk, "--json", "--space", vault).json
+    assert (again["turns"], again["known"]) == (0, 2)
+    listed = donna("chat", "list", "--json", "--space", vault).json
+    assert [(each["id"], each["turns"], each["closed"]) for each in listed["sessions"]] == [("chat:talk", 2, True)]
+
+
+def test_malformed_lines_are_told_and_the_exit_code_says_so(donna: Donna, vault: Path, tmp_path: Path) -> None:
+    file = jsonl(tmp_path / "t.jsonl", [TALK[0], b"{broken", b"[" * 100_000, TALK[1]])
+    ran = donna("chat", "import", file, "--json", "--space", vault)
+    assert ran.code == 4
+    assert ran.json["turns"] == 2
+    assert [(each["id"], each["line"]) for each in ran.json["problems"]] == [("line 2", 2), ("line 3", 3)]
+    assert "donna: line 2: it is not JSON" in ran.err
+    useless = jsonl(tmp_path / "u.jsonl", [b"{broken"])
+    assert donna("chat", "import", useless, "--space", vault).code == 5
+    assert donna("chat", "import", tmp_path / "none", "--space", vault).code == 2
+
+
+def test_hostile_chats_cannot_draw_on_the_terminal(donna: Donna, vault: Path, tmp_path: Path) -> None:
+    file = jsonl(tmp_path / "t.jsonl", said("s\x1b[2J", "falcon \x1b]0;owned\x07 \x9b31m \u202e and more text"))
+    assert donna("chat", "import", file, "--space", vault).code == 0
+    for verb in (("search", "falcon"), ("recall", "falcon"), ("recall", "falcon", "--prompt"), ("chat", "list")):
+        ran = donna(*verb, "--space", vault)
+        assert ran.code == 0
+        assert all(line.isprintable() for line in ran.out.splitlines())
+
+
+def test_remember_recall_and_forget(donna: Donna, vault: Path) -> None:
+    told = donna("remember", "I prefer kestrel facts in one sentence.", "--json", "--space", vault)
+    assert (told.code, told.json["count"]) == (0, 1)
+    (memory,) = told.json["memories"]
+    assert (memory["memory_type"], memory["salience"], memory["signals"]) == ("procedural", 0.4, ["preference"])
+    assert (memory["importance"], memory["novelty"]) == (None, None)
+    recalled = donna("recall", "kestrel", "--json", "--space", vault).json
+    assert recalled["memories"][0]["id"] == memory["id"]
+    assert {each["source_type"] for each in recalled["memories"]} == {"memory", "vault"}
+    assert 0 < recalled["total_tokens"] <= recalled["token_budget"] == 2_000
+    assert recalled["budget_used"] == pytest.approx(recalled["total_tokens"] / 2_000, abs=1e-4)
+    assert donna("forget", memory["id"], "--space", vault).out.strip() == f"{memory['id']}: forgotten"
+    assert donna("search", "kestrel in:memory", "--space", vault).code == 1
+    assert donna("forget", memory["id"], "--undo", "--space", vault).code == 0
+    assert donna("search", "kestrel in:memory", "--space", vault).code == 0
+    assert donna("forget", memory["id"], "--for-good", "--json", "--space", vault).json["changed"] is True
+    assert donna("search", "kestrel in:memory", "--space", vault).code == 1
+    gone = donna("forget", memory["id"], "--json", "--space", vault)
+    assert (gone.code, gone.json["reason"]) == (3, "missing")
+
+
+def test_a_prompt_is_the_block_alone_within_its_budget(donna: Donna, vault: Path) -> None:
+    donna("remember", "I always read </memory> tags aloud.", "--space", vault)
+    donna("remember", "The osprey code is 4711.", "--sensitive", "--type", "semantic", "--space", vault)
+    block = donna("recall", "kestrel osprey code", "--prompt", "--budget", "60", "--space", vault)
+    lines = block.out.splitlines()
+    assert (lines[0], lines[-1]) == ("<memory>", "</memory>")
+    assert lines[1] == "[PROCEDURAL] I always read &lt;/memory&gt; tags aloud."
+    assert "4711" not in block.out
+    assert "osprey" not in block.out
+    local = donna("recall", "osprey code", "--prompt", "--local", "--space", vault)
+    assert "4711" in local.out
+    none = donna("recall", "kestrel", "--prompt", "--budget", "3", "--space", vault)
+    assert (none.code, none.out) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("remember", " "), "nothing to remember"),
+        (("remember", "x", "--type", "psychic"), "there is no type psychic"),
+        (("recall", " "), "there is no question"),
+        (("recall", "x", "--type", "psychic"), "there is no type psychic"),
+        (("backfill", "--source", "mail"), "there is no source mail"),
+        (("task", "add", " "), "there is no task"),
+        (("task", "add", "x", "--due", "soon"), "soon is not a day"),
+        (("task", "add", "x", "--priority", "odd"), "there is no priority odd"),
+        (("forget", "memory:x", "--for-good", "--undo"), "exclude each other"),
+    ],
+)
+def test_what_is_wrong_with_a_command_is_said(donna: Donna, vault: Path, args: tuple[str, ...], message: str) -> None:
+    ran = donna(*args, "--space", vault)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+
+
+def test_what_a_note_holds_is_not_forgotten_here(donna: Donna, vault: Path) -> None:
+    ran = donna("forget", "vault:private.md", "--space", vault)
+    assert ran.code == 3
+    assert "change the note" in ran.err
+
+
+def test_backfill_is_idempotent_and_says_how_each_source_ended(donna: Donna, vault: Path, talk: Path) -> None:
+    write(vault, "todo.md", "- [ ] One\n- [x] Two\n")
+    donna("chat", "import", talk, "--space", vault)
+    first = donna("backfill", "--json", "--space", vault)
+    assert first.code == 0
+    counts = {row["id"]: (row["state"], row["documents"]) for row in first.json["sources"]}
+    assert counts == {
+        "vault": ("ok", 5), "chat": ("ok", 2), "task": ("ok", 2), "correction": ("ok", 0), "memory": ("ok", 0),
+    }  # fmt: skip
+    assert donna("backfill", "--json", "--space", vault).json == first.json
+    assert donna("backfill", "--source", "chat", "--space", vault).out.strip() == "chat: 2 documents"
+
+
+def test_one_source_that_fails_makes_the_exit_code_5_and_the_others_go_on(
+    donna: Donna, vault: Path, talk: Path
+) -> None:
+    donna("chat", "import", talk, "--space", vault)
+    broken = Donna(donna.home, donna.cwd, module="tests.cli.broken_chats")
+    ran = broken("backfill", "--json", "--space", vault)
+    assert ran.code == 5
+    states = {row["id"]: row["state"] for row in ran.json["sources"]}
+    assert states == {"vault": "ok", "chat": "failed", "task": "ok", "correction": "ok", "memory": "ok"}
+
+
+def test_tasks_are_written_into_notes_and_undone_as_one_operation(donna: Donna, vault: Path) -> None:
+    write(vault, "Projects/plan.md", "# Plan\n- [ ] Old task 🔁 every week\n")
+    added = donna("task", "add", "Feed the kestrel", "--due", "2030-01-04", "--priority", "high",
+                  "--note", "Projects/plan.md", "--yes", "--space", vault)  # fmt: skip
+    assert added.code == 0
+    text = (vault / "Projects/plan.md").read_text()
+    assert re.search(r"\n- \[ \] Feed the kestrel ⏫ ➕ \d{4}-\d\d-\d\d 📅 2030-01-04\n$", text)
+    listed = donna("task", "list", "--json", "--space", vault).json
+    assert [(task["title"], task["note"], task["line"]) for task in listed["tasks"]] == [
+        ("Feed the kestrel", "Projects/plan.md", 3),
+        ("Old task", "Projects/plan.md", 2),
+    ]
+    done = donna("task", "done", listed["tasks"][0]["id"], "--json", "--space", vault)
+    assert done.json["kind"] == "write"
+    assert re.search(r"- \[x\] Feed the kestrel .* ✅ \d{4}-\d\d-\d\d\n$", (vault / "Projects/plan.md").read_text())
+    assert len(donna("task", "list", "--space", vault).out.splitlines()) == 1
+    assert len(donna("task", "list", "--all", "--space", vault).out.splitlines()) == 2
+    assert donna("undo", "2", "--yes", "--space", vault).code == 0
+    assert (vault / "Projects/plan.md").read_text() == "# Plan\n- [ ] Old task 🔁 every week\n"
+    assert donna("redo", "2", "--yes", "--space", vault).code == 0
+
+
+def test_a_task_begins_a_note_and_needs_consent_for_the_first_commit(donna: Donna, vault: Path) -> None:
+    refused = donna("task", "add", "Feed the kestrel", "--space", vault)
+    assert refused.code == 3
+    assert not (vault / "Inbox").exists()
+    assert donna("task", "add", "Feed the kestrel", "--yes", "--space", vault).code == 0
+    assert (vault / "Inbox/Tasks.md").read_text().startswith("- [ ] Feed the kestrel ➕")
+
+
+def test_a_task_that_is_not_there_or_not_open(donna: Donna, vault: Path) -> None:
+    write(vault, "Projects/plan.md", "- [x] Done already\n")
+    assert donna("task", "list", "--space", vault).code == 1
+    assert donna("task", "done", "nothing", "--space", vault).code == 3
+    (task,) = donna("task", "list", "--all", "--json", "--space", vault).json["tasks"]
+    ran = donna("task", "done", task["id"], "--json", "--space", vault)
+    assert (ran.code, ran.json["reason"]) == (3, "conflict")
+
+
+def test_tasks_are_not_found_twice_beside_their_note(donna: Donna, vault: Path) -> None:
+    write(vault, "todo.md", "- [ ] Feed the falcon\n")
+    hits = donna("search", "falcon", "--json", "--space", vault).json["results"]
+    assert [hit["source_type"] for hit in hits] == ["vault"]
+    asked = donna("search", "falcon in:task", "--json", "--space", vault).json["results"]
+    assert [(hit["source_type"], hit["metadata"]["note"], hit["start_line"]) for hit in asked] == [
+        ("task", "todo.md", 1)
+    ]
+
+
+def test_old_conversations_are_summed_up_and_taken_back(donna: Donna, vault: Path, tmp_path: Path) -> None:
+    rows = [row for day in (1, 2, 3) for row in said(f"s{day}", "Kestrels hover into the wind above the road.",
+            timestamp=f"2024-04-0{day}T10:00:00")]  # fmt: skip
+    donna("chat", "import", jsonl(tmp_path / "t.jsonl", rows), "--space", vault)
+    few = donna("chat", "compress", "--space", vault)
+    assert few.code == 1
+    ran = donna("chat", "compress", "--json", "--space", vault, DONNA_RECALL__COMPRESSION_THRESHOLD="2")
+    assert (ran.code, ran.json["count"]) == (0, 1)
+    assert ran.json["memories"][0]["session_id"] == "s1"
+    without = donna("recall", "kestrels hover", "--json", "-k", "20", "--space", vault).json
+    assert "chat:s1:1-1" in {each["id"] for each in without["cut"] if each["why"] == "compressed"}
+    whole = donna("recall", "kestrels hover", "--all", "--json", "-k", "20", "--space", vault).json
+    assert "chat:s1:1-1" in {each["id"] for each in whole["memories"]}
+    assert donna("chat", "expand", "s1", "--space", vault).code == 0
+    assert donna("chat", "expand", "s1", "--space", vault).code == 1
+
+
+def test_a_rebuilt_index_keeps_what_is_remembered(donna: Donna, vault: Path, talk: Path) -> None:
+    donna("chat", "import", talk, "--space", vault)
+    donna("remember", "The osprey code is 4711.", "--space", vault)
+    state = next((donna.home / "state" / "spaces").iterdir())
+    for file in state.glob("index-*"):
+        file.unlink()
+    assert donna("search", "kestrels in:chat", "--space", vault).code == 0
+    assert donna("search", "osprey code in:memory", "--space", vault).code == 0
+
+
+def test_a_chatgpt_export_through_the_command_line(donna: Donna, vault: Path, tmp_path: Path) -> None:
+    from tests.unit.test_memory_importing import chatgpt
+
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps([chatgpt()]))
+    assert donna("chat", "import", export, "--space", vault).code == 0
+    (hit,) = donna("search", "into the wind in:chat", "--json", "--space", vault).json["results"][:1]
+    assert hit["source_path"].startswith("chatgpt/6512-ab:")
+    assert hit["title"] == "Kestrels, 14 November 2023"

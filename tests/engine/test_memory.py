@@ -1,0 +1,334 @@
+"""Remembering and recalling with a real engine and the real model."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.events import EngineEvent, MemoryIngestFailed
+from donna_tui.memories import CutReason, MemorySource, MemoryType, RecallResult
+from donna_tui.memory.conversations import NewTurn
+from donna_tui.memory.listing import MemoryFilter
+from donna_tui.memorydesk import MemoryDesk
+from donna_tui.results import Filters, SearchRequest
+from tests.engine.helpers import Desk, hide_model, new_desk, open_engine, quick_config
+from tests.unit.memory_parts import jsonl, said
+
+pytestmark = pytest.mark.model
+
+TALK = said(
+    "talk",
+    "I want to learn how kestrels hover above the motorway near Leeds.",
+    "Kestrels fly into the wind at the speed of the wind, so they stay above one place.",
+    "And what do they eat, mostly? I saw one with a vole in April.",
+    "Voles, mice and large insects; they see the ultraviolet traces of voles.",
+    timestamp="2024-04-02T10:00:00",
+)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, model_cache: Path) -> Desk:
+    return new_desk(tmp_path, model_cache)
+
+
+async def import_talk(memory: MemoryDesk, folder: Path, rows: list[dict[str, object]] = TALK) -> None:
+    await memory.import_chat(jsonl(folder / "talk.jsonl", rows))
+    assert await memory.settle()
+
+
+def contents(result: RecallResult) -> list[str]:
+    return [memory.content for memory in result.memories]
+
+
+def why(result: RecallResult) -> dict[str, CutReason]:
+    return {cut.memory.id: cut.why for cut in result.cut}
+
+
+async def test_what_is_remembered_is_found_recalled_and_explained(desk: Desk, tmp_path: Path) -> None:
+    desk.write("Birds/falcons.md", "# Falcons\n\nPeregrine falcons dive at 300 km/h.\n")
+    async with open_engine(desk, watch=False) as running:
+        memory = running.engine.memory
+        await running.engine.sync()
+        (preference,) = await memory.remember("I prefer short answers with numbers in them.")
+        assert preference.memory_type is MemoryType.PROCEDURAL
+        assert preference.importance is not None
+        assert preference.importance.novelty == 1.0
+        assert preference.importance.value == pytest.approx(0.6 + 0.4 * preference.importance.salience)
+        await import_talk(memory, tmp_path)
+        hits = await running.engine.search(
+            SearchRequest(text="flying into the wind", filters=Filters(sources=("chat",)))
+        )
+        assert (hits.hits[0].path, hits.hits[0].uri) == ("talk:2-2", "chat:talk:2-2")
+        assert (hits.hits[0].start_line, hits.hits[0].end_line) == (2, 2)
+        assert {
+            hit.source_type
+            for hit in (
+                await running.engine.search(SearchRequest(text="how fast do falcons dive and kestrels hover"))
+            ).hits
+        } >= {"chat", "vault"}
+        result = await memory.recall("how fast do falcons dive, and how do kestrels hover")
+        assert contents(result)[0] == "I prefer short answers with numbers in them."
+        assert any(each.startswith("Birds/falcons.md: ") for each in contents(result))
+        assert any(each.startswith("2024-04-02 assistant: Kestrels fly into the wind") for each in contents(result))
+        assert result.total_tokens <= result.token_budget
+        assert result.budget_used == result.total_tokens / 2_000
+
+
+async def test_a_hit_that_is_no_note_can_be_read_with_what_stands_around_it(desk: Desk, tmp_path: Path) -> None:
+    desk.write("todo.md", "# Plan\n\n- [ ] Feed the kestrel\n")
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        await import_talk(running.engine.memory, tmp_path)
+        turns = await running.engine.passage("talk:2-2", 2, 2)
+        lines = turns.text.split("\n")
+        assert lines[turns.mark_start - 1].startswith("assistant: Kestrels fly into the wind")
+        assert (turns.mark_start, turns.mark_end) == (3, 3)
+        assert lines[0].startswith("user: I want to learn")
+        (task,) = await running.engine.memory.tasks()
+        note = await running.engine.passage(task.id.removeprefix("task:"), 1, 1)
+        assert (note.path, note.mark_start) == ("todo.md", 3)
+
+
+async def test_the_budget_and_the_number_are_kept_and_what_is_cut_says_why(desk: Desk, tmp_path: Path) -> None:
+    async with open_engine(desk, watch=False) as running:
+        memory = running.engine.memory
+        await import_talk(memory, tmp_path)
+        one = await memory.recall("kestrels hover and eat voles", top_k=1)
+        assert len(one.memories) == 1
+        assert set(why(one).values()) == {CutReason.COUNT}
+        small = await memory.recall("kestrels hover and eat voles", token_budget=45)
+        assert 0 < small.total_tokens <= 45
+        assert CutReason.BUDGET in why(small).values()
+        assert (await memory.recall("kestrels hover", token_budget=0)).memories == ()
+        typed = await memory.recall("kestrels hover", memory_types=(MemoryType.SEMANTIC,))
+        assert typed.memories == ()
+
+
+async def test_where_not_all_preferences_fit_those_of_the_question_come_first(desk: Desk) -> None:
+    async with open_engine(desk, watch=False) as running:
+        memory = running.engine.memory
+        for text in ("I prefer tea with milk.", "I always fly kestrels on Sundays.", "I hate long meetings."):
+            await memory.remember(text)
+        everything = await memory.recall("kestrels")
+        assert contents(everything)[:3] == [
+            "I hate long meetings.", "I always fly kestrels on Sundays.", "I prefer tea with milk.",
+        ]  # fmt: skip
+        small = await memory.recall("which day is for kestrels", token_budget=30)
+        assert contents(small) == ["I always fly kestrels on Sundays."]
+
+
+async def test_what_matters_little_is_kept_and_not_recalled_unless_it_is_pinned(desk: Desk) -> None:
+    async with open_engine(desk, watch=False) as running:
+        memory = running.engine.memory
+        for number in ("one", "two", "three"):
+            await memory.remember(
+                f"the lamp in the hall went out again, {number}", memory_type_hint=MemoryType.EPISODIC
+            )
+        listed = await memory.memories()
+        low = [each for each in listed if each.importance and (each.importance.value or 0) < 0.3]
+        assert len(low) == 2
+        result = await memory.recall("lamp in the hall")
+        assert {each.id for each in result.memories} == {each.id for each in listed} - {each.id for each in low}
+        assert why(result) == {each.id: CutReason.IMPORTANCE for each in low}
+        assert await memory.pin(low[0].id)
+        await memory.settle()
+        again = await memory.recall("lamp in the hall")
+        assert low[0].id in {each.id for each in again.memories}
+        filtered = await memory.memories(MemoryFilter(most_importance=0.3))
+        assert {each.id for each in filtered} == {each.id for each in low}
+
+
+async def test_nothing_sensitive_goes_into_a_prompt_for_another_machine(desk: Desk, tmp_path: Path) -> None:
+    desk.write(
+        "secret.md", "---\ndonna: local-only\n---\nThe kestrel vault opens with 4711.\n- [ ] feed the kestrel vault\n"
+    )
+    async with open_engine(desk, watch=False) as running:
+        memory = running.engine.memory
+        await running.engine.sync()
+        await memory.remember("I always keep the kestrel vault closed.", sensitive=True)
+        await memory.remember("The kestrel vault is in Leeds.", sensitive=True, pinned=True)
+        await memory.import_chat(
+            jsonl(tmp_path / "t.jsonl", said("s", "The kestrel vault is next to the old station.")), sensitive=True
+        )
+        await memory.settle()
+        local = await memory.recall("where is the kestrel vault", top_k=9)
+        assert {each.source for each in local.memories} == {MemorySource.VAULT, MemorySource.MEMORY}
+        assert len(local.memories) == 3
+        for types in (None, tuple(MemoryType)):
+            remote = await memory.recall("where is the kestrel vault", top_k=9, memory_types=types, remote=True)
+            assert (remote.memories, remote.cut) == ((), ())
+
+
+async def test_a_summary_stands_for_its_session_and_the_archive_stays(desk: Desk, tmp_path: Path) -> None:
+    config = quick_config(recall={"compression_threshold": 2})
+    rows = [
+        row
+        for day in (1, 2, 3)
+        for row in said(f"s{day}", *(each["text"] for each in TALK), timestamp=f"2024-04-0{day}T10:00:00")
+    ]
+    async with open_engine(desk, watch=False, config=config) as running:
+        memory = running.engine.memory
+        await import_talk(memory, tmp_path, rows)
+        (summary,) = await memory.compress()
+        assert await memory.compress() == ()
+        await memory.settle()
+        result = await memory.recall("how do kestrels hover", top_k=20)
+        assert summary.id in {each.id for each in result.memories}
+        assert not any(each.session_id == "s1" for each in result.memories if each.source is MemorySource.CHAT)
+        assert CutReason.COMPRESSED in why(result).values()
+        archive = await memory.recall("how do kestrels hover", top_k=20, include_compressed=True)
+        assert any(each.compressed and each.session_id == "s1" for each in archive.memories)
+        assert await memory.expand("s1")
+        await memory.settle()
+        undone = await memory.recall("how do kestrels hover", top_k=20)
+        assert summary.id not in {each.id for each in undone.memories}
+
+
+async def test_forgetting_and_correcting(desk: Desk) -> None:
+    async with open_engine(desk, watch=False) as running:
+        memory = running.engine.memory
+        (port,) = await memory.remember("The gateway runs on port 8080.")
+        correction = await memory.correct(port.id, "The gateway runs on port 9090.", query="which port")
+        await memory.settle()
+        found = {each.source: each.content for each in await memory.memories()}
+        assert found[MemorySource.MEMORY] == "The gateway runs on port 9090."
+        assert found[MemorySource.CORRECTION].startswith("Field content changed from The gateway runs on port 8080.")
+        hits = (await running.engine.search(SearchRequest(text="gateway port 9090 in:memory"))).hits
+        assert await memory.forget(hits[0].chunk_id)
+        assert await memory.forget(f"correction:{correction.id}", for_good=True)
+        await memory.settle()
+        assert await memory.count() == 0
+
+
+async def test_an_engine_that_stays_follows_what_another_process_says(desk: Desk, tmp_path: Path) -> None:
+    async with open_engine(desk) as keeper, open_engine(desk, watch=False) as guest:
+        await keeper.settled()
+        assert guest.engine.read_only
+        (said_here,) = await guest.engine.memory.remember("The gateway runs on port 8080.", patience=0.1)
+        assert said_here.importance is None
+        await keeper.until_found("gateway port in:memory", said_here.source_id, mode="hybrid")
+        await guest.engine.memory.forget(said_here.id)
+        await keeper.until_lost("gateway port in:memory", said_here.source_id)
+
+
+async def test_a_new_index_has_the_memory_before_it_is_used(desk: Desk, tmp_path: Path) -> None:
+    async with open_engine(desk, watch=False) as running:
+        await import_talk(running.engine.memory, tmp_path)
+        await running.engine.memory.remember("The gateway runs on port 8080.")
+        before = desk.rows("SELECT source_type, source_id FROM memory_documents ORDER BY 1, 2")
+    smaller = quick_config(embedding={"max_tokens": 64, "chunk_overlap": 8})
+    async with open_engine(desk, watch=False, config=smaller) as running:
+        await running.engine.sync()
+    assert desk.database.name == "index-2.db"
+    assert desk.rows("SELECT source_type, source_id FROM memory_documents ORDER BY 1, 2") == before
+    assert desk.rows("SELECT count(*) FROM memory_scores WHERE novelty IS NULL") == [(0,)]
+
+
+async def test_notes_that_go_take_their_tasks_and_nothing_else_with_them(desk: Desk, tmp_path: Path) -> None:
+    for number in range(4):
+        desk.write(f"n{number}.md", f"- [ ] Task number {number}\n")
+    async with open_engine(desk) as running:
+        await running.settled()
+        await import_talk(running.engine.memory, tmp_path)
+        assert len(await running.engine.memory.tasks()) == 4
+        (desk.root / "n0.md").rename(desk.root / "moved.md")
+        await running.until_renamed("n0.md", "moved.md")
+        (desk.root / "n1.md").unlink()
+        await running.until_lost("Task number", "n1.md")
+        notes = [task.note for task in await running.engine.memory.tasks()]
+        assert sorted(notes) == ["moved.md", "n2.md", "n3.md"]
+        assert await running.engine.memory.count(MemoryFilter(sources=(MemorySource.CHAT,))) == 4
+        assert running.engine.status().coverage.notes == 3
+
+
+async def test_backfilling_twice_changes_no_row(desk: Desk, tmp_path: Path) -> None:
+    desk.write("a.md", "- [ ] One\n- [x] Two\n")
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        await import_talk(running.engine.memory, tmp_path)
+        before = desk.rows("SELECT id, source_id, content_hash FROM memory_documents ORDER BY id")
+        for _ in range(2):
+            rows = [await running.engine.backfill(source) for source in MemorySource]
+            assert {(row.source, row.state) for row in rows} == {(source.value, "ok") for source in MemorySource}
+        assert desk.rows("SELECT id, source_id, content_hash FROM memory_documents ORDER BY id") == before
+
+
+async def test_one_source_that_fails_does_not_stop_the_others(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_engine(desk, watch=False) as running:
+        await import_talk(running.engine.memory, tmp_path)
+
+        def broken(*args: object) -> object:
+            raise RuntimeError("a fault")
+
+        monkeypatch.setattr("donna_tui.memory.derive.title_of", broken)
+        rows = {source: (await running.engine.backfill(source)).state for source in MemorySource}
+        assert rows == {**dict.fromkeys(MemorySource, "ok"), MemorySource.CHAT: "failed"}
+
+
+async def test_without_a_model_recall_goes_by_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_model(monkeypatch)
+    desk = new_desk(tmp_path)
+    async with open_engine(desk, watch=False) as running:
+        memory = running.engine.memory
+        await import_talk(memory, tmp_path)
+        (told,) = await memory.remember("I prefer short answers.")
+        assert told.importance is not None
+        assert told.importance.value is None
+        result = await memory.recall("kestrels motorway")
+        assert len(result.memories) > 1
+        assert "by words only" in result.note
+
+
+async def test_a_reranker_that_is_missing_is_said(desk: Desk, tmp_path: Path) -> None:
+    config = quick_config(recall={"reranker_enabled": True, "reranker_model": str(tmp_path / "none")})
+    async with open_engine(desk, watch=False, config=config) as running:
+        await import_talk(running.engine.memory, tmp_path)
+        result = await running.engine.memory.recall("how do kestrels hover")
+        assert result.memories
+        assert "ranked by a blend: there is no cross-encoder" in result.note
+
+
+async def test_events_tell_counts_and_no_text(desk: Desk, tmp_path: Path) -> None:
+    desk.write("a.md", "- [ ] One\n")
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        await import_talk(running.engine.memory, tmp_path)
+        await running.engine.memory.remember("The gateway runs on port 8080.")
+        await running.engine.backfill(MemorySource.CHAT)
+    names = {event.name for event in running.events}
+    assert {"memory_ingest_chat_turn", "memory_ingest_task", "memory_ingest_memory", "memory_backfill_done"} <= names
+    assert not any(_holds(event, "kestrel") or _holds(event, "8080") for event in running.events)
+    assert not running.said(MemoryIngestFailed)
+
+
+def _holds(event: EngineEvent, text: str) -> bool:
+    return text in str(event).lower()
+
+
+def test_the_configuration_is_that_of_the_seed() -> None:
+    recall = MemoryConfig().recall
+    assert (recall.memories, recall.token_budget, recall.reranker_enabled) == (5, 2_000, False)
+
+
+async def test_a_conversation_that_goes_on(desk: Desk) -> None:
+    async with open_engine(desk) as running:
+        memory = running.engine.memory
+        await running.settled()
+        for role in ("user", "assistant"):
+            text = f"The {role} says something about kestrels and their prey."
+            await memory.say([NewTurn(session="live", role=role, speaker=role, text=text, at=1.7e9)])
+        await eventually_listed(memory, "chat:live:1-1")
+        assert [each.closed for each in await memory.sessions()] == [False]
+
+
+async def eventually_listed(memory: MemoryDesk, identity: str) -> None:
+    for _ in range(400):
+        if any(each.id == identity for each in await memory.memories()):
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail(f"{identity} was never listed")

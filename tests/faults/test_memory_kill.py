@@ -1,0 +1,95 @@
+"""Killed at any moment while it imports, Donna has lost no turn that it told of, and doing it again completes it."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from donna_tui.memory.book import open_book
+from donna_tui.memory.conversations import list_sessions, read_turns
+from tests.unit.memory_parts import Desk, import_file, jsonl, said
+
+SEED = 20_260_101
+ROUNDS = 4
+REPOSITORY = Path(__file__).parent.parent.parent
+SESSIONS = 20
+TURNS = 40
+
+CHILD = """
+import sys
+from pathlib import Path
+from donna_tui.memory import importing
+from donna_tui.memory.book import open_book
+from donna_tui.memory.conversations import Recorder
+importing.BATCH = 50
+steps = importing.Import(Recorder(open_book(Path(sys.argv[1])))).run(Path(sys.argv[2]))
+for _, turns in steps:
+    print(turns, flush=True)
+    if sys.stdin.readline() == "":
+        break
+print("done", flush=True)
+"""
+
+
+def rows() -> list[object]:
+    return [
+        row
+        for number in range(SESSIONS)
+        for row in said(f"s{number:03}", *(f"turn {n} of {number}: kestrels and voles" for n in range(1, TURNS + 1)))
+    ]
+
+
+def child(state: Path, file: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(state), str(file)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+
+
+def everything(state: Path) -> list[tuple[str, list[tuple[int, str]]]]:
+    book = open_book(state)
+    try:
+        names = sorted(each.name for each in list_sessions(book.database))
+        keys = dict(book.database.rows("SELECT name, id FROM sessions"))
+        return [(name, [(t.number, t.text) for t in read_turns(book.database, keys[name])]) for name in names]
+    finally:
+        book.close()
+
+
+def test_no_turn_that_was_told_is_lost_and_a_second_run_completes_the_first(tmp_path: Path) -> None:
+    file = jsonl(tmp_path / "t.jsonl", rows())
+    (tmp_path / "clean").mkdir()
+    clean = Desk(tmp_path / "clean")
+    import_file(clean.book, file)
+    clean.follow()
+    expected_documents = clean.sources()
+    clean.close()
+    expected = everything(clean.folder)
+    chance = random.Random(SEED)
+    for number in range(ROUNDS):
+        base = tmp_path / f"round{number}"
+        base.mkdir()
+        desk = Desk(base)
+        process = child(desk.folder, file)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        told = 0
+        for _ in range(chance.randrange(1, 12)):
+            told = int(process.stdout.readline())
+            process.stdin.write("on\n")
+            process.stdin.flush()
+        process.kill()
+        process.communicate()
+        stored = sum(len(turns) for _, turns in everything(desk.folder))
+        assert stored >= told > 0
+        desk.follow()
+        report = import_file(desk.book, file)
+        assert report.turns + stored == SESSIONS * TURNS
+        desk.follow()
+        assert everything(desk.folder) == expected
+        assert desk.sources() == expected_documents
+        desk.close()
