@@ -103,6 +103,8 @@ class GitCommand:
             process.kill()
             process.communicate()
             raise failed(f"git {arguments[0]} did not answer within {DEADLINE_SECONDS:.0f} seconds") from None
+        if process.returncode < 0:
+            raise failed(f"git {arguments[0]} was stopped before it was done")
         return Answer(process.returncode, output, _complaint(complaint))
 
     def run(self, *arguments: str, given: bytes = b"", index: Path | None = None) -> Answer:
@@ -130,6 +132,8 @@ class GitCommand:
             )
         except GitCommandNotFound:
             raise _not_installed() from None
+        except OSError as error:
+            raise failed(f"git cannot be started: {(error.strerror or 'unknown error').lower()}") from error
 
     def _runner(self) -> Git:
         if self._git is None:
@@ -177,6 +181,13 @@ _MEANINGS = (
         "try again; if no git program is running, remove the .lock file that git names",
     ),
     ("No space left on device", Reason.DISK_FULL, "the disk is full", "free some space and try again"),
+    ("Out of diskspace", Reason.DISK_FULL, "the disk is full", "free some space and try again"),
+    (
+        "couldn't write '",
+        Reason.IO_ERROR,
+        "git cannot write to its own folder: perhaps the disk is full",
+        "free some space and try again",
+    ),
     ("Disk quota exceeded", Reason.DISK_FULL, "the disk quota is used up", "free some space and try again"),
     (
         "insufficient permission",

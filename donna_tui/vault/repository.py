@@ -133,6 +133,8 @@ class GitRepo:
     def tip(self) -> Tip:
         """What is checked out, and the newest record."""
         branch = self.command.ask("symbolic-ref", "--quiet", "HEAD")
+        if branch.status not in (0, 1):
+            raise refusal("symbolic-ref", branch.complaint)
         commit, record = self._commits("HEAD", self._records())
         return Tip(branch.line if branch.status == 0 else "HEAD", commit, record)
 

@@ -241,3 +241,20 @@ def test_a_chatgpt_export_through_the_command_line(donna: Donna, vault: Path, tm
     (hit,) = donna("search", "into the wind in:chat", "--json", "--space", vault).json["results"][:1]
     assert hit["source_path"].startswith("chatgpt/6512-ab:")
     assert hit["title"] == "Kestrels, 14 November 2023"
+
+
+def test_turns_are_measured(donna: Donna, tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    rows = [{**row, "user_id": person, "dia_id": f"D{row['turn']}"} for person in ("ann", "bo") for row in TALK]
+    jsonl(folder / "turns.jsonl", [{**row, "session_id": f"{row['user_id']}/1"} for row in rows])
+    asked = [
+        {"id": "1", "query": "what flies into the wind", "vault": "ann", "gold": [{"dia_id": "D2"}]},
+        {"id": "2", "query": "hover motorway", "vault": "bo", "gold": [{"session_id": "bo/1", "turns": [1]}]},
+        {"id": "3", "query": "zzzunheardof", "vault": "bo", "answerable": False},
+    ]
+    jsonl(folder / "queries.jsonl", asked)
+    (row,) = donna("eval", "--turns", "--mode", "keyword", "--json", folder).json["rows"]
+    assert (row["name"], row["count"], row["abstained"]) == ("talks (turns)", 3, 1.0)
+    assert (row["scores"]["place_1"], row["scores"]["ndcg"]) == (1.0, 1.0)
+    assert donna("eval", "--turns", tmp_path).code == 2

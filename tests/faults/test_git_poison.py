@@ -56,7 +56,7 @@ def everything(user: User, vault: Path, writer: VaultWriter) -> None:
     at_first = tree_of(vault)
     history = writer.history
     writer.recover()
-    assert not history.outside() & set(NOTES)
+    assert not set(history.outside()) & set(NOTES)
     writer.write("Inbox/new.md", "new\r\nlines $Id$\n")
     writer.write("Projects/one.md", "# One\n\nrewritten\n")
     writer.move("Projects/one.md", "Projects/uno.md")
@@ -72,7 +72,7 @@ def everything(user: User, vault: Path, writer: VaultWriter) -> None:
     assert tree_of(vault) == at_first
     writer.redo(4)
     (vault / "Projects/part.md").write_text("edited outside\n")
-    assert history.outside() & {"Projects/part.md", "Projects/two.md"} == {"Projects/part.md"}
+    assert set(history.outside()) & {"Projects/part.md", "Projects/two.md"} == {"Projects/part.md"}
     assert history.outside_change("Projects/part.md") is not None
     revisions = history.revisions()
     assert [each.subject for each in revisions[:2]] == ["Redo 4 operations", "Undo 4 operations"]
