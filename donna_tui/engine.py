@@ -42,7 +42,7 @@ from donna_tui.search.hybrid import Settings
 from donna_tui.search.why_not import WhyNot
 from donna_tui.space import Space, remember
 from donna_tui.status import Status
-from donna_tui.supervisor import Supervisor
+from donna_tui.supervisor import Supervisor, set_within
 from donna_tui.tenure import Tenure
 from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
 from donna_tui.tools.passage import Passage, read_passage
@@ -207,8 +207,7 @@ class Engine:
         while not self.model_known.is_set():
             if self._tasks.failure:
                 raise self._tasks.failure
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.model_known.wait(), 0.1)
+            await set_within(self.model_known, 0.1)
 
     # Building
 

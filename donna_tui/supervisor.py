@@ -68,3 +68,15 @@ class Supervisor:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def set_within(event: asyncio.Event, seconds: float | None) -> bool:
+    """Wait until the event is set, but no longer than so many seconds; whether it is.
+
+    `asyncio.wait_for` of Python 3.11 loses a cancellation that comes in the very turn in which the event is set.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False

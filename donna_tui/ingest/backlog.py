@@ -14,6 +14,7 @@ from donna_tui.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed, Pr
 from donna_tui.index.invocations import EMBEDS, InputHash, Invocation, record
 from donna_tui.index.packing import Vector
 from donna_tui.index.store import MemoryStore, PendingChunk
+from donna_tui.supervisor import set_within
 
 BATCH = 32
 """Chunks a round: a saved edit waits for one round at the most, about 0.2 s on two cores."""
@@ -75,13 +76,12 @@ class EmbeddingBacklog:
         """Wait for new work, idle even if something failed: nobody should wait for what may never come."""
         if not self._work.is_set():
             self.idle.set()
-        try:
-            await asyncio.wait_for(self._work.wait(), RETRY_SECONDS if self._failed else None)
+        if await set_within(self._work, RETRY_SECONDS if self._failed else None):
             self._work.clear()
-        except TimeoutError:
-            for path in list(self._failed):
-                self._recovered(path)
-            await self._write(self._store.retry_failed)
+            return
+        for path in list(self._failed):
+            self._recovered(path)
+        await self._write(self._store.retry_failed)
 
     async def _round(self, batch: list[PendingChunk]) -> bool:
         """Give these chunks their vectors. False if not one of them got any."""

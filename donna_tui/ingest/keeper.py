@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from donna_tui.ingest.progress import retry_due
 from donna_tui.ingest.queue import Job
 from donna_tui.ingest.watcher import Watcher
 from donna_tui.search.desk import SearchDesk
-from donna_tui.supervisor import Supervisor
+from donna_tui.supervisor import Supervisor, set_within
 
 FULL_COMPARISON_SECONDS = 600.0
 ROUTINE = "every ten minutes"
@@ -114,8 +113,7 @@ class Keeper:
             if why == ROUTINE:
                 await self.indexes.drop_unused_vectors()
             why = ROUTINE
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._root_lost.wait(), FULL_COMPARISON_SECONDS)
+            await set_within(self._root_lost, FULL_COMPARISON_SECONDS)
             self._root_lost.clear()
 
     async def _wait_for_root(self, error: VaultReadError) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -14,6 +13,7 @@ from donna_tui.ingest.pipeline import Pipeline
 from donna_tui.ingest.worker import FLUSH_SECONDS, PASSING, PAUSE_SECONDS
 from donna_tui.memory.follower import FeedParts, Follower
 from donna_tui.memory.scores import score_waiting, waiting
+from donna_tui.supervisor import set_within
 from donna_tui.vault.client import VaultNote
 
 LOOK_SECONDS = 1.0
@@ -69,8 +69,7 @@ class MemoryFeed:
                 self._busy = False
             self._recovered()
             pause = EMBEDDING_SECONDS if self._unscored and self._pipeline.backlog else LOOK_SECONDS
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._asked.wait(), pause)
+            await set_within(self._asked, pause)
 
     async def _round(self) -> None:
         await self._step_through(self._follower.follow())

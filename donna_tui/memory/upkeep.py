@@ -29,7 +29,8 @@ async def settled(keeper: Keeper, patience: float) -> bool:
     """Wait until the indexes hold what is remembered, for so many seconds at the most; whether they do."""
     look(keeper)
     try:
-        await asyncio.wait_for(keeper.indexes.settled(), patience)
+        async with asyncio.timeout(patience):
+            await keeper.indexes.settled()
     except (TimeoutError, DonnaError):
         return False
     return True

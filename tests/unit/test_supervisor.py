@@ -9,7 +9,7 @@ import pytest
 from donna_tui import supervisor as supervisor_module
 from donna_tui.errors import DatabaseError, Reason
 from donna_tui.events import EngineEvent, EventHub, ProblemCleared, ProblemRaised
-from donna_tui.supervisor import Supervisor
+from donna_tui.supervisor import Supervisor, set_within
 
 
 class Bench:
@@ -122,3 +122,30 @@ async def test_a_task_that_works_again_is_no_problem_any_more(monkeypatch: pytes
         await asyncio.sleep(0.01)
     await bench.supervisor.stop()
     assert [event.reason for event in bench.events if isinstance(event, ProblemCleared)] == [Reason.DISK_FULL]
+
+
+async def test_a_task_that_is_stopped_in_the_turn_in_which_its_event_is_set_ends() -> None:
+    bench, asked, rounds = Bench(), asyncio.Event(), 0
+
+    async def work() -> None:
+        nonlocal rounds
+        while True:
+            await set_within(asked, 60)
+            rounds += 1
+            asked.clear()
+
+    bench.supervisor.start("waiting", work)
+    await asyncio.sleep(0.01)
+    asked.set()
+    await asyncio.sleep(0)
+    async with asyncio.timeout(10):
+        await bench.supervisor.stop()
+    assert rounds <= 1
+
+
+async def test_waiting_for_an_event_ends_with_it_or_with_the_time() -> None:
+    event = asyncio.Event()
+    assert not await set_within(event, 0.01)
+    event.set()
+    assert await set_within(event, 60)
+    assert await set_within(event, None)
