@@ -39,7 +39,8 @@ test: $(VENV)/.dev
 	@$(BIN)/pytest -n 2 -m "not stress"
 
 stress: $(VENV)/.dev
-	@$(BIN)/pytest -m stress
+	@$(BIN)/pytest -m stress --hypothesis-profile=search
+	@$(BIN)/pytest tests/property -m "not stress" --hypothesis-profile=search
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench

@@ -115,11 +115,12 @@ class Engine:
     def _open_vault(self) -> VaultDesk:
         """Its import takes longer than a search does, and only who stays needs it."""
         from donna_tui.vault.open import open_writer
+        from donna_tui.vault.shelf import EditShelf
         from donna_tui.vault.targets import EVERYWHERE
         from donna_tui.vaultdesk import VaultDesk, announce
 
         writer = open_writer(self._config, self.space, announce(self.hub), allowlist=(EVERYWHERE,))
-        return VaultDesk(self._client, writer, self._read)
+        return VaultDesk(self._client, writer, self._read, EditShelf(self.space.state / "edits"))
 
     @property
     def notes(self) -> VaultDesk:

@@ -1,4 +1,4 @@
-"""Notes as the Vault screen and the verbs show them: a row of the tree, a text to read, a line with its origin."""
+"""Notes as the Vault screen and the verbs show them: a row of the tree, a text, a line with its origin, an edit."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ class NoteState(StrEnum):
     SENSITIVE = "sensitive"
     NOT_INDEXED = "not_indexed"
     PENDING = "pending"
+    UNWRITTEN = "unwritten"
+    """Somebody began to edit it here, and what they typed is not written yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,4 +60,18 @@ class BlameLine:
     commit: str
     at: float
     author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What somebody wrote and nobody wrote to disk yet.
+
+    `base` is the text that it began with and `etag` the version of the file that held it; None stands for a note that
+    does not exist yet.
+    """
+
+    path: str
+    base: str
+    etag: str | None
     text: str

@@ -13,11 +13,12 @@ from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import EventHub, ProblemRaised, VaultWritten
 from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
-from donna_tui.notes import BlameLine, NoteRow, NoteState, NoteText
+from donna_tui.notes import BlameLine, Edit, NoteRow, NoteState, NoteText
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, etag_of
 from donna_tui.vault.client import Entry, VaultClient
 from donna_tui.vault.seen import expecting
+from donna_tui.vault.shelf import EditShelf
 from donna_tui.vault.writer import VaultWriter, Written
 
 P = ParamSpec("P")
@@ -34,10 +35,12 @@ class VaultDesk:
         client: VaultClient,
         writer: VaultWriter,
         read_index: Callable[[Callable[[Database], Any]], Awaitable[Any]],
+        shelf: EditShelf,
     ) -> None:
         self._client = client
         self._writer = writer
         self._read_index = read_index
+        self._shelf = shelf
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-vault")
 
     async def recover(self, hub: EventHub) -> None:
@@ -114,6 +117,18 @@ class VaultDesk:
     async def create_repository(self) -> None:
         """Begin a history, after the user agreed."""
         await self._run(self._writer.init_if_missing)
+
+    async def waiting_edits(self) -> tuple[Edit, ...]:
+        """Edits that were begun and not written, also by a program that was stopped."""
+        return await self._run(self._shelf.edits)
+
+    async def keep_edit(self, edit: Edit) -> None:
+        """Keep an edit that is not written yet."""
+        await self._run(self._shelf.keep, edit)
+
+    async def drop_edit(self, path: str) -> None:
+        """Forget the edit of a note."""
+        await self._run(self._shelf.drop, path)
 
     async def close(self) -> None:
         """Wait for what is being written."""

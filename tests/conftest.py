@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import prepare_model
 from tests.git_vaults import memory_folder
 
 REPOSITORY = Path(__file__).parent.parent
+
+settings.register_profile("check", derandomize=True)
+settings.register_profile("search")
+settings.load_profile("check")  # the same examples at each run; `make stress` looks for new ones
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -76,7 +76,8 @@ def _within(text: str, limit: int) -> str:
     spans = _ESTIMATE.spans(text)
     if len(spans) <= limit:
         return text
-    end = spans[limit - 2][1]
+    ends = (spans[each][1] for each in range(limit - 2, -1, -1) if spans[each + 1][0] >= spans[each][1])
+    end = next(ends, 0)  # one character may be several tokens, which stay together
     kept = text[:end] if text[end].isspace() else text[:end].rpartition(" ")[0] or text[:end]
     return kept + GAP
 

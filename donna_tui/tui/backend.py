@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from donna_tui.events import Listener
-from donna_tui.notes import BlameLine, NoteRow, NoteText
+from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
@@ -91,6 +91,15 @@ class VaultBackend(Protocol):
 
     async def create_repository(self) -> None:
         """Begin a history, after the user agreed."""
+
+    async def waiting_edits(self) -> tuple[Edit, ...]:
+        """Edits that were begun and not written, also by a program that was stopped."""
+
+    async def keep_edit(self, edit: Edit) -> None:
+        """Keep an edit that is not written yet."""
+
+    async def drop_edit(self, path: str) -> None:
+        """Forget the edit of a note."""
 
 
 class Backend(Protocol):

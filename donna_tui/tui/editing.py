@@ -4,26 +4,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from donna_tui.errors import Reason, VaultWriteError
 
 _LONGEST_NAME = 80
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """What somebody wrote and nobody wrote to disk yet.
-
-    `base` is the text that it began with and `etag` the version of the file that held it; None stands for a note that
-    does not exist yet.
-    """
-
-    path: str
-    base: str
-    etag: str | None
-    text: str
 
 
 class EditCopy:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from donna_tui.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.paths import private_folder
+from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.vault.changes import BlobChange, Operation, OperationKind
-from donna_tui.vault.files import MARK, refused_write
+from donna_tui.vault.durable import remove_durably, write_durably
+from donna_tui.vault.files import MARK
 from donna_tui.vault.repository import Tip
 
 
@@ -40,26 +38,11 @@ class Journal:
     """Keeps at most one intent, in Donna's own folder for the space."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._path = folder / "intent.json"
 
     def write(self, intent: Intent) -> None:
         """Keep an intent, durably. Raises VaultWriteError."""
-        pending = self._path.with_suffix(".new")
-        try:
-            private_folder(self._folder)
-            with pending.open("w", encoding="utf-8") as file:
-                json.dump(asdict(intent), file)
-                file.flush()
-                os.fsync(file.fileno())
-            pending.replace(self._path)
-            self._sync()
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                pending.unlink()
-            raise refused_write(error, "") from error
-        except DonnaError as error:
-            raise VaultWriteError(error.reason, error.message, hint=error.hint) from error
+        write_durably(self._path, json.dumps(asdict(intent)))
 
     def read(self) -> Intent | None:
         """The intent that was not cleared; None if there is none, or none that was whole. Raises VaultWriteError."""
@@ -74,16 +57,7 @@ class Journal:
 
     def clear(self) -> None:
         """Forget the intent: the write is done, or is not to be done."""
-        with contextlib.suppress(OSError):
-            self._path.unlink()
-            self._sync()
-
-    def _sync(self) -> None:
-        folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        remove_durably(self._path)
 
 
 def _intent(raw: dict[str, object]) -> Intent:

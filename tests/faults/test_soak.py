@@ -64,13 +64,18 @@ def use(terminal: Terminal, chance: random.Random) -> None:
     del terminal.written[:-10_000]
 
 
+@pytest.mark.model
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 @pytest.mark.parametrize("seconds", [12, pytest.param(600, marks=pytest.mark.stress)])
-def test_a_long_day_leaves_memory_descriptors_and_index_as_they_were(tmp_path: Path, seconds: int) -> None:
+def test_a_long_day_leaves_memory_descriptors_and_index_as_they_were(
+    tmp_path: Path, model_cache: Path, seconds: int
+) -> None:
     vault, home, chance = tmp_path / "vault", tmp_path / "home", random.Random(1)
+    (home / "cache").mkdir(parents=True)
+    (home / "cache" / "models").symlink_to(model_cache / "models", target_is_directory=True)
     shutil.copytree(resource("vault_templates", "demo"), vault)
     with python_in_terminal("-m", "donna_tui", str(vault), DONNA_HOME=str(home)) as terminal:
-        terminal.wait_for("all folders")
+        terminal.wait_for("words and meaning ready")
         for turn in range(5):
             edit(vault, chance, turn)
             use(terminal, chance)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from donna_tui.text.chunker import CHARS_PER_TOKEN, Chunk, chunk_markdown, embedding_text
@@ -60,6 +60,7 @@ def check(text: str, title: str, counter: TokenCounter, max_tokens: int, overlap
 
 
 @settings(deadline=None, max_examples=600)
+@example("word ", "0:0:각", (32, 0), 0)
 @given(TEXTS | st.text(max_size=400), st.text(max_size=80), WINDOWS, st.integers(0, 40))
 def test_promises_by_the_estimate(text: str, title: str, window: tuple[int, int], skipped: int) -> None:
     starts = line_starts(text)

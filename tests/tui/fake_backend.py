@@ -10,7 +10,7 @@ from typing import Any
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.events import EngineEvent, Listener
-from donna_tui.notes import BlameLine, NoteRow, NoteText
+from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
 from donna_tui.tui.backend import Passage
@@ -244,6 +244,18 @@ class FakeBackend:
         await self._enter("create_repository")
         self.vault.has_repository = True
         self.vault.recorded = dict(self.vault.files)
+
+    async def waiting_edits(self) -> tuple[Edit, ...]:
+        await self._enter("waiting_edits")
+        return tuple(self.vault.edits.values())
+
+    async def keep_edit(self, edit: Edit) -> None:
+        await self._enter("keep_edit", edit, key=edit.path)
+        self.vault.edits[edit.path] = edit
+
+    async def drop_edit(self, path: str) -> None:
+        await self._enter("drop_edit", path, key=path)
+        self.vault.edits.pop(path, None)
 
     def _play(self) -> None:
         if self._started and self.listeners:

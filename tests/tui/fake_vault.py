@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.notes import BlameLine, NoteRow, NoteState, NoteText
+from donna_tui.notes import BlameLine, Edit, NoteRow, NoteState, NoteText
 from donna_tui.vault.changes import (
     BlobChange,
     Change,
@@ -37,6 +37,7 @@ class FakeVault:
     changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     undo_stack: list[Operation] = field(default_factory=list)
     redo_stack: list[Operation] = field(default_factory=list)
+    edits: dict[str, Edit] = field(default_factory=dict)
 
     @classmethod
     def of(cls, notes: dict[str, str], at: float) -> FakeVault:

@@ -12,7 +12,9 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.notes import Edit
 from donna_tui.tui.external import External
+from donna_tui.tui.screens import edit as edit_screen
 from donna_tui.tui.screens.ask_path import AskPath
 from donna_tui.tui.screens.conflict import ConflictScreen
 from donna_tui.tui.screens.edit import EditScreen, NoteField
@@ -20,7 +22,7 @@ from donna_tui.tui.screens.picker import Picker
 from donna_tui.tui.screens.plan import PlanScreen
 from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.screens.three_way import ThreeWayScreen
-from donna_tui.vault.changes import OperationKind
+from donna_tui.vault.changes import OperationKind, etag_of
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend
@@ -130,7 +132,8 @@ async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.Mon
 
 
 async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with driving(scenarios.normal()) as donna:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "No.\n")
         await donna.go_to(PRIYA)
         await donna.press("X")
@@ -140,14 +143,15 @@ async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch
         await donna.press("escape")
         await back(donna)
         await donna.press("X", "j", "k", "X")
-        assert donna.vault.waiting_edits == (PRIYA,)
+        assert list(backend.vault.edits) == [PRIYA]
         await donna.press("X")
-        assert donna.vault.waiting_edits == ()
+        await donna.until(lambda: backend.vault.edits == {}, "it is dropped")
         assert "your edit waits" not in donna.screen_text()
 
 
-async def test_leaving_donna_with_an_edit_that_waits_asks_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with driving(scenarios.normal()) as donna:
+async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "Wait.\n")
         await donna.go_to(PRIYA)
         await donna.press("e")
@@ -155,10 +159,74 @@ async def test_leaving_donna_with_an_edit_that_waits_asks_once(monkeypatch: pyte
         await donna.press("escape")
         await back(donna)
         await donna.press("ctrl+q")
+        await donna.until(lambda: not donna.app.is_running, "it leaves")
+    later = scenarios.normal()
+    later.vault.edits = backend.vault.edits
+    async with driving(later) as donna:
+        await donna.until(lambda: "is not written yet. It waits in the vault." in notices(donna.app), "it says so")
+        await donna.go_to(PRIYA)
+        assert "your edit waits, not written" in donna.screen_text()
+        editor(monkeypatch, donna, lambda text: text)
+        await donna.press("e")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    assert later.vault.files[PRIYA].endswith(b"Wait.\n")
+    assert later.vault.edits == {}
+
+
+async def test_leaving_with_an_edit_that_the_disk_does_not_take_asks_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    backend.failures["keep_edit", ""] = VaultWriteError(Reason.DISK_FULL, "the disk is full")
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, lambda text: text + "Wait.\n")
+        await donna.go_to(PRIYA)
+        await donna.press("e")
+        await plan(donna)
+        assert "Your edit is not kept on disk for now" in notices(donna.app)
+        await donna.press("escape")
+        await back(donna)
+        await donna.press("ctrl+q")
         assert donna.app.is_running
-        assert "is not written yet" in notices(donna.app)
+        assert "cannot be kept on disk" in notices(donna.app)
         await donna.press("ctrl+q")
         await donna.until(lambda: not donna.app.is_running, "it leaves")
+
+
+async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_one() -> None:
+    backend = scenarios.normal()
+    gone = Edit("Gone.md", "old\n", etag_of(b"old\n"), "old\nand new\n")
+    backend.vault.edits = {gone.path: gone}
+    async with driving(backend) as donna:
+        donna.main.action_view_vault()
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        donna.vault.note_tree.reveal(gone.path)
+        await donna.until(lambda: donna.vault.note is not None, "what waits is there")
+        await donna.rest()
+        assert "unwritten" in donna.screen_text()
+        await donna.press("i")
+        await donna.window(EditScreen)
+        assert "and new" in donna.screen_text()
+        await donna.press("escape")
+        await donna.window(ConflictScreen)
+        await donna.press("c")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    assert backend.vault.files[gone.path] == b"old\nand new\n"
+    assert backend.vault.edits == {}
+
+
+async def test_what_is_typed_is_kept_while_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edit_screen, "KEEP_SECONDS", 0.01)
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.go_to(PRIYA)
+        await donna.press("i")
+        await donna.window(EditScreen)
+        await donna.type("Half a thou")
+        await donna.until(lambda: PRIYA in backend.vault.edits, "it is kept")
+        await donna.until(lambda: backend.vault.edits[PRIYA].text.startswith("Half a thou"), "all of it is kept")
 
 
 async def test_an_editor_with_a_window_of_its_own_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from textual.containers import Horizontal
 from textual.getters import query_one
 
 from donna_tui.errors import DonnaError
+from donna_tui.notes import NoteText
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.outside import Outside
@@ -38,13 +39,21 @@ class NoteActions(Horizontal):
         self._drops = ""
 
     @property
-    def waiting_edits(self) -> tuple[str, ...]:
-        """The notes with an edit that was begun and not written."""
-        return tuple(self._writing.edits) if self._writing is not None else ()
+    def unkept_edits(self) -> tuple[str, ...]:
+        """The notes with an edit that leaving now would lose."""
+        return tuple(sorted(self._writing.edits.unkept)) if self._writing is not None else ()
 
     def waits(self, row: TreeRow | None) -> bool:
         """Whether an edit of a note was begun and not written."""
-        return row is not None and self._writing is not None and row.path in self._writing.edits
+        return row is not None and self._writing is not None and self._writing.edits.of(row.path) is not None
+
+    @property
+    def note(self) -> NoteText | None:
+        """The note under the cursor once it is read, or what waits to be written of one that is not there."""
+        row = self.note_tree.selected
+        if self.desk.note is not None or row is None or self._writing is None:
+            return self.desk.note
+        return self._writing.edits.as_note(row.path) if row.note and not row.note.mtime_ns else None
 
     def look(self, show: str = "") -> None:
         """Read the tree again, and select a note if it is there."""
@@ -93,13 +102,13 @@ class NoteActions(Horizontal):
 
     def action_vault_edit(self) -> None:
         """Edit a copy in the editor."""
-        note, line = self.desk.note, self.desk.text.line
+        note, line = self.note, self.desk.text.line
         if note is not None and self._writing is not None:
             self._change(self._writing.edit(note, line, self._remarks()))
 
     def action_vault_edit_here(self) -> None:
         """Edit on this screen."""
-        note, line = self.desk.note, self.desk.text.line
+        note, line = self.note, self.desk.text.line
         if note is not None and self._writing is not None:
             self._change(self._writing.edit_here(note, line, self._remarks()))
 
@@ -132,7 +141,7 @@ class NoteActions(Horizontal):
         if self._writing is not None:
             self._change(self._writing.step_back(OperationKind.REDO))
 
-    def action_vault_discard(self) -> None:
+    async def action_vault_discard(self) -> None:
         """Drop the edit that waits; the first time say so, the second time do it."""
         row = self.note_tree.selected
         if row is None or self._writing is None:
@@ -144,7 +153,8 @@ class NoteActions(Horizontal):
             self.notify(said, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""
-        self._writing.drop(row.path)
+        await self._writing.drop(row.path)
+        self.look()
         self.follow()
 
     @work(group="change", exclusive=True)

@@ -16,10 +16,11 @@ from textual.widgets import Input, Static
 
 from donna_tui.errors import DonnaError
 from donna_tui.events import EngineEvent, IndexProgress, ModelStateChanged, SearchDone, WatcherStateChanged
+from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.action import ActionState
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
-from donna_tui.tui.humanize import count
+from donna_tui.tui.humanize import count, plural
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.messages import ActionsChanged, EngineEvents
 from donna_tui.tui.outside import Outside
@@ -34,6 +35,7 @@ from donna_tui.tui.panes.vault_state import (
     why_not_here,
     why_nothing,
 )
+from donna_tui.tui.panes.waiting_edits import WaitingEdits
 from donna_tui.tui.panes.writing import Writing
 from donna_tui.tui.refusals import sentence
 from donna_tui.tui.widgets.jump import JumpTarget
@@ -88,6 +90,7 @@ class VaultPane(NoteActions):
         self._backend = backend
         self._writing = Writing(self, self._outside, self._keys, backend)
         self.desk.connect(backend)
+        self._take_up(self._writing.edits)
         self.look()
 
     def cannot_open(self, error: DonnaError) -> None:
@@ -96,7 +99,7 @@ class VaultPane(NoteActions):
 
     def action_state(self, base: ActionState) -> ActionState:
         """What is possible here."""
-        row, note = self.note_tree.selected, self.desk.note
+        row, note = self.note_tree.selected, self.note
         return replace(
             base,
             pane="vault",
@@ -298,11 +301,24 @@ class VaultPane(NoteActions):
             self._say(cannot_look(error))
             return
         await self._count_steps(backend)
-        self.note_tree.show(notes)
+        self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes)
         if show:
             self.note_tree.reveal(show)
         self._tell_tree()
         self.follow()
+
+    @work(group="take-up")
+    async def _take_up(self, edits: WaitingEdits) -> None:
+        """Find the edits that an earlier run left, and say so: they may have been forgotten."""
+        try:
+            await edits.find()
+        except DonnaError as error:
+            self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
+        if edits.paths:
+            others = f" and {plural(len(edits.paths) - 1, 'other note')}" if len(edits.paths) > 1 else ""
+            said = f"Your edit of {clean_line(edits.paths[0])}{others} is not written yet. It waits in the vault."
+            self.notify(said, timeout=8, markup=False)
+            self.look()
 
     async def _count_steps(self, backend: Backend) -> None:
         """Learn what can be undone and redone; where that cannot be told, the keys say why."""

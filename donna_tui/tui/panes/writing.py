@@ -13,16 +13,17 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
-from donna_tui.notes import NoteRow, NoteText
+from donna_tui.notes import Edit, NoteRow, NoteText
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.threeway import Merge, merge_texts
 from donna_tui.tui.backend import Backend
-from donna_tui.tui.editing import Edit, EditCopy
+from donna_tui.tui.editing import EditCopy
 from donna_tui.tui.humanize import moment, plural
 from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.origins import actor_name, done_by
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.vault_state import PLAN_TITLES, PLAN_VERBS, names_of
+from donna_tui.tui.panes.waiting_edits import WaitingEdits
 from donna_tui.tui.refusals import Refusal, refusal_of
 from donna_tui.tui.screens.ask_path import AskPath
 from donna_tui.tui.screens.conflict import ConflictScreen, Settle
@@ -41,17 +42,14 @@ _PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Re
 
 
 class Writing:
-    """The ways to change a vault from a pane. Each must run in a worker; it answers with what was done, or None.
-
-    `edits` are texts that were begun and not written, by path. Nothing but the user's own key throws one away.
-    """
+    """The ways to change a vault from a pane. Each must run in a worker; it answers with what was done, or None."""
 
     def __init__(self, pane: Widget, outside: Outside, keys: Keys, backend: Backend) -> None:
         self._pane = pane
         self._outside = outside
         self._keys = keys
         self._backend = backend
-        self.edits: dict[str, Edit] = {}
+        self.edits = WaitingEdits(backend)
 
     async def edit(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Edit a copy of a note in the user's editor."""
@@ -66,7 +64,7 @@ class Writing:
     async def edit_here(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Edit a note on the screen."""
         edit = self._begun(note)
-        text = await self._ask(EditScreen(edit.path, edit.text, line, self._keys))
+        text = await self._ask(EditScreen(edit, line, self._keys, self._keep))
         if text is None:
             return None
         return await self._write_if_changed(replace(edit, text=text), remarks)
@@ -119,18 +117,28 @@ class Writing:
                 return outcome
             steps += 1 if chosen is Answer.MORE else -1
 
-    def drop(self, path: str) -> None:
+    async def drop(self, path: str) -> None:
         """Throw an edit away that was not written."""
-        self.edits.pop(path, None)
+        try:
+            await self.edits.drop(path)
+        except DonnaError as error:
+            self._warn(error)
+
+    async def _keep(self, edit: Edit) -> None:
+        """Keep an edit for as long as it is not written, also beyond the end of the program."""
+        try:
+            await self.edits.keep(edit)
+        except DonnaError as error:
+            self._warn(error)
 
     # Writing what was edited
 
     async def _write_if_changed(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
         if edit.text == edit.base:
-            self.drop(edit.path)
+            await self.drop(edit.path)
             self._tell("Nothing was changed.")
             return None
-        self.edits[edit.path] = edit
+        await self._keep(edit)
         return await self._write(edit, remarks)
 
     async def _write(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
@@ -147,7 +155,7 @@ class Writing:
                 edit = settled
                 continue
             if answer in (Answer.DO, Answer.DISCARD):
-                self.drop(edit.path)
+                await self.drop(edit.path)
             return outcome
 
     async def _settled(self, edit: Edit, error: DonnaError) -> Edit | None:
@@ -160,10 +168,10 @@ class Writing:
         choice = await self._ask(screen)
         if choice is None:
             return None
-        self.drop(edit.path)
+        await self.drop(edit.path)
         settled = await self._settle(choice, edit, theirs, merge)
         if settled is not None:
-            self.edits[settled.path] = settled
+            await self._keep(settled)
         return settled
 
     async def _settle(self, choice: Settle, edit: Edit, theirs: NoteText | None, merge: Merge) -> Edit | None:
@@ -271,7 +279,7 @@ class Writing:
 
     def _begun(self, note: NoteText) -> Edit:
         """The edit of a note that was begun, or a new one."""
-        return self.edits.get(note.path) or Edit(note.path, note.text, note.etag, note.text)
+        return self.edits.of(note.path) or Edit(note.path, note.text, note.etag, note.text)
 
     async def _in_editor(self, edit: Edit, line: int) -> str | None:
         """What the editor made of an edit; None if somebody left while it was open in a window of its own."""
@@ -317,6 +325,10 @@ class Writing:
 
     async def _ask(self, screen: Screen[T | None]) -> T | None:
         return await self._pane.app.push_screen_wait(screen)
+
+    def _warn(self, error: DonnaError) -> None:
+        said = f"Your edit is not kept on disk for now: {refusal_of(error).what}"
+        self._pane.notify(said, severity="warning", timeout=8, markup=False)
 
     def _tell(self, text: str) -> None:
         self._pane.notify(text, timeout=3, markup=False)

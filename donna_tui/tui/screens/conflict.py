@@ -11,10 +11,10 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from donna_tui.notes import Edit
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.threeway import Merge
 from donna_tui.tui.bindings import bindings
-from donna_tui.tui.editing import Edit
 from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.screens.diff_dialogue import LOOK, DiffDialogue
 from donna_tui.tui.widgets.diff_view import DiffView

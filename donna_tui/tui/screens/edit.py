@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import ClassVar
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
+from textual.timer import Timer
 from textual.widgets import TextArea
 
+from donna_tui.notes import Edit
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.screens.dialogue import Dialogue
 from donna_tui.tui.widgets.key_line import KeyLine
+
+KEEP_SECONDS = 1.0
+"""What a crash can take of what is typed on the screen."""
 
 
 class NoteField(TextArea):
@@ -31,7 +38,7 @@ class NoteField(TextArea):
 
 
 class EditScreen(Dialogue[str]):
-    """Answers with the text when it is left, whichever way; nothing is written here."""
+    """Answers with the text when it is left, whichever way. What is typed is kept meanwhile, beside the vault."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+s,f2", "leave", show=False, priority=True),
@@ -40,22 +47,38 @@ class EditScreen(Dialogue[str]):
 
     field = query_one(NoteField)
 
-    def __init__(self, path: str, text: str, line: int, keys: Keys) -> None:
+    def __init__(self, edit: Edit, line: int, keys: Keys, keep: Callable[[Edit], Awaitable[None]]) -> None:
         super().__init__(keys)
-        self._path = path
-        self._text = text
+        self._edit = edit
         self._line = line
+        self._keep = keep
+        self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="edit-box") as box:
-            box.border_title = Content(clean_line(self._path))
-            yield NoteField(self._text, soft_wrap=True, tab_behavior="indent", show_line_numbers=True, compact=True)
+            box.border_title = Content(clean_line(self._edit.path))
+            yield NoteField(
+                self._edit.text, soft_wrap=True, tab_behavior="indent", show_line_numbers=True, compact=True
+            )
             yield KeyLine(self._keys, ("esc", "look at the difference"), ("ctrl+z", "undo typing"))
 
     def on_mount(self) -> None:
         self.field.focus()
         self.field.move_cursor((max(0, self._line - 1), 0))
 
+    def on_text_area_changed(self) -> None:
+        """Keep what is typed once the hands rest, and now and then while they do not."""
+        if self.field.text != self._edit.text and self._timer is None:
+            self._timer = self.set_timer(KEEP_SECONDS, self._keep_typed)
+
+    @work(group="keep", exclusive=True)
+    async def _keep_typed(self) -> None:
+        self._timer = None
+        self._edit = replace(self._edit, text=self.field.text)
+        await self._keep(self._edit)
+
     def action_leave(self) -> None:
         """Go on to the difference."""
+        if self._timer is not None:
+            self._timer.stop()
         self.dismiss(self.field.text)

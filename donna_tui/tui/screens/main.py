@@ -116,13 +116,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def holds_back(self) -> bool:
         """Whether leaving now would lose an edit. It is said once; then it is no longer held back."""
-        waiting = self.query_one(VaultPane).waiting_edits
+        waiting = self.query_one(VaultPane).unkept_edits
         if not waiting or waiting == self._warned_of:
             return False
         self._warned_of = waiting
         others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
         key = shown_key(self._keymap.keys["app.quit"], typing=True)
-        said = f"Your edit of {clean_line(waiting[0])}{others} is not written yet. {key} again leaves without it."
+        what = f"Your edit of {clean_line(waiting[0])}{others} is not written, and cannot be kept on disk."
+        said = f"{what} {key} again leaves without it."
         self.notify(said, severity="warning", timeout=8, markup=False)
         return True
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from donna_tui.notes import NoteRow, NoteState
 
 STATE_ORDER = (
+    NoteState.UNWRITTEN,
     NoteState.OUTSIDE,
     NoteState.DRAFT,
     NoteState.NOT_INDEXED,
@@ -18,6 +19,7 @@ STATE_ORDER = (
 """What matters most comes first; a row has room for one."""
 
 STATE_WORDS = {
+    NoteState.UNWRITTEN: "your edit waits, not written",
     NoteState.OUTSIDE: "edited outside",
     NoteState.DRAFT: "drafted by Donna",
     NoteState.NOT_INDEXED: "not in the index",
@@ -26,6 +28,7 @@ STATE_WORDS = {
     NoteState.PENDING: "waiting for the index",
 }
 SHORT_WORDS = {
+    NoteState.UNWRITTEN: "unwritten",
     NoteState.OUTSIDE: "edited",
     NoteState.DRAFT: "draft",
     NoteState.NOT_INDEXED: "left out",
