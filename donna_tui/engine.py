@@ -114,13 +114,9 @@ class Engine:
 
     def _open_vault(self) -> VaultDesk:
         """Its import takes longer than a search does, and only who stays needs it."""
-        from donna_tui.vault.open import open_writer
-        from donna_tui.vault.shelf import EditShelf
-        from donna_tui.vault.targets import EVERYWHERE
-        from donna_tui.vaultdesk import VaultDesk, announce
+        from donna_tui.vaultdesk import open_desk
 
-        writer = open_writer(self._config, self.space, announce(self.hub), allowlist=(EVERYWHERE,))
-        return VaultDesk(self._client, writer, self._read, EditShelf(self.space.state / "edits"))
+        return open_desk(self._config, self.space, self.hub, self._read)
 
     @property
     def notes(self) -> VaultDesk:

@@ -7,37 +7,60 @@ import codecs
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
+from donna_tui.config.models import MemoryConfig
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import EventHub, ProblemRaised, VaultWritten
 from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteState, NoteText
 from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.space import Space
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, etag_of
 from donna_tui.vault.client import Entry, VaultClient
+from donna_tui.vault.open import indexed_client, open_writer, vault_client
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.shelf import EditShelf
+from donna_tui.vault.targets import EVERYWHERE
 from donna_tui.vault.writer import VaultWriter, Written
 
 P = ParamSpec("P")
 T = TypeVar("T")
+ReadIndex = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 
 DRAFT_KEY = "donna_draft"
+LEFT_OUT = "your settings leave it out of the index (sources.vault.ignore_globs)"
+
+
+def open_desk(config: MemoryConfig, space: Space, hub: EventHub, read_index: ReadIndex) -> VaultDesk:
+    """The desk of a space. A person who looks at each change may make it anywhere in the vault."""
+    return VaultDesk(
+        vault_client(config, space.root),
+        indexed_client(config, space.root),
+        open_writer(config, space, announce(hub), allowlist=(EVERYWHERE,)),
+        read_index,
+        EditShelf(space.state / "edits"),
+    )
 
 
 class VaultDesk:
-    """Everything that the Vault screen asks. Every method raises only DonnaError."""
+    """Everything that the Vault screen asks. Every method raises only DonnaError.
+
+    `client` reads all notes of the vault, `indexed` only those that the settings let into the index.
+    """
 
     def __init__(
         self,
         client: VaultClient,
+        indexed: VaultClient,
         writer: VaultWriter,
-        read_index: Callable[[Callable[[Database], Any]], Awaitable[Any]],
+        read_index: ReadIndex,
         shelf: EditShelf,
     ) -> None:
         self._client = client
+        self._indexed = indexed
         self._writer = writer
         self._read_index = read_index
         self._shelf = shelf
@@ -144,7 +167,14 @@ class VaultDesk:
     def _rows(self, known: dict[str, frozenset[NoteState]]) -> tuple[NoteRow, ...]:
         entries = list(self._client.scan())
         outside = self._outside()
-        return tuple(_row(entry, known, outside) for entry in sorted(entries, key=lambda entry: entry.path))
+        judged = (self._judged(entry) for entry in sorted(entries, key=lambda entry: entry.path))
+        return tuple(_row(entry, known, outside) for entry in judged)
+
+    def _judged(self, entry: Entry) -> Entry:
+        """An entry with the reason why it is not indexed, also where that is only the user's wish."""
+        if entry.reason is not None or self._indexed.is_note(entry.path):
+            return entry
+        return replace(entry, reason=Reason.IGNORED, message=LEFT_OUT)
 
     def _outside(self) -> dict[str, bool]:
         """A repository that cannot be read says nothing here; its reason shows where something is to be done."""

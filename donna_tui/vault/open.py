@@ -19,6 +19,11 @@ def indexed_client(config: MemoryConfig, root: Path) -> VaultClient:
     return _client(config, root, (*config.vault.ignore_globs, *config.sources.vault.ignore_globs))
 
 
+def vault_client(config: MemoryConfig, root: Path) -> VaultClient:
+    """Reads every note of the vault, those that are not indexed as well."""
+    return _client(config, root, config.vault.ignore_globs)
+
+
 def open_writer(
     config: MemoryConfig,
     space: Space,
@@ -38,7 +43,7 @@ def open_writer(
     safety, vault = config.safety, config.vault
     return VaultWriter(
         space.root,
-        client=_client(config, space.root, vault.ignore_globs),
+        client=vault_client(config, space.root),
         rules=WriteRules.of(
             allowlist=safety.path_allowlist if allowlist is None else allowlist,
             ignore=vault.ignore_globs,

@@ -183,8 +183,6 @@ class FakeVault:
         return BlameLine(line=number, commit="0" * 40, at=self.at - 4e6, author="Noor", text=text)
 
     def _check(self, path: str, etag: str | None) -> None:
-        if not self.has_repository:
-            raise VaultWriteError(Reason.NO_REPOSITORY, "")
         if path in self.refusals:
             raise VaultWriteError(Reason.SENSITIVE, self.refusals[path], path=path)
         there = self.files.get(path)

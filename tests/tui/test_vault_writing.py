@@ -599,16 +599,34 @@ async def test_without_a_history_one_key_begins_one_and_goes_on() -> None:
     async with driving(backend) as donna:
         await donna.go_to(PRIYA)
         await donna.press("D")
+        await plan(donna)
+        await donna.press("enter")
         await donna.window(RefusalScreen)
         text = donna.screen_text()
         assert "No history yet" in text
         assert "↵ begin a history" in text
-        await donna.press("enter")
-        await plan(donna)
+        assert PRIYA in backend.vault.files
         await donna.press("enter")
         await back(donna)
     assert backend.called("create_repository") == [()]
     assert PRIYA not in backend.vault.files
+
+
+async def test_who_wants_no_history_keeps_the_edit(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    backend.vault.has_repository = False
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, lambda text: text + "Mine.\n")
+        await donna.go_to(PRIYA)
+        await donna.press("e")
+        await plan(donna)
+        await donna.press("enter")
+        await donna.window(RefusalScreen)
+        await donna.press("escape")
+        await back(donna)
+        assert "your edit waits, not written" in donna.screen_text()
+    assert backend.called("create_repository") == []
+    assert backend.vault.edits[PRIYA].text.endswith("Mine.\n")
 
 
 async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:

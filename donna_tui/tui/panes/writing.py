@@ -147,14 +147,14 @@ class Writing:
             try:
                 plan = await self._backend.notes.plan_write(edit.path, edit.text, edit.etag)
                 answer = await self._look(plan, remarks, can_discard=True) if plan.changes else Answer.DISCARD
-                outcome = await self._backend.notes.apply_plan(plan) if answer is Answer.DO else None
+                outcome = await self._carry_out(plan) if answer is Answer.DO else None
             except DonnaError as error:
                 settled = await self._settled(edit, error)
                 if settled is None:
                     return None
                 edit = settled
                 continue
-            if answer in (Answer.DO, Answer.DISCARD):
+            if outcome is not None or answer is Answer.DISCARD:
                 await self.drop(edit.path)
             return outcome
 
@@ -208,18 +208,26 @@ class Writing:
                     return None
 
     async def _planned(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Plan, look, do. Raises DonnaError, but for what one key can mend."""
-        while True:
-            try:
-                plan = await make()
-                if not plan.changes:
-                    self._tell("Nothing would change.")
-                    return None
-                answer = await self._look(plan, remarks)
-                return await self._backend.notes.apply_plan(plan) if answer is Answer.DO else None
-            except DonnaError as error:
-                if error.reason is not Reason.NO_REPOSITORY or not await self._refused(error):
-                    raise
+        """Plan, look, do. Raises DonnaError."""
+        plan = await make()
+        if not plan.changes:
+            self._tell("Nothing would change.")
+            return None
+        answer = await self._look(plan, remarks)
+        return await self._carry_out(plan) if answer is Answer.DO else None
+
+    async def _carry_out(self, plan: Plan) -> Outcome | None:
+        """Do what was looked at; where there is no history yet, begin one if the user agrees. Raises DonnaError."""
+        try:
+            return await self._backend.notes.apply_plan(plan)
+        except DonnaError as error:
+            if error.reason is not Reason.NO_REPOSITORY:
+                raise
+            screen = RefusalScreen(refusal_of(error), self._keys, does="begin a history")
+        if not await self._ask(screen):
+            return None
+        await self._backend.notes.create_repository()
+        return await self._backend.notes.apply_plan(plan)
 
     async def _look(
         self,
@@ -252,7 +260,7 @@ class Writing:
         plan = await planning(steps)
         leads = tuple(map(_lead, operations[:steps]))
         answer = await self._look(plan, leads=leads, steps=steps, most_steps=len(operations))
-        outcome = await self._backend.notes.apply_plan(plan) if answer is Answer.DO else None
+        outcome = await self._carry_out(plan) if answer is Answer.DO else None
         return answer, outcome
 
     async def _operations(self, kind: OperationKind) -> tuple[Operation, ...]:
@@ -309,19 +317,9 @@ class Writing:
 
     async def _refused(self, error: DonnaError) -> bool:
         """Say why something was refused. True if it may go better now."""
-        does = ""
-        if error.reason is Reason.NO_REPOSITORY:
-            does = "begin a history"
-        elif error.reason in _PASSING:
-            does = "try again"
-        if not await self._ask(RefusalScreen(refusal_of(error), self._keys, does=does)):
-            return False
-        if error.reason is Reason.NO_REPOSITORY:
-            try:
-                await self._backend.notes.create_repository()
-            except DonnaError as other:
-                return await self._refused(other)
-        return True
+        does = "try again" if error.reason in _PASSING else ""
+        agreed = await self._ask(RefusalScreen(refusal_of(error), self._keys, does=does))
+        return bool(agreed)
 
     async def _ask(self, screen: Screen[T | None]) -> T | None:
         return await self._pane.app.push_screen_wait(screen)

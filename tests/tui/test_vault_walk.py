@@ -1,0 +1,109 @@
+"""A walk through the Vault screen as a person does it: a real terminal, real notes, real git, only the keyboard."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.resources import resource
+from tests.terminal import Terminal, python_in_terminal
+
+LEFT = b"\x1b"
+NOTE = "Inbox/Walk.md"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """The demo vault, which has no history yet."""
+    root = tmp_path / "vault"
+    shutil.copytree(resource("vault_templates", "demo"), root)
+    return root
+
+
+@pytest.fixture
+def terminal(vault: Path, tmp_path: Path) -> Iterator[Terminal]:
+    """Donna on the vault, with the cursor in the tree."""
+    home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as terminal:
+        terminal.wait_for("all folders")
+        terminal.press(LEFT, until="keys")
+        terminal.press(b"2", until="45 notes")
+        yield terminal
+
+
+def git(vault: Path, *arguments: str) -> str:
+    return subprocess.run(("git", *arguments), cwd=vault, capture_output=True, text=True, check=True).stdout
+
+
+def on_disk(vault: Path, path: str, wanted: str | None) -> None:
+    """Wait until a note is as it should be: the screen may show it a moment earlier."""
+    deadline = time.monotonic() + 30
+    file = vault / path
+    while (file.read_text(encoding="utf-8") if file.exists() else None) != wanted:
+        assert time.monotonic() < deadline, f"{path} never became {wanted!r}"
+        time.sleep(0.02)
+
+
+def test_a_note_is_begun_written_taken_back_and_done_again(vault: Path, terminal: Terminal) -> None:
+    before = {path: path.read_bytes() for path in vault.rglob("*.md")}
+
+    terminal.press(b"n", until="New note from")
+    terminal.press(b"\r", until="New note")
+    terminal.press(b"\x15" + NOTE.encode(), until="Walk.md")
+    terminal.press(b"\r", until="write it")
+    terminal.press(b"\r", until="begin a history")
+    assert not (vault / NOTE).exists()
+    assert not (vault / ".git").exists()
+    terminal.press(b"\r", until="Walk.md")
+    on_disk(vault, NOTE, "")
+
+    terminal.press(b"i", until="look at the difference")
+    terminal.press(b"# A walk", until="# A walk")
+    terminal.press(LEFT, until="write it")
+    terminal.press(LEFT, until="your edit waits, not written")
+    on_disk(vault, NOTE, "")
+    terminal.press(b"i", until="look at the difference")
+    terminal.press(LEFT, until="write it")
+    terminal.press(b"\r", until="Walk.md")
+    on_disk(vault, NOTE, "# A walk")
+
+    terminal.press(b"z", until="take it back")
+    on_disk(vault, NOTE, "# A walk")
+    terminal.press(b"\r", until="Walk.md")
+    on_disk(vault, NOTE, "")
+    terminal.press(b"Z", until="do it again")
+    terminal.press(b"\r", until="Walk.md")
+    on_disk(vault, NOTE, "# A walk")
+    terminal.leave()
+
+    assert {path: path.read_bytes() for path in before} == before
+    subjects = git(vault, "log", "--format=%s", "--", NOTE).splitlines()
+    assert len(subjects) == 4
+    assert git(vault, "show", f"HEAD:{NOTE}") == "# A walk"
+    assert git(vault, "status", "--porcelain", "--", NOTE) == ""
+
+
+def test_a_note_is_moved_deleted_and_brought_back(vault: Path, terminal: Terminal) -> None:
+    start = (vault / "Start here.md").read_text(encoding="utf-8")
+    terminal.press(b"G", until="Start here")
+    terminal.press(b"m", until="Move or rename")
+    terminal.press(b"\x15Inbox/Begin", until="Begin")
+    terminal.press(b"\r", until="move it")
+    terminal.press(b"\r", until="begin a history")
+    terminal.press(b"\r", until="Begin")
+    on_disk(vault, "Start here.md", None)
+    assert (vault / "Inbox/Begin.md").exists()
+    terminal.press(b"D", until="delete it")
+    terminal.press(b"\r", until="notes")
+    on_disk(vault, "Inbox/Begin.md", None)
+    terminal.press(b"z", until="take it back")
+    terminal.press(b"z", until="2 changes")
+    terminal.press(b"\r", until="Start here")
+    on_disk(vault, "Start here.md", start)
+    on_disk(vault, "Inbox/Begin.md", None)
+    terminal.leave()
