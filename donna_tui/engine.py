@@ -381,11 +381,11 @@ class Engine:
             return await self._tenure.readers.run(measure)
         pipeline = self._keeper.indexes.newest
         measured = await pipeline.readers.run(measure)
-        waiting = pipeline.queue.new_notes
+        waiting = pipeline.new_notes
         return Measurement(
             with_waiting(measured.coverage, waiting),
             measured.problems,
-            len(pipeline.queue),
+            pipeline.queued,
             pipeline.last_reconcile,
             measured.vector_engine,
         )

@@ -145,6 +145,16 @@ class Pipeline:
     def _reading(self) -> bool:
         return self._worker.busy or len(self.queue) > 0 or self._rescan_asked.is_set() or self._comparing
 
+    @property
+    def queued(self) -> int:
+        """How many notes wait to be read, or are being read."""
+        return len(self.queue) + len(self._worker.in_hand)
+
+    @property
+    def new_notes(self) -> int:
+        """How many of them the index does not have yet."""
+        return self.queue.new_notes + sum(job.why == "new" for job in self._worker.in_hand)
+
     # Noticing what changed
 
     def follow(self, hint: Hint) -> None:

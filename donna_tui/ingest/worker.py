@@ -23,7 +23,10 @@ PASSING = frozenset({Reason.DISK_FULL, Reason.DATABASE_LOCKED, Reason.IO_ERROR, 
 
 
 class IngestWorker:
-    """One task. Each outcome goes to `settle` on the event loop; `trouble` is what holds the work up now."""
+    """One task. Each outcome goes to `settle` on the event loop; `trouble` is what holds the work up now.
+
+    `in_hand` are the jobs that have left the queue and are not settled yet.
+    """
 
     def __init__(
         self,
@@ -36,6 +39,7 @@ class IngestWorker:
         self._queue, self._source, self._write, self._hub, self._settle = queue, source, write, hub, settle
         self.trouble: DonnaError | None = None
         self.busy = False
+        self.in_hand: list[Job] = []
 
     async def run(self) -> None:
         """Work until cancelled. Raises DonnaError for what does not pass by itself."""
@@ -45,15 +49,17 @@ class IngestWorker:
             try:
                 await self._work_off(jobs)
             finally:
-                self.busy = False
+                self.busy, self.in_hand = False, []
 
     async def _work_off(self, jobs: list[Job]) -> None:
         while jobs:
+            self.in_hand = jobs
             done, error = await self._write(partial(self._flush, jobs))
             for job, outcome in zip(jobs, done, strict=False):
                 self._settle(job, outcome)
             jobs = jobs[len(done) :]
             if error:
+                self.in_hand = []
                 self._queue.put(jobs)
                 await self._wait_out(error)
                 return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from git import Git
 
 DEADLINE_SECONDS = 30.0
+
+HELD: ContextVar[tuple[int, ...]] = ContextVar("HELD", default=())
+"""Descriptors that git inherits: a lock that is held by one is held until git has ended, even if Donna was killed."""
 
 _SETTINGS = {
     "commit.gpgSign": "false",
@@ -128,6 +132,7 @@ class GitCommand:
                 istream=subprocess.PIPE,
                 as_process=True,
                 env=environment,
+                pass_fds=HELD.get(),
                 start_new_session=True,  # an interrupt of the terminal must not stop git half-way
             )
         except GitCommandNotFound:

@@ -14,7 +14,7 @@ from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.changes import Change, Operation, Outcome, Plan, etag_of
 from donna_tui.vault.commits import Author, Prepared, blob_changes, prepare
 from donna_tui.vault.files import VaultFiles, changed_meanwhile, refused_write
-from donna_tui.vault.gitcommand import refusal
+from donna_tui.vault.gitcommand import HELD, refusal
 from donna_tui.vault.guard import WriteRules
 from donna_tui.vault.journal import Intent, Journal
 from donna_tui.vault.kept import not_kept
@@ -55,7 +55,10 @@ class Workshop:
 
 @contextlib.contextmanager
 def alone(place: Place) -> Iterator[None]:
-    """No other Donna writes to this repository meanwhile. Raises VaultWriteError (`busy`) if one does for too long."""
+    """No other Donna writes to this repository meanwhile, nor a git that one of them left behind when it was killed.
+
+    Raises VaultWriteError (`busy`) if one does for too long.
+    """
     try:
         descriptor = os.open(place.common_dir, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     except OSError as error:
@@ -66,7 +69,11 @@ def alone(place: Place) -> Iterator[None]:
             if time.monotonic() > deadline:
                 raise VaultWriteError(Reason.BUSY, "another Donna is writing to this vault", hint="try again")
             time.sleep(0.01)
-        yield
+        held = HELD.set((descriptor,))
+        try:
+            yield
+        finally:
+            HELD.reset(held)
     finally:
         os.close(descriptor)
 

@@ -7,6 +7,8 @@ import os
 import random
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.nursery import Nursery, alive, descendants, open_nursery
+from tests.faults.nursery import REPOSITORY, Nursery, alive, descendants, open_nursery
 from tests.faults.writes import Desk, Hand, Ledger, new_desk
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds git's processes in /proc")
@@ -128,6 +130,32 @@ def test_no_kill_loses_a_word(tmp_path: Path, nursery: Nursery, kills: int, stag
     print(
         f"\n{kills} kills, {len(taken)} of a write under way: recovered within {taken[-1]:.3f} s, half of them within {taken[len(taken) // 2]:.3f} s"
     )
+
+
+_LEAVES_A_GIT = """
+import os, sys
+from pathlib import Path
+from donna_tui.vault.protocol import alone
+from tests.faults.writes import Desk
+repo = Desk(Path(sys.argv[1])).writer().repo
+with alone(repo.place()):
+    os.environ["PATH"] = sys.argv[2] + os.pathsep + os.environ["PATH"]
+    process = repo.command._start(("version",), {})
+    os._exit(9)
+"""
+
+
+def test_a_git_that_outlives_its_donna_is_waited_for(tmp_path: Path) -> None:
+    """It may be the one that moves the branch: what it was about to do is not judged before it has done it."""
+    desk, done, slow = new_desk(tmp_path / "desk"), tmp_path / "done", tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text(f"#!/bin/sh\nsleep 1\ntouch '{done}'\n")
+    slow.chmod(0o700)
+    code = (sys.executable, "-c", _LEAVES_A_GIT, str(desk.base), str(slow.parent))
+    assert subprocess.run(code, cwd=REPOSITORY, check=False).returncode == 9
+    assert not done.exists()
+    desk.writer().write("Inbox/after.md", "Written after it.\n")
+    assert done.exists()
 
 
 def test_the_check_sees_what_is_broken(tmp_path: Path) -> None:

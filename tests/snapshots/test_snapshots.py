@@ -5,6 +5,7 @@ The pictures hold for the Textual version that `pyproject.toml` pins for develop
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from donna_tui.tui.backend import KnownVault
 from donna_tui.tui.bridge import FLUSH_SECONDS
 from donna_tui.tui.first_run import FirstRun
 from donna_tui.tui.panes.activity import ActivityPane
+from donna_tui.tui.panes.vault import LOOK_AGAIN
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, Driver
 from tests.tui.fake_backend import FakeBackend
@@ -33,6 +35,7 @@ QUESTION = "redis failover"
 Steps = Callable[[Driver], Awaitable[None]]
 Compare = Callable[..., bool]
 
+STILL_SECONDS = 1.3 * LOOK_AGAIN
 by_size = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 by_state = pytest.mark.parametrize("state", STATES)
 by_theme = pytest.mark.parametrize("theme", THEMES)
@@ -56,14 +59,16 @@ class Camera:
 
 
 async def still(pilot: Pilot[None]) -> None:
-    """Wait until nothing moves any more, for longer than the bridge gathers events."""
+    """Wait until nothing moves any more, for longer than the bridge gathers events and a pane waits before it looks."""
     before: list[Strip] = []
-    for _ in range(200):
-        await pilot.pause(2 * FLUSH_SECONDS)
+    since = time.monotonic()
+    for _ in range(400):
+        await pilot.pause(FLUSH_SECONDS)
         now = pilot.app.screen._compositor.render_strips()
-        if now == before:
+        if now != before:
+            before, since = now, time.monotonic()
+        elif time.monotonic() - since > STILL_SECONDS:
             return
-        before = now
     raise AssertionError("the screen never came to rest")
 
 

@@ -184,6 +184,8 @@ def test_no_history_yet(camera: Camera, size: tuple[int, int]) -> None:
 
     async def steps(driver: Driver) -> None:
         await on(PRIYA, "D")(driver)
+        await driver.window(PlanScreen)
+        await driver.press("enter")
         await driver.window(RefusalScreen)
 
     assert camera.shows(donna(backend), size, steps)
