@@ -9,9 +9,8 @@ import pytest
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.events import EngineEvent, MemoryIngestFailed
-from donna_tui.memories import CutReason, MemorySource, MemoryType, RecallResult
+from donna_tui.memories import CutReason, MemoryFilter, MemorySource, MemoryType, RecallResult
 from donna_tui.memory.conversations import NewTurn
-from donna_tui.memory.listing import MemoryFilter
 from donna_tui.memorydesk import MemoryDesk
 from donna_tui.results import Filters, SearchRequest
 from tests.engine.helpers import Desk, hide_model, new_desk, open_engine, quick_config
