@@ -58,8 +58,8 @@ def remembered() -> tuple[MemoryChunk, ...]:
         chat(7, 8, "assistant", "The failover of redis took 4.2 s in the drill of 12 March, against 31 ms with the "
              "embedded store. That is why the gateway moved off it.", 2.0,
              importance=Importance(0.5, (Signal.ENTITY, Signal.NUMBER), 0.91)),
-        chat(6, 6, "Noor", "And what did the redis drill show in the end?", 2.0, importance=Importance(0.0, (), 0.61)),
-        chat(5, 5, "Noor", "ok, thanks", 2.0, importance=Importance(0.0, (), 0.22)),
+        chat(6, 6, "Noor", "And what did the redis drill show in the end?", 2.01, importance=Importance(0.0, (), 0.61)),
+        chat(5, 5, "Noor", "ok, thanks", 2.02, importance=Importance(0.0, (), 0.22)),
         memory(
             MemorySource.TASK,
             f"{RUNBOOK}#9b1d44c0",

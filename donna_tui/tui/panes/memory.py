@@ -148,7 +148,7 @@ class MemoryPane(MemoryActs):
         if place == "text" and not self._is_at("text"):
             self._came_from = "recall" if self._is_at("recall") else "list"
         self._place("recall" if place == "ask" else place)
-        self._part(place).focus()
+        self.screen.set_focus(self._part(place))
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         """The rows in sight, and the parts."""
@@ -237,7 +237,7 @@ class MemoryPane(MemoryActs):
         """List only what has some words."""
         self._place("list")
         self.add_class("-filtering")
-        self.words.focus()
+        self.screen.set_focus(self.words)
 
     def action_memory_all(self) -> None:
         """List everything again."""

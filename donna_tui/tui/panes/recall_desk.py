@@ -108,7 +108,7 @@ class RecallDesk(Vertical):
 
     def focus_input(self) -> None:
         """Begin to type, with the old question selected so that typing replaces it."""
-        self.input.focus()
+        self.screen.set_focus(self.input)
         self.input.action_select_all()
 
     def on_input_changed(self, event: Input.Changed) -> None:

@@ -40,6 +40,7 @@ from donna_tui.tui.panes.search_state import (
     keeps_place,
     list_title,
     note_of,
+    note_that_holds,
     nothing_found,
     opened_badly,
     rows_of,
@@ -190,11 +191,15 @@ class SearchPane(Vertical):
             self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
-        """Open the selected note in the editor."""
+        """Open the selected note in the editor; what no note holds is read here."""
         if self.selected is None or self._backend is None:
             return
+        note = note_that_holds(self.selected)
+        if not note:
+            self._zoom(on=True)
+            return
         try:
-            path = self._backend.absolute_path(self.selected.path)
+            path = self._backend.absolute_path(note)
         except DonnaError as error:
             self._complain(error)
         else:

@@ -25,7 +25,8 @@ from donna_tui.tui.humanize import day
 from donna_tui.tui.widgets.memory_row import KINDS, TYPES, importance_value, is_hidden
 from donna_tui.tui.widgets.passage_view import PassageView
 
-_LONGEST = 300
+_HEAD, _TAIL = 100, 40
+"""Characters of a long citation that are shown: its beginning, and its end with turns or lines."""
 _NEW, _KNOWN = 0.6, 0.3
 
 _SIGNALS = {
@@ -61,13 +62,14 @@ def why_lines(memory: MemoryChunk, pin_key: str) -> Iterator[Content]:
     """What it is, where it is from, how important it is and why, and what that means for recalls."""
     kind = KINDS[memory.source]
     what = [kind[:1].upper() + kind[1:], TYPES[memory.memory_type], day(memory.at)]
-    marks = [word for word, on in (("forgotten", memory.forgotten), ("local only", memory.sensitive)) if on]
+    special = (("forgotten", memory.forgotten), ("pinned", memory.pinned), ("local only", memory.sensitive))
+    marks = [word for word, on in special if on]
     yield Content.assemble(
         (what[0], "bold"),
         (" · ".join(["", *filter(None, what[1:])]), "$text-muted"),
-        *((f" · {mark}", "$text-warning") for mark in marks),
+        *((f" · {mark}", "$text-accent" if mark == "pinned" else "$text-warning") for mark in marks),
     )
-    yield Content.styled(citation_of(memory), "$text-muted")
+    yield Content.styled(_shortened(citation_of(memory)), "$text-muted")
     yield from importance_lines(memory.importance)
     yield Content.styled(*why_recalled(memory, pin_key))
 
@@ -124,14 +126,18 @@ def why_recalled(memory: MemoryChunk, pin_key: str) -> tuple[str, str]:
 
 def citation_of(memory: MemoryChunk) -> str:
     """Where a memory is from, for people: session and turns, or note and line."""
-    title = clean_line(memory.title[:_LONGEST])
+    title = clean_line(memory.title)
     if memory.source is MemorySource.CHAT:
         turns = _range("turn", memory.start_line, memory.end_line)
-        session = clean_line(memory.session_id[:_LONGEST])
+        session = clean_line(memory.session_id)
         return " · ".join(filter(None, (title, session if session != title else "", turns)))
     if memory.source in (MemorySource.TASK, MemorySource.VAULT):
-        return f"{clean_line(note_of(memory)[:_LONGEST])} · {_range('line', memory.start_line, memory.end_line)}"
+        return f"{clean_line(note_of(memory))} · {_range('line', memory.start_line, memory.end_line)}"
     return " · ".join(filter(None, (title, clean_line(memory.id))))
+
+
+def _shortened(citation: str) -> str:
+    return citation if len(citation) <= _HEAD + _TAIL else f"{citation[:_HEAD]}…{citation[-_TAIL:]}"
 
 
 def note_of(memory: MemoryChunk) -> str:

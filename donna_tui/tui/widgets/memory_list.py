@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from textual.cache import LRUCache
 from textual.content import Content
 from textual.message import Message
 
@@ -26,7 +25,7 @@ class MemoryList(RowList):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._total = 0
-        self._pages: LRUCache[int, Sequence[MemoryChunk]] = LRUCache(_MOST_PAGES)
+        self._pages: dict[int, Sequence[MemoryChunk]] = {}
         self._kept: dict[int, MemoryChunk] = {}
         self._newest = 0.0
 
@@ -64,23 +63,25 @@ class MemoryList(RowList):
         before = self.selected
         self._kept = {min(index, total + place): kept[index] for place, index in enumerate(sorted(kept))}
         self._total = total + len(self._kept)
-        self._pages.clear()
-        for page, memories in pages.items():
-            self._pages[page] = memories
+        self._pages = dict(pages)
         self._newest = max((memory.at for memories in pages.values() for memory in memories), default=0.0)
         self.rows_changed(self._index_of(before))
 
     def fill(self, page: int, memories: Sequence[MemoryChunk]) -> None:
-        """A page that was missing is there."""
+        """A page that was missing is there; the one that came first, and is out of sight, may go."""
         self._pages[page] = memories
+        if len(self._pages) > _MOST_PAGES:
+            del self._pages[next(each for each in self._pages if each not in self.pages_in_sight)]
         self.refresh()
         if self._place(self.selected_index) // PAGE == page:
             self.post_message(self.Selected(self))
 
     def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
         """Show at once what was done with a memory; the index follows."""
-        for page in list(self._pages.keys()):
-            self._pages[page] = tuple(marked(each, identity, pinned, forgotten) for each in self._pages[page])
+        self._pages = {
+            page: tuple(marked(each, identity, pinned, forgotten) for each in memories)
+            for page, memories in self._pages.items()
+        }
         self._kept = {place: marked(each, identity, pinned, forgotten) for place, each in self._kept.items()}
         self.refresh()
         self.post_message(self.Selected(self))
@@ -119,7 +120,7 @@ class MemoryList(RowList):
         return place
 
     def _indexes_there(self) -> list[int]:
-        there = (page * PAGE + row for page in list(self._pages.keys()) for row in range(len(self._pages[page])))
+        there = (page * PAGE + row for page, memories in self._pages.items() for row in range(len(memories)))
         return sorted({*self._kept, *map(self._index, there)})
 
 

@@ -19,6 +19,7 @@ class RecallList(RowList):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._rows: tuple[Row, ...] = ()
+        self._query = ""
 
     @property
     def line_count(self) -> int:
@@ -31,8 +32,9 @@ class RecallList(RowList):
         return row.memory if isinstance(row, Cut) else row if isinstance(row, MemoryChunk) else None
 
     def show(self, result: RecallResult | None) -> None:
-        """List what a recall gave; the cursor stays on its memory if it is still there."""
-        before = self.selected
+        """List what a recall gave. For the same question the cursor stays on its memory, or else at its place."""
+        query, self._query = self._query, result.query if result is not None else ""
+        before = self.selected if query == self._query else None
         self._rows = rows_of(result) if result is not None else ()
         places = [_memory(row) for row in self._rows]
         same = (
@@ -40,7 +42,9 @@ class RecallList(RowList):
             for index, memory in enumerate(places)
             if before is not None and memory is not None and (memory.id, memory.content) == (before.id, before.content)
         )
-        self.rows_changed(next(same, 1))
+        self.rows_changed(next(same, self.selected_index if query == self._query and places else 1))
+        if self.selected is None:
+            self.select(self.selected_index - 1)
 
     def select(self, index: int) -> None:
         if 0 <= index < len(self._rows) and isinstance(self._rows[index], str):
