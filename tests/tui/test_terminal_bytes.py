@@ -89,7 +89,7 @@ def test_nothing_in_a_hostile_memory_acts_on_the_memory_screen_or_in_its_windows
         terminal.press(b"/", until="alt+c")
         terminal.press(b"redis", until="In the prompt")
         terminal.press(b"\r", until="DONNA-OVERWRITTEN")
-        terminal.press(b"Gk", until="Left out")
+        terminal.press(b"Gk", until="ohneohne")
         terminal.press(b"w", until="What is right")
         terminal.press(b"\x1b", until="In the prompt")
         terminal.press(b"\x1b", until="the latest first")

@@ -152,7 +152,7 @@ def recall_facts(result: RecallResult) -> str:
     """How many tokens of how many, and who counted; what limits the answer goes before that."""
     share = f"{count(result.total_tokens)} of {count(result.token_budget)} tokens"
     share += f", {percent(result.total_tokens, result.token_budget)}" if result.token_budget else ""
-    return " · ".join(filter(None, (share, clean_line(result.note) or f"counter: {clean_line(result.counter)}")))
+    return " · ".join(filter(None, (share, clean_line(result.note) or f"counted by {clean_line(result.counter)}")))
 
 
 def why_not_kept_true(status: Status | None) -> str:

@@ -125,7 +125,7 @@ def cut_line(cut: Cut, width: int) -> Content:
 
 def _said(memory: MemoryChunk) -> str:
     if memory.source is MemorySource.TASK:
-        return words_of(memory.title or memory.content)
+        return words_of(memory.content.lstrip().partition("\n")[0])
     speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
     return words_of(speaker + memory.content[:_LONGEST])
 
