@@ -33,17 +33,17 @@ TYPES = {
 }
 WHY_CUT = {
     CutReason.BUDGET: "too long for what is left",
-    CutReason.COUNT: "enough without it",
+    CutReason.COUNT: "enough others fit better",
     CutReason.IMPORTANCE: "not important enough",
     CutReason.COMPRESSED: "a summary stands for it",
     CutReason.TYPE: "of another type",
 }
 _SHORT_CUT = {
     CutReason.BUDGET: "too long",
-    CutReason.COUNT: "enough",
+    CutReason.COUNT: "enough others",
     CutReason.IMPORTANCE: "unimportant",
     CutReason.COMPRESSED: "summed up",
-    CutReason.TYPE: "type",
+    CutReason.TYPE: "other type",
 }
 
 
