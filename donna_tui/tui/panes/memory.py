@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 
-from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.getters import query_one
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -22,17 +19,13 @@ from donna_tui.status import Status
 from donna_tui.tui.action import ActionState
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
-from donna_tui.tui.keysheet import Keys, shown_key
+from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.tui.outside import Outside
-from donna_tui.tui.panes.memory_acts import MemoryActs
+from donna_tui.tui.panes.memory_reading import MemoryReading
 from donna_tui.tui.panes.memory_state import (
     LOADING,
-    NOTHING_YET,
     Narrowing,
-    cannot_look,
-    list_head,
-    nothing_left,
     why_no_forgetting,
     why_no_prompt,
     why_not_kept_true,
@@ -41,21 +34,15 @@ from donna_tui.tui.panes.recall_desk import MemoryInput, RecallDesk
 from donna_tui.tui.refusals import sentence
 from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.memory_card import MemoryCard, note_of
-from donna_tui.tui.widgets.memory_list import PAGE, MemoryList
+from donna_tui.tui.widgets.memory_list import MemoryList
 from donna_tui.tui.widgets.notice import Notice, Words
 from donna_tui.tui.widgets.row_list import RowList
-
-LOOK_AGAIN = 0.4
-"""Seconds after an event until the list is read again, so that a flood of events costs one look."""
-
-FILL = 0.03
-"""Seconds until rows that came into sight are read, so that running through the list reads only where it stops."""
 
 PLACES = ("list", "text", "ask", "recall")
 _ABOUT_MEMORY = (SourceIngested, BackfillDone, IndexSwapped, NoteEmbedded, NoteDeleted)
 
 
-class MemoryPane(MemoryActs):
+class MemoryPane(MemoryReading):
     """Which parts are in sight is a matter of width: classes `-on-list`, `-on-text` and `-on-recall` say where one is.
 
     The list is read when the screen comes into sight, and again when something was remembered.
@@ -64,16 +51,11 @@ class MemoryPane(MemoryActs):
     BINDINGS = bindings("memory")
 
     words = query_one("#memory-words", MemoryInput)
-    notice = query_one("#memory-notice", Notice)
 
     def __init__(self, outside: Outside, keys: Keys) -> None:
         super().__init__(outside, keys)
-        self._narrowing = Narrowing()
         self._status: Status | None = None
         self._came_from = "list"
-        self._is_stale = True
-        self._timer: Timer | None = None
-        self._filling: Timer | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(id="memory-part"):
@@ -200,12 +182,6 @@ class MemoryPane(MemoryActs):
         event.stop()
         self.call_later(self.app.run_action, "run('memory.open')", self.screen)
 
-    def on_memory_list_wanted(self, event: MemoryList.Wanted) -> None:
-        """Rows came into sight that are not there: read them in a moment."""
-        event.stop()
-        if self._filling is None:
-            self._filling = self.set_timer(FILL, self._fill)
-
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow the list while one types."""
         event.stop()
@@ -215,11 +191,6 @@ class MemoryPane(MemoryActs):
         """Enter in the filter goes to what is left."""
         event.stop()
         self.go("list")
-
-    def on_show(self) -> None:
-        """Nobody waits for the list while another screen is shown: it is read now."""
-        if self._is_stale:
-            self.look()
 
     def action_memory_source(self) -> None:
         """List another source."""
@@ -285,102 +256,12 @@ class MemoryPane(MemoryActs):
         """Give the part with the focus all the room, or take it back."""
         self.toggle_class("-zoomed")
 
-    def look(self) -> None:
-        """Read the list again; out of sight, once it comes into sight."""
-        self._is_stale = not self.display
-        if self._backend is not None and not self._is_stale:
-            self._look(self._backend)
-
-    def look_soon(self) -> None:
-        """The same in a moment, once for all that happens meanwhile; what was recalled too."""
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(LOOK_AGAIN, self._look_again)
-
-    def _look_again(self) -> None:
-        self.look()
-        self.recall.ask_again()
-
-    @work(group="look", exclusive=True)
-    async def _look(self, backend: Backend) -> None:
-        wanted = self._narrowing.wanted(time.time())
-        pages = self.rows.pages_in_sight
-        try:
-            desk = backend.memory
-            self.recall.connect(desk)
-            total = await desk.count(wanted)
-            found = {page: await desk.memories(wanted, limit=PAGE, skip=page * PAGE) for page in pages}
-            gone = {each.id for each in self._kept.values() if await desk.memory(each.id) is None}
-        except DonnaError as error:
-            self._say(cannot_look(error))
-            return
-        kept = {place: each for place, each in self._kept.items() if each.id in gone}
-        self._tell(total, bool(kept))
-        self.rows.show(total, found, kept)
-        self._follow()
-
-    def _fill(self) -> None:
-        self._filling = None
-        if self._backend is not None and self.rows.missing:
-            self._read_missing(self._backend)
-
-    @work(group="fill", exclusive=True)
-    async def _read_missing(self, backend: Backend) -> None:
-        wanted = self._narrowing.wanted(time.time())
-        for page in self.rows.missing:
-            try:
-                found = await backend.memory.memories(wanted, limit=PAGE, skip=page * PAGE)
-            except DonnaError as error:
-                self._say(cannot_look(error))
-                return
-            self.rows.fill(page, found)
-
-    def _narrow(self, narrowing: Narrowing) -> None:
-        """List something else, from its beginning."""
-        if narrowing != self._narrowing:
-            self._narrowing = narrowing
-            self._kept = {}
-            self.rows.select(0)
-            self.look()
-
-    def _tell(self, total: int, keeps: bool) -> None:
-        """Say how much is listed, or why nothing is."""
-        if not total and not keeps and not self._narrowing.is_narrow:
-            self._say(NOTHING_YET)
-            return
-        was_said = self.notice.has_focus
-        self.remove_class("-empty")
-        if was_said:
-            self.rows.focus()
-        key = shown_key(self._keys["memory.all"], typing=False)
-        self.rows.empty_text = nothing_left(self._narrowing, key)
-        self._tell_head(list_head(self._narrowing, total))
-
-    def _tell_head(self, words: str) -> None:
-        style = "$text-accent" if self._narrowing.is_narrow else "$text-disabled"
-        self.query_one("#memory-head", Static).update(Content.styled(words, style))
-
-    def _say(self, words: Words) -> None:
-        """Show words instead of the list."""
-        had_focus = self.rows.has_focus
-        self.notice.say(words)
-        self.add_class("-empty")
-        self._tell_head("")
-        if had_focus:
-            self.notice.focus()
-        self._follow()
-
     def _take_status(self, status: Status) -> None:
         self._status = status
         words = why_not_kept_true(status)
         note = self.query_one("#memory-note", Static)
         note.update(Content(words))
         note.display = bool(words)
-
-    def _follow(self) -> None:
-        """Let the card show what is selected."""
-        self.card.show(self.selected, shown_key(self._keys["memory.pin"], typing=False))
-        self.post_message(ActionsChanged())
 
     def _end_words(self) -> None:
         if not self.words.value:
