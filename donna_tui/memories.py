@@ -6,8 +6,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+ME = "me"
+"""The user where there is only one."""
+
 NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
 """The parts of importance (seed 002 §1.5)."""
+
+LEAST_IMPORTANCE = 0.3
+"""Below it a memory is kept and not recalled (SPEC E3); the 0.2 of seed 002 §2.4 is within that."""
 
 
 class MemoryType(StrEnum):
@@ -27,6 +33,9 @@ class MemorySource(StrEnum):
     TASK = "task"
     CORRECTION = "correction"
     MEMORY = "memory"
+
+
+BESIDE_NOTES = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION, MemorySource.TASK)
 
 
 class Signal(StrEnum):
@@ -80,6 +89,37 @@ class MemoryChunk:
     sensitive: bool = False
     score: float = 0.0
     tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFilter:
+    """Which memories to list. Empty means all; `after` and `before` are Unix times, `text` is looked for as it is."""
+
+    types: tuple[MemoryType, ...] = ()
+    sources: tuple[MemorySource, ...] = BESIDE_NOTES
+    session_id: str = ""
+    text: str = ""
+    after: float | None = None
+    before: float | None = None
+    least_importance: float | None = None
+    most_importance: float | None = None
+    user_id: str = ME
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """Where Donna was wrong: what a field said and what it should say, for which input and kind of task."""
+
+    id: str
+    field: str
+    original: str
+    corrected: str
+    input: str
+    task_type: str
+    created_at: float
+    user_id: str = ME
+    sensitive: bool = False
+    pinned: bool = False
 
 
 class CutReason(StrEnum):

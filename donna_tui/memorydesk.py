@@ -7,14 +7,12 @@ import time
 
 from donna_tui.embedding.reranker import CrossEncoderReranker
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import MemoryChunk, MemoryType, RecallResult, TaskRow
+from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult, TaskRow
 from donna_tui.memory.book import Book
 from donna_tui.memory.conversationdesk import ConversationDesk, DeskParts
-from donna_tui.memory.conversations import ME
-from donna_tui.memory.facts import Correction, Fact, add_correction, new_id, procedural
+from donna_tui.memory.facts import Fact, add_correction, new_id, procedural
 from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin
 from donna_tui.memory.listing import (
-    MemoryFilter,
     count_memories,
     id_of_passage,
     list_memories,
@@ -92,16 +90,19 @@ class MemoryDesk(ConversationDesk):
         return await self._book.change(lambda book: _add_correction(book, correction))
 
     async def correct(
-        self, identity: str, corrected: str, *, query: str = "", field_name: str = "content"
+        self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
     ) -> Correction:
-        """Say that a memory or a hit is wrong, and what is right. A remembered fact says it from now on."""
+        """Say that a memory or a hit is wrong, and what is right. A remembered fact says it from now on.
+
+        `original` is what was wrong where that is one passage of several, as in a note. No note is written.
+        """
         memory = await self.memory(identity)
         if memory is None:
             raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
         correction = Correction(
             id=new_id(),
             field=field_name,
-            original=memory.content,
+            original=original or memory.content,
             corrected=corrected,
             input=query or identity,
             task_type="memory_search",
@@ -144,6 +145,11 @@ class MemoryDesk(ConversationDesk):
         return await self._book.run(lambda book: find_target(book.database, named or identity))
 
     # Recalling
+
+    @property
+    def token_budget(self) -> int:
+        """The tokens that a recall may take at the most unless it says otherwise."""
+        return self.parts.config.recall.token_budget
 
     async def recall(
         self,

@@ -1,12 +1,14 @@
 """Drives the real app, with the real model, over the demo vault, and saves what it shows as SVG.
 
-python screenshots/take.py
+python screenshots/take.py [NAME …]
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +26,8 @@ PATIENCE_SECONDS = 120.0
 class Shot:
     """One picture: its name, the size of the terminal, the theme, what is typed first, and the keys after that.
 
-    `with_history` begins a history in the demo vault and changes two notes first.
+    `with_history` begins a history in the demo vault and changes two notes first; `with_memories` remembers a morning's
+    talk.
     """
 
     name: str
@@ -33,10 +36,23 @@ class Shot:
     query: str = ""
     keys: tuple[str, ...] = ()
     with_history: bool = False
+    with_memories: bool = False
 
 
 CHANGED = "Projects/gateway/decisions.md"
 TO_THE_NOTE = ("f", *"decisions", "enter", "j", "j")
+ASKED = ("slash", *("space" if char == " " else char for char in "redis failover drill"), "enter", "j")
+TALK = (
+    ("Noor", "We moved off Redis because the failover took 4.2 s, and p99 went from 40 ms to 2.3 s."),
+    ("assistant", "The embedded store keeps the hot set in the process, so a Redis failover no longer matters."),
+    ("Noor", "Can you add a task for Priya to repeat the failover drill before 12 December?"),
+    ("assistant", "I can remind you. The last drill of 12 March needed two people and 40 minutes."),
+    ("Noor", "ok, thanks"),
+)
+TOLD = (
+    "Priya is on leave until 8 December; Tomas decides about the gateway meanwhile.",
+    "I prefer short answers with the number first.",
+)
 
 SHOTS = (
     Shot("search-120x36", (120, 36), query="why did we move off redis"),
@@ -52,6 +68,8 @@ SHOTS = (
     Shot("vault-80x24", (80, 24), keys=("escape", "2"), with_history=True),
     Shot("vault-history-160x48", (160, 48), keys=("escape", "2", *TO_THE_NOTE, "h"), with_history=True),
     Shot("vault-undo-120x36", (120, 36), keys=("escape", "2", "z"), with_history=True),
+    Shot("memory-120x36", (120, 36), keys=("escape", "5", *ASKED), with_memories=True),
+    Shot("memory-160x48", (160, 48), keys=("escape", "5", *ASKED), with_memories=True),
 )
 
 
@@ -72,6 +90,8 @@ async def take(shot: Shot, home: Path) -> None:
         await until(lambda: indexed(engine))
         if shot.with_history:
             await make_history(engine)
+        if shot.with_memories and not await engine.memory.sessions():
+            await make_memories(engine)
         await pilot.press(*[key_of(char) for char in shot.query], *shot.keys)
         await pilot.pause(1.0)
         app.save_screenshot(f"{shot.name}.svg", path=str(FOLDER))
@@ -83,6 +103,29 @@ async def make_history(engine: Engine) -> None:
     note = await engine.notes.read_note(CHANGED)
     text = note.text.rstrip("\n") + "\n\n## Retries\n\nOne retry after 800 ms, and none in the gateway.\n"
     await engine.notes.apply_plan(await engine.notes.plan_write(CHANGED, text, note.etag))
+
+
+async def make_memories(engine: Engine) -> None:
+    """What a morning's talk leaves behind, and two things that Donna was told."""
+    from datetime import UTC, datetime, timedelta
+
+    now = datetime.now(UTC) - timedelta(hours=2)
+    lines = [
+        {
+            "session_id": "gateway",
+            "speaker": who,
+            "text": text,
+            "timestamp": (now + timedelta(minutes=place)).isoformat(),
+        }
+        for place, (who, text) in enumerate(TALK)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "talk.jsonl"
+        file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        await engine.memory.import_chat(file)
+    for text in TOLD:
+        await engine.memory.remember(text)
+    await engine.memory.settle()
 
 
 def indexed(engine: object) -> bool:
@@ -104,11 +147,12 @@ def key_of(char: str) -> str:
 
 
 async def main() -> None:
-    """Take all pictures, with files of Donna's own in a folder that goes away."""
+    """Take all pictures, or those that are named, with files of Donna's own in a folder that goes away."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "donna"
         os.environ["DONNA_HOME"] = str(home)
-        for shot in SHOTS:
+        wanted = sys.argv[1:] or [shot.name for shot in SHOTS]
+        for shot in (each for each in SHOTS if each.name in wanted):
             await take(shot, home)
             print(f"screenshots/{shot.name}.svg")
 

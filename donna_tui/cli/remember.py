@@ -9,9 +9,8 @@ from typing import Any
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import MemoryChunk, MemoryType
+from donna_tui.memories import LEAST_IMPORTANCE, MemoryChunk, MemoryType
 from donna_tui.memory.listing import iso_day
-from donna_tui.memory.recall import LEAST_IMPORTANCE
 
 FOLLOWS = "the Donna that keeps this index will bring it in"
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.memories import MemoryType, SessionRow, Turn
+from donna_tui.memories import ME, MemoryType, SessionRow, Turn
 from donna_tui.memory.book import Book
 from donna_tui.memory.chat import TurnRules, title_of
-from donna_tui.memory.conversations import ME, find_session, list_sessions, read_turns, speakers_of
+from donna_tui.memory.conversations import find_session, list_sessions, read_turns, speakers_of
 from donna_tui.memory.facts import Fact, add_facts, mark, new_id
 from donna_tui.memory.salience import salience
 from donna_tui.search.query import STOP_WORDS

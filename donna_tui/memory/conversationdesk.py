@@ -9,11 +9,11 @@ from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.events import EventHub
-from donna_tui.memories import ImportReport, MemoryChunk, SessionRow
+from donna_tui.memories import ME, ImportReport, MemoryChunk, SessionRow
 from donna_tui.memory.bookthread import BookThread
 from donna_tui.memory.chat import TurnRules
 from donna_tui.memory.compression import compress, due, expand
-from donna_tui.memory.conversations import ME, NewTurn, Recorder, list_sessions
+from donna_tui.memory.conversations import NewTurn, Recorder, list_sessions
 from donna_tui.memory.importing import Import, Progress
 from donna_tui.memory.listing import memory_of_fact
 from donna_tui.memory.passages import Cut

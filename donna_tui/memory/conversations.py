@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from donna_tui.index.database import Database
-from donna_tui.memories import SessionRow, Turn
+from donna_tui.memories import ME, SessionRow, Turn
 from donna_tui.memory.book import Book
 
 PAGE = 1_000
 """Turns that are read at once: a session of any length takes bounded memory."""
-
-ME = "me"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from donna_tui.config.models import SourcesConfig
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
+from donna_tui.memories import ME
 from donna_tui.memory.chat import ChatSource, title_of
-from donna_tui.memory.conversations import ME, find_session, read_session, read_turns, speakers_of
+from donna_tui.memory.conversations import find_session, read_session, read_turns, speakers_of
 from donna_tui.memory.facts import read_correction, read_fact
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.told import correction_document, fact_document

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.memories import MemoryType
+from donna_tui.memories import ME, Correction, MemoryType
 from donna_tui.memory.book import Book
-from donna_tui.memory.conversations import ME
 from donna_tui.memory.routing import preference_key
 
 ID_BYTES = 6
@@ -29,22 +28,6 @@ class Fact:
     pinned: bool = False
     source_session_id: str = ""
     compression_source: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Correction:
-    """Where Donna was wrong: what a field said and what it should say, for which input and kind of task."""
-
-    id: str
-    field: str
-    original: str
-    corrected: str
-    input: str
-    task_type: str
-    created_at: float
-    user_id: str = ME
-    sensitive: bool = False
-    pinned: bool = False
 
 
 _FACT = "id, type, content, created_at, user_id, session_id, sensitive, pinned, source_session_id, compression_source"

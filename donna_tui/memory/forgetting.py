@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.index.database import Database
-from donna_tui.memories import MemorySource
+from donna_tui.memories import ME, MemorySource
 from donna_tui.memory.book import Book
 from donna_tui.memory.compression import release
-from donna_tui.memory.conversations import ME, erase_turns, find_session, mark_turns, pin_turns
+from donna_tui.memory.conversations import erase_turns, find_session, mark_turns, pin_turns
 from donna_tui.memory.facts import erase, mark
 
 LAST = 2**62

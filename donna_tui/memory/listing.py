@@ -4,33 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from donna_tui.index.database import Database
-from donna_tui.memories import Importance, MemoryChunk, MemorySource, MemoryType, Signal
-from donna_tui.memory.conversations import ME
+from donna_tui.memories import ME, Importance, MemoryChunk, MemoryFilter, MemorySource, MemoryType, Signal
 from donna_tui.memory.facts import Fact
 from donna_tui.results import Hit
-
-BESIDE_NOTES = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION, MemorySource.TASK)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryFilter:
-    """Which memories to list. Empty means all; `after` and `before` are Unix times, `text` is looked for as it is."""
-
-    types: tuple[MemoryType, ...] = ()
-    sources: tuple[MemorySource, ...] = BESIDE_NOTES
-    session_id: str = ""
-    text: str = ""
-    after: float | None = None
-    before: float | None = None
-    least_importance: float | None = None
-    most_importance: float | None = None
-    user_id: str = ME
-
 
 _COLUMNS = (
     "d.source_type, d.source_id, d.title, d.modified_at, d.sensitive, d.metadata_json, c.content, c.heading_path,"

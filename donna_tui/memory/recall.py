@@ -8,9 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from donna_tui.index.database import Database
-from donna_tui.memories import Cut, CutReason, Importance, MemoryChunk, MemorySource, MemoryType, RecallResult
+from donna_tui.memories import (
+    LEAST_IMPORTANCE,
+    ME,
+    Cut,
+    CutReason,
+    Importance,
+    MemoryChunk,
+    MemorySource,
+    MemoryType,
+    RecallResult,
+)
 from donna_tui.memory.blending import Scorer, rerank
-from donna_tui.memory.conversations import ME
 from donna_tui.memory.facts import Fact
 from donna_tui.memory.listing import memory_of_fact, memory_of_hit
 from donna_tui.memory.packing import pack
@@ -24,9 +33,6 @@ CANDIDATES_EACH = 4
 
 MOST_CANDIDATES = 1_024
 """Where filters leave too few, more are asked for, up to that many."""
-
-LEAST_IMPORTANCE = 0.3
-"""Below it a memory is kept and not recalled (SPEC E3); the 0.2 of seed 002 §2.4 is within that."""
 
 HOLD = {
     MemoryType.WORKING: (MemorySource.TASK, MemorySource.MEMORY),

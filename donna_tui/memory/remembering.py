@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import MemoryType
+from donna_tui.memories import ME, MemoryType
 from donna_tui.memory.book import Book
 from donna_tui.memory.cleaning import clean_text
-from donna_tui.memory.conversations import ME
 from donna_tui.memory.facts import Fact, add_facts, new_id, read_fact, same_fact
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.routing import route

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from donna_tui.index.documents import Document
-from donna_tui.memories import MemorySource, MemoryType
+from donna_tui.memories import Correction, MemorySource, MemoryType
 from donna_tui.memory.chat import day_of
-from donna_tui.memory.facts import Correction, Fact
+from donna_tui.memory.facts import Fact
 from donna_tui.memory.passages import Cut
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.lines import line_of, line_starts

@@ -6,8 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-Context = Literal["global", "search", "search.input", "vault", "vault.input", "list", "activity", "plan", "conflict"]
-Pane = Literal["search", "vault", "activity"]
+Context = Literal[
+    "global",
+    "search",
+    "search.input",
+    "vault",
+    "vault.input",
+    "memory",
+    "memory.input",
+    "list",
+    "activity",
+    "plan",
+    "conflict",
+    "forget",
+]
+Pane = Literal["search", "vault", "memory", "activity"]
 
 ACTIVE_IN: dict[Context, str] = {
     "global": "everywhere",
@@ -15,10 +28,13 @@ ACTIVE_IN: dict[Context, str] = {
     "search.input": "Search, while typing",
     "vault": "Vault",
     "vault.input": "Vault, while typing",
+    "memory": "Memory",
+    "memory.input": "Memory, while typing",
     "list": "lists",
     "activity": "Activity",
     "plan": "a change before it is made",
     "conflict": "a change that cannot be made",
+    "forget": "before something is forgotten",
 }
 
 
@@ -43,6 +59,12 @@ class ActionState:
     no_undo: str = ""
     no_redo: str = ""
     waiting_edit: bool = False
+    memory: bool = False
+    no_open: str = ""
+    no_forget: str = ""
+    no_bring_back: str = ""
+    no_prompt: str = ""
+    filtered: bool = False
 
 
 Objection = Callable[[ActionState], str]
@@ -138,6 +160,36 @@ def needs_redoable(state: ActionState) -> str:
 def needs_waiting_edit(state: ActionState) -> str:
     """An edit that was begun and not written."""
     return "" if state.waiting_edit else "No edit of this note is waiting."
+
+
+def needs_memory(state: ActionState) -> str:
+    """A memory must be selected."""
+    return "" if state.memory else "No memory is selected."
+
+
+def needs_memory_to_open(state: ActionState) -> str:
+    """A memory, and an editor if it stands in a note."""
+    return needs_memory(state) or state.no_open
+
+
+def needs_own_memory(state: ActionState) -> str:
+    """A memory that no note holds."""
+    return needs_memory(state) or state.no_forget
+
+
+def needs_forgotten(state: ActionState) -> str:
+    """Something that was forgotten here, and not for good."""
+    return state.no_bring_back
+
+
+def needs_prompt(state: ActionState) -> str:
+    """A recall that packed something."""
+    return state.no_prompt
+
+
+def needs_memory_filter(state: ActionState) -> str:
+    """The list of memories must be narrowed."""
+    return "" if state.filtered else "Everything is listed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

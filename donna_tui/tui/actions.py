@@ -8,6 +8,7 @@ from donna_tui.tui.action import (
     Action,
     ActionState,
     Context,
+    Pane,
     needs_desktop,
     needs_editor,
     needs_pause,
@@ -16,6 +17,7 @@ from donna_tui.tui.action import (
     needs_retryable,
     needs_space,
 )
+from donna_tui.tui.memory_actions import FORGET, MEMORY
 from donna_tui.tui.vault_actions import CONFLICT, PLAN, VAULT
 
 _SEARCH = (
@@ -82,6 +84,15 @@ _SEARCH = (
         context="search",
         keys=("m",),
         footer=True,
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.correct",
+        title="this is wrong",
+        help="Say that the passage is wrong, and what is right; the note stays as it is.",
+        group="search",
+        context="search",
+        keys=("w",),
         why_not=needs_result,
     ),
     Action(
@@ -207,6 +218,7 @@ _VIEWS = (
     ),
     Action(id="view.search", title="Search", help="Go to the Search screen.", group="view", keys=("1",)),
     Action(id="view.vault", title="Vault", help="Go to the Vault screen.", group="view", keys=("2",)),
+    Action(id="view.memory", title="Memory", help="Go to the Memory screen.", group="view", keys=("5",)),
     Action(id="view.activity", title="Activity", help="Go to the Activity screen.", group="view", keys=("6",)),
     Action(id="view.next", title="next part", help="Go to the next part of the screen.", group="view", keys=("tab",)),
     Action(
@@ -251,8 +263,15 @@ _APP = (
     ),
 )
 
-_ALL = (*_SEARCH, *VAULT, *_ACTIVITY, *PLAN, *CONFLICT, *_VIEWS, *_LISTS, *_APP)
+_ALL = (*_SEARCH, *VAULT, *MEMORY, *_ACTIVITY, *PLAN, *CONFLICT, *FORGET, *_VIEWS, *_LISTS, *_APP)
 ACTIONS: dict[str, Action] = {action.id: action for action in _ALL}
+
+
+_INSIDE: dict[Pane, tuple[Context, Context]] = {
+    "search": ("search", "search.input"),
+    "vault": ("vault", "vault.input"),
+    "memory": ("memory", "memory.input"),
+}
 
 
 def actions_in(*contexts: Context) -> Iterable[Action]:
@@ -264,6 +283,5 @@ def active_contexts(state: ActionState) -> tuple[Context, ...]:
     """The contexts whose keys reach an action now, nearest first."""
     if state.pane == "activity":
         return ("activity", "list", "global")
-    if state.pane == "vault":
-        return ("vault.input", "vault", "global") if state.typing else ("vault", "list", "global")
-    return ("search.input", "search", "global") if state.typing else ("search", "list", "global")
+    inside, typing = _INSIDE[state.pane]
+    return (typing, inside, "global") if state.typing else (inside, "list", "global")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from donna_tui.events import Listener
+from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
@@ -102,12 +103,65 @@ class VaultBackend(Protocol):
         """Forget the edit of a note."""
 
 
+class MemoryBackend(Protocol):
+    """What the Memory screen needs. Every method raises only `DonnaError`."""
+
+    @property
+    def token_budget(self) -> int:
+        """The tokens that a recall may take at the most unless it says otherwise."""
+
+    async def memories(
+        self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
+    ) -> tuple[MemoryChunk, ...]:
+        """What is remembered, the latest first."""
+
+    async def count(self, wanted: MemoryFilter | None = None) -> int:
+        """How many memories there are."""
+
+    async def memory(self, identity: str) -> MemoryChunk | None:
+        """One memory by its id."""
+
+    async def correct(
+        self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
+    ) -> Correction:
+        """Say that a memory or a hit is wrong, and what is right."""
+
+    async def forget(self, identity: str, *, for_good: bool = False) -> bool:
+        """Forget a memory. Whether anything changed."""
+
+    async def bring_back(self, identity: str) -> bool:
+        """Undo a `forget` that was not for good."""
+
+    async def pin(self, identity: str, *, pinned: bool = True) -> bool:
+        """Let a memory be recalled however unimportant it seems, or no longer."""
+
+    async def recall(
+        self,
+        query: str,
+        user_id: str = ME,
+        top_k: int | None = None,
+        token_budget: int | None = None,
+        memory_types: tuple[MemoryType, ...] | None = None,
+        *,
+        include_compressed: bool = False,
+        remote: bool = False,
+    ) -> RecallResult:
+        """The memories for a prompt, with what was cut and why."""
+
+    def prompt(self, result: RecallResult) -> str:
+        """The `<memory>` block of a recall."""
+
+
 class Backend(Protocol):
     """The engine as the screens see it. Every method raises only `DonnaError`."""
 
     @property
     def notes(self) -> VaultBackend:
         """Where notes are read, changed and undone; there once `start` has returned."""
+
+    @property
+    def memory(self) -> MemoryBackend:
+        """Where memories are listed, recalled and forgotten. The first time it takes a moment."""
 
     async def start(self) -> None: ...
     async def stop(self) -> None: ...

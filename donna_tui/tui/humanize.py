@@ -79,6 +79,11 @@ def moment(at: float) -> str:
     return _local(at, "%d %b %H:%M").lstrip("0")
 
 
+def day(at: float) -> str:
+    """The local day of a Unix time, with its year: `8 May 2023`; empty where it is not known."""
+    return _local(at, "%d %b %Y").lstrip("0") if at else ""
+
+
 def shorten_path(path: str, cells: int) -> str:
     """`path` in at most `cells` columns; what is cut is cut at the front, because the end is what tells notes apart."""
     if cell_len(path) <= cells:

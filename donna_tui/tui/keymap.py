@@ -22,16 +22,23 @@ FaultName = Literal["unknown_action", "no_key", "unknown_key", "unsendable_key",
 PRESETS = ("default", "vim", "emacs")
 
 _OVERLAPS: dict[Context, frozenset[Context]] = {
-    "global": frozenset(("global", "search", "search.input", "vault", "vault.input", "list", "activity")),
+    "global": frozenset(
+        ("global", "search", "search.input", "vault", "vault.input", "memory", "memory.input", "list", "activity")
+    ),
     "search": frozenset(("global", "search", "search.input", "list")),
     "search.input": frozenset(("global", "search", "search.input")),
     "vault": frozenset(("global", "vault", "vault.input", "list")),
     "vault.input": frozenset(("global", "vault", "vault.input")),
-    "list": frozenset(("global", "search", "vault", "list", "activity", "plan", "conflict")),
+    "memory": frozenset(("global", "memory", "memory.input", "list")),
+    "memory.input": frozenset(("global", "memory", "memory.input")),
+    "list": frozenset(("global", "search", "vault", "memory", "list", "activity", "plan", "conflict")),
     "activity": frozenset(("global", "list", "activity")),
     "plan": frozenset(("list", "plan", "conflict")),
     "conflict": frozenset(("list", "plan", "conflict")),
+    "forget": frozenset(("forget",)),
 }
+
+_INPUTS: frozenset[Context] = frozenset(("search.input", "vault.input", "memory.input"))
 
 _SAME_BYTES = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter", "ctrl+[": "escape"}
 
@@ -155,7 +162,7 @@ def check_key(name: str, written: str) -> KeyFault | None:
     if key in _SAME_BYTES:
         same = _SAME_BYTES[key]
         return KeyFault("unsendable_key", f"{written} for {name}: terminals send the same bytes as for {same}.")
-    if ACTIONS[name].context in ("search.input", "vault.input") and is_printable(key):
+    if ACTIONS[name].context in _INPUTS and is_printable(key):
         return KeyFault("key_while_typing", f"{written} for {name}: in the search box this types the character.")
     if _is_sendable(key):
         return None

@@ -9,9 +9,8 @@ import pytest
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.events import EngineEvent, MemoryIngestFailed
-from donna_tui.memories import CutReason, MemorySource, MemoryType, RecallResult
+from donna_tui.memories import CutReason, MemoryFilter, MemorySource, MemoryType, RecallResult
 from donna_tui.memory.conversations import NewTurn
-from donna_tui.memory.listing import MemoryFilter
 from donna_tui.memorydesk import MemoryDesk
 from donna_tui.results import Filters, SearchRequest
 from tests.engine.helpers import Desk, hide_model, new_desk, open_engine, quick_config
@@ -201,6 +200,20 @@ async def test_forgetting_and_correcting(desk: Desk) -> None:
         assert await memory.forget(f"correction:{correction.id}", for_good=True)
         await memory.settle()
         assert await memory.count() == 0
+
+
+async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_alone(desk: Desk) -> None:
+    text = "# Ports\n\nFirst passage.\n\n## Gateway\n\nThe gateway runs on port 8080.\n"
+    desk.write("Ports.md", text)
+    async with open_engine(desk) as running:
+        await running.settled()
+        wrong = "The gateway runs on port 8080."
+        correction = await running.engine.memory.correct("vault:Ports.md", "It runs on port 9090.", original=wrong)
+        assert (correction.original, correction.corrected) == (wrong, "It runs on port 9090.")
+        await running.engine.memory.settle()
+        found = {each.source: each.content for each in await running.engine.memory.memories()}
+        assert "9090" in found[MemorySource.CORRECTION]
+    assert (desk.root / "Ports.md").read_text(encoding="utf-8") == text
 
 
 async def test_an_engine_that_stays_follows_what_another_process_says(desk: Desk, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from donna_tui.results import Hit, SearchOutcome, SearchRequest, Snippet
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.external import External
+from donna_tui.tui.panes.memory import MemoryPane
 from donna_tui.tui.panes.search import SearchPane
 from donna_tui.tui.panes.vault import VaultPane
 from donna_tui.tui.screens.main import MainScreen
@@ -45,6 +46,17 @@ class Driver:
     def vault(self) -> VaultPane:
         """The Vault screen."""
         return self.main.query_one(VaultPane)
+
+    @property
+    def memory(self) -> MemoryPane:
+        """The Memory screen."""
+        return self.main.query_one(MemoryPane)
+
+    async def remember(self) -> None:
+        """Show the Memory screen, and wait until its list is read."""
+        self.main.action_view_memory()
+        await self.until(lambda: self.memory.rows.line_count, "the memories are listed")
+        await self.rest()
 
     async def go_to(self, path: str) -> None:
         """Show the Vault screen with the cursor on a note, and wait until it is read."""

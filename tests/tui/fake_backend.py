@@ -10,11 +10,13 @@ from typing import Any
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.events import EngineEvent, Listener
+from donna_tui.memories import MemoryChunk
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
 from donna_tui.tui.backend import Passage
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
+from tests.tui.fake_memory import FakeMemory
 from tests.tui.fake_vault import FakeVault
 
 Answer = Callable[[SearchRequest], SearchOutcome]
@@ -88,6 +90,7 @@ class FakeBackend:
         sources: tuple[str, ...] = ("vault",),
         script: Iterable[EngineEvent] = (),
         vault: FakeVault | None = None,
+        memories: Iterable[MemoryChunk] = (),
     ) -> None:
         self.current = status
         self.answers = answers
@@ -96,6 +99,7 @@ class FakeBackend:
         self.source_names = sources
         self.script = tuple(script)
         self.vault = vault or FakeVault()
+        self.memory = FakeMemory(self._enter, list(memories))
         self.gates = Gates()
         self.failures: dict[tuple[str, str], DonnaError] = {}
         self.calls: list[Call] = []

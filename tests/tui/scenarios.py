@@ -25,7 +25,7 @@ from donna_tui.events import (
 )
 from donna_tui.status import Coverage, Latency, Problem, Status
 from tests.tui import hostile as payloads
-from tests.tui import sample_vault, vault_scenarios
+from tests.tui import memory_scenarios, sample_vault, vault_scenarios
 from tests.tui.fake_backend import FakeBackend
 from tests.tui.sample_vault import FOLDERS, NOW, ROOT
 
@@ -119,7 +119,7 @@ def loading() -> FakeBackend:
     """The engine is still opening the space: `start` waits, searches wait, the model is being loaded."""
     backend = empty()
     backend.change(state="starting", model_phase=ModelPhase.LOADING, model="", watcher="off")
-    for method in ("start", "search", "passage", "vault_rows"):
+    for method in ("start", "search", "passage", "vault_rows", "count"):
         backend.gates.hold(method)
     return backend
 
@@ -149,6 +149,7 @@ def normal() -> FakeBackend:
         sources=("vault",),
         script=morning(),
         vault=vault_scenarios.week(),
+        memories=memory_scenarios.remembered(),
     )
 
 
@@ -182,7 +183,7 @@ def error() -> FakeBackend:
         coverage=replace(AT_REST.coverage, vectors=0, chunks_embedded=0),
         problems=(VANISHED, locked, model, BROKEN_NOTE, UNREADABLE_NOTE),
     )
-    for method in ("search", "more_like", "passage"):
+    for method in ("search", "more_like", "passage", "count", "recall"):
         backend.fail(method, DatabaseError(Reason.DATABASE_LOCKED, locked.message, hint=locked.hint))
     backend.fail("vault_rows", VaultReadError(Reason.ROOT_MISSING, "the folder of this vault is not there"))
     raised = (_raised(problem) for problem in backend.current.problems[:3])
@@ -219,6 +220,7 @@ def hostile() -> FakeBackend:
         sources=("vault", text),
         script=tuple(event for path in paths for event in _hostile_events(path, text)),
         vault=vault_scenarios.nasty(),
+        memories=memory_scenarios.nasty(),
     )
 
 

@@ -11,10 +11,12 @@ from donna_tui.tui.action import ActionState
 from donna_tui.tui.actions import ACTIONS, active_contexts
 from donna_tui.tui.keysheet import DEFAULT_KEYS, is_printable, key_name, keys_markdown, keys_table
 from donna_tui.tui.panes.activity import ActivityPane
+from donna_tui.tui.panes.memory import MemoryPane
 from donna_tui.tui.panes.search import SearchPane
 from donna_tui.tui.panes.vault import VaultPane
 from donna_tui.tui.screens.commands import key_choices, palette_choices
 from donna_tui.tui.screens.conflict import ConflictScreen
+from donna_tui.tui.screens.forget import ForgetScreen
 from donna_tui.tui.screens.main import MainScreen
 from donna_tui.tui.screens.plan import PlanScreen
 from donna_tui.tui.widgets.footer_bar import footer_actions
@@ -31,7 +33,10 @@ def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> Non
         "search.input": SearchPane,
         "vault": VaultPane,
         "vault.input": VaultPane,
+        "memory": MemoryPane,
+        "memory.input": MemoryPane,
         "activity": ActivityPane,
+        "forget": ForgetScreen,
         "plan": PlanScreen,
         "conflict": ConflictScreen,
     }

@@ -78,6 +78,28 @@ def test_nothing_in_a_hostile_vault_acts_on_the_vault_screen_or_in_its_windows()
         assert_only_text(bytes(terminal.written))
 
 
+def test_nothing_in_a_hostile_memory_acts_on_the_memory_screen_or_in_its_windows() -> None:
+    with donna() as terminal:
+        terminal.wait_for("problems")
+        terminal.press(b"\x1b", until="keys")
+        terminal.press(b"5", until="the latest first")
+        terminal.press(b"jjjjj", until="DONNA-RED")
+        terminal.press(b"G", until="Heading without end")
+        terminal.press(b"gj", until="DONNA-LEFT-SCREEN")
+        terminal.press(b"/", until="alt+c")
+        terminal.press(b"redis", until="In the prompt")
+        terminal.press(b"\r", until="DONNA-OVERWRITTEN")
+        terminal.press(b"Gk", until="ohneohne")
+        terminal.press(b"w", until="What is right")
+        terminal.press(b"\x1b", until="In the prompt")
+        terminal.press(b"\x1b", until="the latest first")
+        terminal.press(b"gD", until="Forget this")
+        terminal.press(b"X", until="Nothing brings them back")
+        terminal.press(b"\x1b", until="the latest first")
+        terminal.leave()
+        assert_only_text(bytes(terminal.written))
+
+
 def test_hostile_names_of_vaults_are_text_too() -> None:
     with donna("first_run") as terminal:
         terminal.wait_for("Or the folder")

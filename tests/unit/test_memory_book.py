@@ -10,7 +10,7 @@ import pytest
 
 from donna_tui.errors import DatabaseError, DonnaError, Reason
 from donna_tui.index.database import open_database
-from donna_tui.memories import MemoryType
+from donna_tui.memories import Correction, MemoryType
 from donna_tui.memory.backups import (
     APART_SECONDS,
     back_up,
@@ -24,7 +24,7 @@ from donna_tui.memory.book import book_path, open_book, read_book
 from donna_tui.memory.chat import TurnRules
 from donna_tui.memory.compression import compress, due, expand, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, read_turns
-from donna_tui.memory.facts import Correction, Fact, add_correction, add_facts, procedural
+from donna_tui.memory.facts import Fact, add_correction, add_facts, procedural
 from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin
 from donna_tui.memory.remembering import Told, remember, replace_fact
 from donna_tui.text.tokens import EstimatedTokens

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from donna_tui.errors import DonnaError
+from donna_tui.memories import MemorySource
 from donna_tui.results import Hit, SearchOutcome
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import citation, citation_link
@@ -26,6 +27,8 @@ from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.asking import Asking
+from donna_tui.tui.panes.correcting import correct
+from donna_tui.tui.panes.memory_state import becomes_of
 from donna_tui.tui.panes.search_state import (
     Question,
     bar_facts,
@@ -37,6 +40,7 @@ from donna_tui.tui.panes.search_state import (
     keeps_place,
     list_title,
     note_of,
+    note_that_holds,
     nothing_found,
     opened_badly,
     rows_of,
@@ -187,11 +191,15 @@ class SearchPane(Vertical):
             self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
-        """Open the selected note in the editor."""
+        """Open the selected note in the editor; what no note holds is read here."""
         if self.selected is None or self._backend is None:
             return
+        note = note_that_holds(self.selected)
+        if not note:
+            self._zoom(on=True)
+            return
         try:
-            path = self._backend.absolute_path(self.selected.path)
+            path = self._backend.absolute_path(note)
         except DonnaError as error:
             self._complain(error)
         else:
@@ -211,6 +219,11 @@ class SearchPane(Vertical):
         """Copy the selected passage with its citation."""
         if self.selected is not None:
             self._outside.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
+
+    def action_search_correct(self) -> None:
+        """Say that the selected passage is wrong."""
+        if self.selected is not None and self._backend is not None:
+            self._correct(self._backend, self.selected)
 
     def action_search_filter(self) -> None:
         """Choose where to search."""
@@ -272,6 +285,19 @@ class SearchPane(Vertical):
         scope = await self.app.push_screen_wait(ScopePicker(folders, sources, self.question.scope))
         if scope is not None:
             self._ask(replace(self.question, scope=scope))
+
+    @work(group="correct", exclusive=True)
+    async def _correct(self, backend: Backend, hit: Hit) -> None:
+        await correct(
+            self.app,
+            backend.memory,
+            self._keys,
+            identity=f"{hit.source_type}:{hit.path}",
+            text=hit.content,
+            citation=clean_line(citation(hit)),
+            becomes=becomes_of(MemorySource(hit.source_type)),
+            query=self.question.text,
+        )
 
     def _complain(self, error: DonnaError) -> None:
         self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)

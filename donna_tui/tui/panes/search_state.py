@@ -15,6 +15,7 @@ from donna_tui.events import (
     NoteIndexed,
     NoteRenamed,
 )
+from donna_tui.memories import MemorySource
 from donna_tui.results import MODES, Filters, Hit, Mode, SearchOutcome, SearchRequest
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Status
@@ -133,6 +134,14 @@ def note_of(outcome: SearchOutcome) -> str:
     if outcome.mode != outcome.request.mode:
         return f"Searched by {MODE_NAMES[outcome.mode]} only."
     return ""
+
+
+def note_that_holds(hit: Hit) -> str:
+    """The note that a hit stands in: that of a task too; empty for chats and the like."""
+    if hit.source_type == MemorySource.TASK:
+        return hit.path.rpartition("#")[0]
+    beside = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
+    return "" if hit.source_type in beside else hit.path
 
 
 def before_asking(status: Status | None) -> Words:

@@ -13,7 +13,7 @@ from donna_tui.tui.themes import THEME_NAMES
 THEME = "theme:"
 _KEY_WIDTH = 12
 _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
-    ("Here", ("search.input", "search", "vault.input", "vault", "activity")),
+    ("Here", ("search.input", "search", "vault.input", "vault", "memory.input", "memory", "activity")),
     ("Everywhere", ("global",)),
     ("Moving", ("list",)),
 )
@@ -42,6 +42,7 @@ def palette_choices(state: ActionState, keys: Keys, theme: str) -> Iterator[Choi
             "list",
             "search.input",
             "vault.input",
+            "memory.input",
         ):
             mark = key_name(keys[action.id][0])
             yield _choice(action, state, title=f"{action.group}: {action.title}", mark=mark)

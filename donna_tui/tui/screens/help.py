@@ -70,6 +70,31 @@ Every change is one step. `{vault.undo}` shows exactly what taking the last one 
 `{vault.redo}` does it again. What you edited yourself is never undone: if a note was changed since, Donna says so and
 shows what it left, what is there now and what would come back.
 """,
+    "memory": """\
+What Donna remembers beside your notes, why, and what of it a language model would get for a question.
+
+## What is remembered
+Chats, tasks, what you told her, and corrections, the latest first. The small bar is the **importance**. A word says
+what is special: **pinned**; **hidden**, which is kept and found but not recalled; a **summary** of a session, and what
+is **summed up** by one; **local only**; **forgotten** a moment ago.
+
+`{memory.source}`, `{memory.type}` and `{memory.age}` list only one source, one type, or the last day, week, month or
+year; `{memory.words}` only what has some words, `{memory.all}` everything again.
+
+## Why
+Importance is 0.6 novelty + 0.4 salience. Novelty is how far the memory is from what was known before it; salience adds
+up names, numbers, preferences and rare words. Below 0.30 a memory is not recalled, unless you pin it.
+
+`{memory.open}` reads it where it was said, and opens a task in your editor. `{memory.pin}` pins. `{memory.correct}`
+says what is right; notes and chats stay as they are. `{memory.forget}` shows what would be forgotten and asks;
+`{memory.bring-back}` brings the last one back, unless it was for good.
+
+## Recall
+`{search.focus}` goes to the question. The slider is the **budget** of tokens: `{memory.less}` and `{memory.more}` move
+it, also the mouse. Below it is how much of that is used, what is in the prompt and in which order, and what was left
+out and why. Your notes are asked too. What must stay on this machine is not even looked at, so `{memory.copy-prompt}`
+copies a block that you may give to a model elsewhere.
+""",
     "activity": """\
 What Donna is doing with your notes: how far the index is, what happened, and what needs you.
 

@@ -27,6 +27,7 @@ from donna_tui.tui.keysheet import shown_key
 from donna_tui.tui.messages import ActionsChanged, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.activity import ActivityPane
+from donna_tui.tui.panes.memory import MemoryPane
 from donna_tui.tui.panes.pane import Pane
 from donna_tui.tui.panes.search import SearchPane
 from donna_tui.tui.panes.vault import VaultPane
@@ -78,6 +79,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         with ContentSwitcher(initial="search", id="panes"):
             yield SearchPane(self._outside, self._keymap.keys)
             yield VaultPane(self._outside, self._keymap.keys)
+            yield MemoryPane(self._outside, self._keymap.keys)
             yield ActivityPane(id="activity")
         yield StatusStrip(id="strip")
         yield FooterBar(self._keymap.keys)
@@ -190,6 +192,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_view_vault(self) -> None:
         """Show the Vault screen."""
         self._show_pane("vault")
+
+    def action_view_memory(self) -> None:
+        """Show the Memory screen."""
+        self._show_pane("memory")
 
     def action_view_activity(self) -> None:
         """Show the Activity screen."""

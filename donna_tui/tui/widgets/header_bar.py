@@ -14,7 +14,12 @@ from donna_tui.tui.action import Pane
 from donna_tui.tui.actions import ACTIONS
 from donna_tui.tui.keysheet import Keys, shown_key
 
-PANES: dict[Pane, str] = {"search": "view.search", "vault": "view.vault", "activity": "view.activity"}
+PANES: dict[Pane, str] = {
+    "search": "view.search",
+    "vault": "view.vault",
+    "memory": "view.memory",
+    "activity": "view.activity",
+}
 """The screens there are, and the action that goes to each."""
 
 

@@ -1,0 +1,37 @@
+"""Saying that something is wrong, and what is right: the same from Search and from the Memory screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.app import App
+
+from donna_tui.errors import DonnaError
+from donna_tui.tui.backend import MemoryBackend
+from donna_tui.tui.keysheet import Keys
+from donna_tui.tui.panes.memory_state import told
+from donna_tui.tui.screens.correct import CorrectScreen
+
+
+async def correct(
+    app: App[Any],
+    desk: MemoryBackend,
+    keys: Keys,
+    *,
+    identity: str,
+    text: str,
+    citation: str,
+    becomes: str,
+    query: str = "",
+) -> bool:
+    """Ask what is right, and store it. Whether it was stored; what fails is said."""
+    right = await app.push_screen_wait(CorrectScreen(citation, text, becomes, keys))
+    if right is None:
+        return False
+    try:
+        await desk.correct(identity, right, query=query, original=text)
+    except DonnaError as error:
+        app.notify(f"Not stored: {told(error)}", severity="error", timeout=8, markup=False)
+        return False
+    app.notify("The correction is stored.", timeout=3, markup=False)
+    return True

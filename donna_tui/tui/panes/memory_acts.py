@@ -1,0 +1,195 @@
+"""What can be done with the selected memory: reading it in its place, copying, pinning, correcting, forgetting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual import work
+from textual.containers import Horizontal
+from textual.getters import query_one
+
+from donna_tui.errors import DonnaError
+from donna_tui.memories import MemoryChunk
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.keysheet import Keys, shown_key
+from donna_tui.tui.outside import Outside
+from donna_tui.tui.panes.correcting import correct
+from donna_tui.tui.panes.memory_state import becomes_of, citation_text, forgets, own_words, told
+from donna_tui.tui.panes.recall_desk import RecallDesk
+from donna_tui.tui.screens.forget import ForgetScreen, Forgetting
+from donna_tui.tui.widgets.memory_card import MemoryCard, citation_of, note_of
+from donna_tui.tui.widgets.memory_list import MemoryList
+from donna_tui.tui.widgets.memory_row import words_of
+
+
+class MemoryActs(Horizontal):
+    """Base of the Memory screen, with the actions on one memory. The screen itself says how the list is read."""
+
+    rows = query_one(MemoryList)
+    card = query_one(MemoryCard)
+    recall = query_one(RecallDesk)
+
+    def __init__(self, outside: Outside, keys: Keys) -> None:
+        super().__init__(id="memory", classes="-on-list -empty")
+        self._outside = outside
+        self._keys = keys
+        self._backend: Backend | None = None
+        self._forgotten: list[MemoryChunk] = []
+        self._kept: dict[int, MemoryChunk] = {}
+
+    @property
+    def selected(self) -> MemoryChunk | None:
+        """The memory that actions are about."""
+        raise NotImplementedError
+
+    def look_soon(self) -> None:
+        """Read the list again in a moment, once for all that happens meanwhile."""
+        raise NotImplementedError
+
+    def go(self, place: str) -> None:
+        """Put the focus into a part, and show it where only one is in sight."""
+        raise NotImplementedError
+
+    async def action_memory_open(self) -> None:
+        """Read a memory where it was said, or its note in the editor."""
+        memory = self.selected
+        if memory is None or self._backend is None:
+            return
+        if not note_of(memory):
+            self._read_around(self._backend, memory)
+            return
+        try:
+            path = self._backend.absolute_path(note_of(memory))
+        except DonnaError as error:
+            self._complain(error)
+        else:
+            await self._outside.edit(path, memory.start_line)
+
+    def action_memory_copy_citation(self) -> None:
+        """Copy where the memory is from."""
+        if self.selected is not None:
+            self._outside.copy(citation_text(self.selected), "Where this memory is from")
+
+    def action_memory_copy_text(self) -> None:
+        """Copy what the memory says, and where it is from."""
+        if self.selected is not None:
+            self._outside.copy(f"{own_words(self.selected)}\n\n{citation_text(self.selected)}\n", "The memory")
+
+    def action_memory_copy_prompt(self) -> None:
+        """Copy the block for a prompt."""
+        result = self.recall.result
+        if result is not None and self._backend is not None:
+            self._outside.copy(self._backend.memory.prompt(result), "The block for a prompt")
+
+    def action_memory_pin(self) -> None:
+        """Pin, or unpin."""
+        if self.selected is not None and self._backend is not None:
+            self._pin(self._backend, self.selected)
+
+    def action_memory_correct(self) -> None:
+        """Say what is right."""
+        if self.selected is not None and self._backend is not None:
+            self._correct(self._backend, self.selected)
+
+    def action_memory_forget(self) -> None:
+        """Ask, and forget."""
+        if self.selected is not None and self._backend is not None:
+            self._forget(self._backend, self.selected)
+
+    def action_memory_bring_back(self) -> None:
+        """Bring back what was forgotten last."""
+        if self._forgotten and self._backend is not None:
+            self._bring_back(self._backend, self._forgotten[-1])
+
+    @work(group="read-around", exclusive=True)
+    async def _read_around(self, backend: Backend, memory: MemoryChunk) -> None:
+        try:
+            passage = await backend.passage(memory.source_id, memory.start_line, memory.end_line)
+        except DonnaError as error:
+            self._complain(error)
+            return
+        if memory == self.selected:
+            first = passage.start_line
+            self.card.show_around(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1))
+            self.go("text")
+
+    @work(group="pin", exclusive=True)
+    async def _pin(self, backend: Backend, memory: MemoryChunk) -> None:
+        try:
+            await backend.memory.pin(memory.id, pinned=not memory.pinned)
+        except DonnaError as error:
+            self._complain(error)
+            return
+        self.rows.mark(memory.id, pinned=not memory.pinned)
+        self.recall.mark(memory.id, pinned=not memory.pinned)
+        self.look_soon()
+
+    @work(group="correct", exclusive=True)
+    async def _correct(self, backend: Backend, memory: MemoryChunk) -> None:
+        words = await self._words_to_correct(backend, memory)
+        stored = await correct(
+            self.app,
+            backend.memory,
+            self._keys,
+            identity=memory.id,
+            text=words,
+            citation=citation_of(memory),
+            becomes=becomes_of(memory.source),
+            query=self.recall.query_text if memory.score else "",
+        )
+        if stored:
+            self.look_soon()
+
+    async def _words_to_correct(self, backend: Backend, memory: MemoryChunk) -> str:
+        """What was recalled has a date and a speaker before its own words; the list has the words alone."""
+        if note_of(memory) or not memory.score:
+            return own_words(memory)
+        try:
+            known = await backend.memory.memory(memory.id)
+        except DonnaError:
+            return own_words(memory)
+        return known.content if known is not None and known.content in memory.content else own_words(memory)
+
+    @work(group="forget", exclusive=True)
+    async def _forget(self, backend: Backend, memory: MemoryChunk) -> None:
+        citation, means = forgets(memory)
+        window = ForgetScreen(words_of(own_words(memory)), citation, means, self._keys)
+        how = await self.app.push_screen_wait(window)
+        if how is None:
+            return
+        try:
+            await backend.memory.forget(memory.id, for_good=how is Forgetting.FOR_GOOD)
+        except DonnaError as error:
+            self._complain(error)
+            return
+        self._is_forgotten(memory, for_good=how is Forgetting.FOR_GOOD)
+
+    def _is_forgotten(self, memory: MemoryChunk, *, for_good: bool) -> None:
+        if for_good:
+            self.notify("Forgotten for good.", timeout=4, markup=False)
+        else:
+            self._forgotten.append(replace(memory, forgotten=True))
+            self._kept |= {
+                place: replace(each, forgotten=True) for place, each in self.rows.places_of(memory.id).items()
+            }
+            key = shown_key(self._keys["memory.bring-back"], typing=False)
+            self.notify(f"Forgotten. {key} brings it back.", timeout=4, markup=False)
+        self.rows.mark(memory.id, forgotten=True)
+        self.recall.mark(memory.id, forgotten=True)
+        self.look_soon()
+
+    @work(group="forget", exclusive=True)
+    async def _bring_back(self, backend: Backend, memory: MemoryChunk) -> None:
+        try:
+            await backend.memory.bring_back(memory.id)
+        except DonnaError as error:
+            self._complain(error)
+            return
+        self._forgotten.remove(memory)
+        self._kept = {place: each for place, each in self._kept.items() if each.id != memory.id}
+        self.rows.mark(memory.id, forgotten=False)
+        self.notify("It is remembered again.", timeout=3, markup=False)
+        self.look_soon()
+
+    def _complain(self, error: DonnaError) -> None:
+        self.notify(told(error), severity="error", timeout=8, markup=False)

@@ -1,0 +1,157 @@
+"""A memory without a database: what the Memory screen talks to in its tests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.memories import (
+    LEAST_IMPORTANCE,
+    ME,
+    Correction,
+    Cut,
+    CutReason,
+    MemoryChunk,
+    MemoryFilter,
+    MemorySource,
+    MemoryType,
+    RecallResult,
+)
+from donna_tui.memory.prompt import assemble
+
+Enter = Callable[..., Awaitable[None]]
+
+
+class FakeMemory:
+    """Satisfies `MemoryBackend`. Memories are listed as they are, the latest first.
+
+    A recall gives every memory that shares a word with the question; a memory costs a token for each word.
+    """
+
+    def __init__(self, enter: Enter, memories: list[MemoryChunk]) -> None:
+        self._enter = enter
+        self.everything = memories
+        self.forgotten: list[MemoryChunk] = []
+        self.corrections: list[Correction] = []
+        self.token_budget = 2_000
+        self.note = ""
+
+    async def memories(
+        self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
+    ) -> tuple[MemoryChunk, ...]:
+        await self._enter("memories", wanted, limit, skip)
+        return tuple(self._wanted(wanted)[skip : skip + limit])
+
+    async def count(self, wanted: MemoryFilter | None = None) -> int:
+        await self._enter("count", wanted)
+        return len(self._wanted(wanted))
+
+    async def memory(self, identity: str) -> MemoryChunk | None:
+        await self._enter("memory", identity, key=identity)
+        return next((each for each in self.everything if each.id == identity), None)
+
+    async def correct(
+        self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
+    ) -> Correction:
+        await self._enter("correct", identity, corrected, query, original, key=identity)
+        correction = Correction(
+            id=str(len(self.corrections)),
+            field=field_name,
+            original=original,
+            corrected=corrected,
+            input=query or identity,
+            task_type="memory_search",
+            created_at=0.0,
+        )
+        self.corrections.append(correction)
+        return correction
+
+    async def forget(self, identity: str, *, for_good: bool = False) -> bool:
+        await self._enter("forget", identity, for_good, key=identity)
+        gone = [each for each in self.everything if each.id == identity]
+        self.everything = [each for each in self.everything if each.id != identity]
+        self.forgotten += [] if for_good else gone
+        return bool(gone)
+
+    async def bring_back(self, identity: str) -> bool:
+        await self._enter("bring_back", identity, key=identity)
+        back = [each for each in self.forgotten if each.id == identity]
+        if not back:
+            raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
+        self.everything += back
+        return True
+
+    async def pin(self, identity: str, *, pinned: bool = True) -> bool:
+        await self._enter("pin", identity, pinned, key=identity)
+        self.everything = [replace(each, pinned=pinned) if each.id == identity else each for each in self.everything]
+        return True
+
+    async def recall(
+        self,
+        query: str,
+        user_id: str = ME,
+        top_k: int | None = None,
+        token_budget: int | None = None,
+        memory_types: tuple[MemoryType, ...] | None = None,
+        *,
+        include_compressed: bool = False,
+        remote: bool = False,
+    ) -> RecallResult:
+        await self._enter("recall", query, token_budget, remote, key=query)
+        budget = self.token_budget if token_budget is None else token_budget
+        memories, cut, used = [], [], 0
+        for place, memory in enumerate(self._found(query, remote=remote)):
+            tokens = 9 + len(memory.content.split())
+            scored = replace(memory, score=round(0.9 / (1 + place / 4), 2), tokens=tokens)
+            why = self._why_cut(scored, used + tokens > budget)
+            if why is None:
+                memories.append(scored)
+                used += tokens
+            else:
+                cut.append(Cut(scored, why))
+        return RecallResult(
+            memories=tuple(memories),
+            total_tokens=used,
+            budget_used=used / budget,
+            token_budget=budget,
+            cut=tuple(cut),
+            counter="cl100k_base",
+            note=self.note,
+            query=query,
+        )
+
+    def prompt(self, result: RecallResult) -> str:
+        return assemble(result.memories)
+
+    def _wanted(self, wanted: MemoryFilter | None) -> list[MemoryChunk]:
+        asked = wanted or MemoryFilter()
+        found = [
+            each
+            for each in self.everything
+            if each.source in asked.sources
+            and (not asked.types or each.memory_type in asked.types)
+            and asked.text.lower() in each.content.lower()
+            and (asked.after is None or each.at >= asked.after)
+        ]
+        return sorted(found, key=lambda each: -each.at)
+
+    def _found(self, query: str, *, remote: bool) -> list[MemoryChunk]:
+        words = set(query.lower().split())
+        return [
+            each
+            for each in self.everything
+            if not (remote and each.sensitive)
+            and (each.memory_type is MemoryType.PROCEDURAL or words & set(each.content.lower().split()))
+        ]
+
+    @staticmethod
+    def _why_cut(memory: MemoryChunk, is_too_long: bool) -> CutReason | None:
+        value: Any = memory.importance.value if memory.importance else None
+        if memory.compressed:
+            return CutReason.COMPRESSED
+        exempt = memory.pinned or memory.is_summary or memory.source is MemorySource.VAULT
+        if value is not None and value < LEAST_IMPORTANCE and not exempt:
+            return CutReason.IMPORTANCE
+        return CutReason.BUDGET if is_too_long else None

@@ -1,0 +1,623 @@
+"""The Memory screen: the list and why each memory is kept, recall within a budget, pinning, correcting, forgetting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from donna_tui.errors import DatabaseError, DonnaError, Reason
+from donna_tui.events import MemoryRemembered
+from donna_tui.memories import MemorySource, MemoryType, RecallResult
+from donna_tui.tui.screens.correct import CorrectScreen
+from donna_tui.tui.screens.forget import ForgetScreen
+from donna_tui.tui.widgets.memory_list import PAGE
+from tests.tui import hostile, scenarios
+from tests.tui.driving import Driver, driving, hit, notices, outcome
+from tests.tui.fake_backend import FakeBackend, FakePassage
+from tests.tui.memory_scenarios import LIKED, REDIS, RUNBOOK, many, memory
+
+SMALL, LARGE = (80, 24), (160, 48)
+
+
+async def opened(donna: Driver) -> None:
+    await donna.press("escape", "5")
+    await donna.until(lambda: donna.memory.rows.line_count, "the memories are listed")
+    await donna.rest()
+
+
+async def recalled(donna: Driver, question: str) -> RecallResult:
+    """Ask, and wait for the answer."""
+    await donna.press("slash")
+    await donna.type(question)
+
+    def answer() -> RecallResult | None:
+        result = donna.memory.recall.result
+        return result if result is not None and result.query == question else None
+
+    await donna.until(answer, f"{question!r} is recalled")
+    await donna.rest()
+    found = answer()
+    assert found is not None
+    return found
+
+
+async def on(donna: Driver, identity: str) -> None:
+    """Put the cursor on a memory of the list."""
+    rows = donna.memory.rows
+    rows.select(next(index for index in range(rows.line_count) if listed(donna, index) == identity))
+    await donna.rest()
+
+
+def listed(donna: Driver, index: int) -> str:
+    found = donna.memory.rows.memory_at(index)
+    return found.id if found is not None else ""
+
+
+def ids(donna: Driver) -> list[str]:
+    return [listed(donna, index) for index in range(donna.memory.rows.line_count)]
+
+
+def copied(donna: Driver) -> str:
+    return donna.app._clipboard
+
+
+def row_with(donna: Driver, words: str) -> str:
+    return next(line for line in donna.screen_text().splitlines() if words in line)
+
+
+# The list
+
+
+async def test_the_latest_is_first_and_each_row_says_what_when_whence_and_what_is_special() -> None:
+    async with driving(scenarios.normal(), size=LARGE) as donna:
+        await opened(donna)
+        assert "30 memories, the latest first" in donna.screen_text()
+        assert ids(donna)[0] == LIKED
+        row = row_with(donna, "Noor: ok, thanks")
+        assert "hidden" in row
+        assert "chat" in row
+        assert "18 Nov" in row
+        assert "pinned" in row_with(donna, "Priya is on leave")
+        assert "local only" in row_with(donna, "Blood test")
+        assert "summary" in row_with(donna, "We talked about the flaky")
+        assert "summed up" in row_with(donna, "Tomas: The end-to-end")
+        assert "━━━─" in row_with(donna, "I prefer short answers with the number first.")
+
+
+async def test_the_card_says_why_in_words_and_figures() -> None:
+    async with driving(scenarios.normal(), size=LARGE) as donna:
+        await opened(donna)
+        text = donna.screen_text()
+        assert "importance 0.65 = 0.6×novelty 0.82 + 0.4×salience 0.40" in text
+        assert "new to Donna · says what you prefer" in text
+        assert "A preference comes first in every recall." in text
+        await on(donna, REDIS)
+        text = donna.screen_text()
+        assert "Gateway, 18 Nov 2026 · gateway-2026-11 · turns 7–8" in text
+        assert "names somebody or something · has a number or a date" in text
+        await on(donna, "chat:gateway-2026-11:5-5")
+        assert "not recalled: it is below 0.30. p pins it" in donna.screen_text()
+        await on(donna, f"task:{RUNBOOK}#9b1d44c0")
+        assert f"{RUNBOOK} · line 14" in donna.screen_text()
+
+
+@pytest.mark.parametrize(
+    ("keys", "source", "kind", "words"),
+    [
+        (("s",), MemorySource.CHAT, None, "chats"),
+        (("s", "s", "s", "s"), MemorySource.TASK, None, "tasks"),
+        (("t", "t", "t", "t"), None, MemoryType.PROCEDURAL, "preferences"),
+        (("s", "s", "t", "t", "t"), MemorySource.MEMORY, MemoryType.SEMANTIC, "what was told · semantic"),
+    ],
+)
+async def test_single_keys_narrow_by_source_and_type(
+    keys: tuple[str, ...], source: MemorySource | None, kind: MemoryType | None, words: str
+) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press(*keys)
+        await donna.rest()
+        expected = [
+            each.id
+            for each in sorted(backend.memory.everything, key=lambda each: -each.at)
+            if each.source in ((source,) if source else tuple(MemorySource)[1:])
+            and (kind is None or each.memory_type is kind)
+        ]
+        assert ids(donna) == expected
+        assert words in donna.screen_text()
+        await donna.press("x")
+        await donna.rest()
+        assert len(ids(donna)) == 30
+
+
+async def test_time_narrows_by_days() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("d", "d")
+        await donna.rest()
+        wanted = donna.memory._backend.called("count")[-1][0]  # type: ignore[union-attr]
+        assert wanted.after is not None
+        assert "the last week" in donna.screen_text()
+
+
+async def test_words_narrow_while_typing_and_an_empty_list_says_how_to_get_back() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("f")
+        await donna.type("priya")
+        await donna.rest()
+        assert len(ids(donna)) == 2
+        await donna.type(" zebra")
+        await donna.rest()
+        assert ids(donna) == []
+        assert donna.memory.rows.empty_text == "Nothing is remembered here: with “priya zebra”. x lists everything."
+        await donna.press("enter", "x")
+        await donna.rest()
+        assert len(ids(donna)) == 30
+
+
+async def test_a_hundred_thousand_memories_are_read_a_page_at_a_time() -> None:
+    backend = scenarios.normal()
+    backend.memory.everything = list(many(100_000))
+    async with driving(backend) as donna:
+        await opened(donna)
+        assert len(backend.called("memories")) <= 2
+        await donna.press("G")
+        await donna.until(lambda: donna.memory.rows.selected is not None, "the last one is read")
+        assert donna.memory.rows.selected.id == "chat:long:99999-99999"  # type: ignore[union-attr]
+        assert len(backend.called("memories")) <= 5
+        assert all(limit == PAGE for _, limit, _ in backend.called("memories"))
+
+
+async def test_the_cursor_stays_on_its_memory_when_something_new_is_remembered() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        await on(donna, REDIS)
+        new = memory(MemorySource.MEMORY, "new", "Something new.", -1.0)
+        backend.memory.everything.append(new)
+        backend.post(MemoryRemembered(documents=1, latency_ms=1.0))
+        await donna.until(lambda: len(ids(donna)) == 31, "the new one is listed")
+        assert ids(donna)[0] == new.id
+        assert donna.memory.selected is not None
+        assert donna.memory.selected.id == REDIS
+
+
+async def test_nothing_is_read_before_somebody_looks() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.rest()
+        assert backend.called("count") == []
+        await opened(donna)
+        assert backend.called("count")
+
+
+# Saying why not
+
+
+async def test_an_empty_memory_says_how_to_fill_it() -> None:
+    async with driving(scenarios.empty()) as donna:
+        await donna.press("escape", "5")
+        await donna.until(lambda: "donna chat import FILE" in donna.screen_text(), "the way in is shown")
+        assert "donna remember TEXT" in donna.screen_text()
+        await donna.press("p")
+        assert "No memory is selected." in notices(donna.app)
+
+
+async def test_a_failure_is_a_sentence_with_a_next_step() -> None:
+    backend = scenarios.normal()
+    backend.fail("count", DatabaseError(Reason.DATABASE_LOCKED, "the index is in use", hint="close the other one"))
+    async with driving(backend) as donna:
+        await donna.press("escape", "5")
+        await donna.until(lambda: "The index is in use." in donna.screen_text(), "it says so")
+        assert "Close the other one." in donna.screen_text()
+        backend.failures.clear()
+        await donna.press("r")
+        await donna.until(lambda: donna.memory.rows.line_count, "it is tried again")
+
+
+async def test_while_another_process_keeps_the_index_it_says_so() -> None:
+    backend = scenarios.normal()
+    backend.change(state="read_only", owner="donna on desk")
+    async with driving(backend) as donna:
+        await opened(donna)
+        words = " ".join(donna.screen_text().split())
+        assert "Another Donna (donna on desk) keeps the index" in words
+
+
+async def test_what_a_note_holds_is_neither_pinned_nor_forgotten_here() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        await on(donna, f"task:{RUNBOOK}#9b1d44c0")
+        await donna.press("D")
+        await donna.press("p")
+        assert "Change the note, and the memory follows." in notices(donna.app)
+        assert backend.called("forget") == backend.called("pin") == []
+
+
+# Recall
+
+
+async def test_recall_shows_what_is_packed_in_order_and_what_is_cut_and_why() -> None:
+    async with driving(scenarios.normal(), size=LARGE) as donna:
+        await opened(donna)
+        result = await recalled(donna, "redis drill")
+        text = donna.screen_text()
+        assert f"In the prompt: {len(result.memories)} memories" in text
+        assert f"{result.total_tokens} of 2,000 tokens" in text
+        assert "a summary stands for it" in text
+        assert " 1  I prefer short answers" in text
+        assert donna.memory.recall.bar.used == result.total_tokens
+
+
+async def test_a_smaller_budget_cuts_more_and_a_larger_one_less() -> None:
+    async with driving(scenarios.normal(), size=LARGE) as donna:
+        await opened(donna)
+        whole = await recalled(donna, "redis drill")
+        await donna.press("enter")
+        bar = donna.memory.recall.bar
+        while bar.budget > 100:
+            await donna.press("[")
+        await donna.until(lambda: donna.memory.recall.result.token_budget == 100, "it is recalled")  # type: ignore[union-attr]
+        await donna.rest()
+        small = donna.memory.recall.result
+        assert small is not None
+        assert len(small.memories) < len(whole.memories)
+        assert "too long for what is left" in donna.screen_text()
+        assert small.total_tokens <= 100
+        await donna.press("]")
+        assert bar.budget == 200
+
+
+async def test_the_slider_takes_clicks_and_the_wheel() -> None:
+    async with driving(scenarios.normal(), size=LARGE) as donna:
+        await opened(donna)
+        bar = donna.memory.recall.bar
+        before = bar.budget
+        await donna.pilot.click(bar, offset=(bar.size.width - 7, 0))
+        assert bar.budget == 32_000 > before
+        await donna.pilot.click(bar, offset=(10, 0))
+        assert bar.budget == 100
+
+
+async def test_the_budget_moves_while_typing_too() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("slash", "alt+left")
+        assert donna.memory.recall.bar.budget == 1_500
+
+
+async def test_an_older_answer_never_comes_over_a_newer_one() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        backend.gates.hold("recall", "redis")
+        await donna.press("slash")
+        await donna.type("redis")
+        await donna.until(lambda: any(call[0] == "redis" for call in backend.called("recall")), "it is asked")
+        await donna.type(" drill")
+        await donna.until(lambda: donna.memory.recall.result, "the newer one is answered")
+        backend.gates.release("recall", "redis")
+        await donna.rest()
+        result = donna.memory.recall.result
+        assert result is not None
+        assert result.query == "redis drill"
+
+
+async def test_typing_goes_on_while_a_recall_hangs() -> None:
+    backend = scenarios.normal()
+    backend.gates.hold("recall")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("slash")
+        await donna.type("redis drill")
+        assert donna.memory.recall.input.value == "redis drill"
+        backend.gates.release("recall")
+
+
+async def test_the_prompt_is_copied_without_what_must_stay_here() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        result = await recalled(donna, "redis")
+        assert not any(each.sensitive for each in (*result.memories, *(cut.memory for cut in result.cut)))
+        await donna.press("alt+c")
+        assert copied(donna).startswith("<memory>\n[PROCEDURAL] I prefer short answers")
+        assert copied(donna).endswith("</memory>")
+        assert "Blood test" not in copied(donna)
+        assert all(remote for _, _, remote in backend.called("recall"))
+
+
+async def test_without_a_recall_there_is_no_prompt_to_copy() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("c")
+        assert "Nothing has been recalled yet." in notices(donna.app)
+
+
+async def test_a_recall_that_finds_nothing_or_fails_says_so() -> None:
+    backend = scenarios.normal()
+    backend.memory.everything = backend.memory.everything[1:]
+    async with driving(backend) as donna:
+        await opened(donna)
+        await recalled(donna, "zebra")
+        assert "Nothing is remembered about “zebra”." in donna.screen_text()
+        backend.fail("recall", DonnaError(Reason.MODEL_MISSING, "there is no model", hint="install it"))
+        await donna.type("s")
+        await donna.until(lambda: "There is no model." in donna.screen_text(), "it says so")
+        assert "Install it." in donna.screen_text()
+
+
+# Acting
+
+
+async def test_pinning_shows_at_once_and_again_unpins() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await on(donna, REDIS)
+        await donna.press("p")
+        await donna.rest()
+        assert backend.called("pin") == [(REDIS, True)]
+        assert "pinned" in row_with(donna, "assistant: The failover")
+        await donna.press("p")
+        await donna.rest()
+        assert backend.called("pin")[-1] == (REDIS, False)
+        assert "pinned" not in row_with(donna, "assistant: The failover")
+
+
+async def test_forgetting_shows_exactly_what_and_asks_first() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await on(donna, REDIS)
+        await donna.press("D")
+        await donna.window(ForgetScreen)
+        assert "The failover of redis took 4.2 s" in donna.screen_text()
+        assert "turns 7–8" in donna.screen_text()
+        await donna.press("escape")
+        await donna.rest()
+        assert backend.called("forget") == []
+        await donna.press("D")
+        await donna.window(ForgetScreen)
+        await donna.press("enter")
+        await donna.until(lambda: backend.called("forget"), "it is forgotten")
+        assert backend.called("forget") == [(REDIS, False)]
+
+
+async def test_what_was_forgotten_stays_in_sight_and_comes_back() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await on(donna, REDIS)
+        before = ids(donna)
+        await donna.press("D")
+        await donna.window(ForgetScreen)
+        await donna.press("enter")
+        await donna.until(lambda: len(backend.called("count")) > 1, "the list is read again")
+        await donna.rest()
+        assert ids(donna) == before
+        assert "forgotten" in row_with(donna, "assistant: The failover")
+        await donna.press("z")
+        await donna.until(lambda: backend.called("bring_back"), "it is brought back")
+        await donna.rest()
+        assert ids(donna) == before
+        await donna.until(lambda: len(backend.called("count")) > 2, "the list is read again")
+        await donna.rest()
+        assert ids(donna) == before
+        assert "forgotten" not in row_with(donna, "assistant: The failover")
+        await donna.press("z")
+        assert "Nothing was forgotten here that could be brought back." in notices(donna.app)
+
+
+async def test_for_good_asks_for_its_key_a_second_time() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await on(donna, REDIS)
+        await donna.press("D")
+        await donna.window(ForgetScreen)
+        await donna.press("X")
+        assert "Nothing brings them back." in " ".join(donna.screen_text().split())
+        assert backend.called("forget") == []
+        await donna.press("X")
+        await donna.until(lambda: backend.called("forget"), "it is forgotten")
+        assert backend.called("forget") == [(REDIS, True)]
+        await donna.until(lambda: REDIS not in ids(donna), "it is gone")
+
+
+async def test_a_forgotten_memory_leaves_the_prompt_at_once() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        result = await recalled(donna, "redis drill")
+        await donna.press("enter", "j")
+        assert donna.memory.selected == result.memories[1]
+        await donna.press("D")
+        await donna.window(ForgetScreen)
+        await donna.press("enter")
+        await donna.until(lambda: backend.called("forget"), "it is forgotten")
+        await donna.rest()
+        assert donna.memory.selected is not None
+        assert donna.memory.selected.id == result.memories[2].id
+        await donna.press("c")
+        assert "failover of redis took" not in copied(donna)
+
+
+async def test_correcting_begins_with_the_present_words_and_stores_what_is_right() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("w")
+        window = await donna.window(CorrectScreen)
+        assert window.field.text == "I prefer short answers with the number first."
+        await donna.press("f2")
+        assert "It says the same as before." in donna.screen_text()
+        window.field.text = "I prefer long answers."
+        await donna.press("f2")
+        await donna.until(lambda: backend.called("correct"), "it is stored")
+        identity, right, query, original = backend.called("correct")[0]
+        assert (identity, right, query) == (LIKED, "I prefer long answers.", "")
+        assert original == "I prefer short answers with the number first."
+
+
+async def test_leaving_the_correction_stores_nothing() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("w")
+        window = await donna.window(CorrectScreen)
+        window.field.text = "Something else."
+        await donna.press("escape")
+        await donna.rest()
+        assert backend.called("correct") == []
+
+
+async def test_a_correction_that_fails_is_said() -> None:
+    backend = scenarios.normal()
+    backend.fail("correct", DonnaError(Reason.DISK_FULL, "the disk is full", hint="make room"))
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("w")
+        window = await donna.window(CorrectScreen)
+        window.field.text = "Something else."
+        await donna.press("f2")
+        await donna.until(lambda: "Not stored: The disk is full. Make room." in notices(donna.app), "it says so")
+
+
+async def test_enter_reads_a_chat_around_its_turns_and_escape_goes_back() -> None:
+    backend = scenarios.normal()
+    around = FakePassage(
+        path="gateway-2026-11:7-8", title="", heading_path=(), text="Noor: before\n\nassistant: The failover",
+        start_line=1, end_line=3, mark_start=3, mark_end=3,
+    )  # fmt: skip
+    backend.passages = (replace(around, start_line=7, end_line=9, mark_start=9, mark_end=9),)
+    async with driving(backend, size=SMALL) as donna:
+        await opened(donna)
+        await on(donna, REDIS)
+        await donna.press("enter")
+        await donna.until(lambda: "Noor: before" in donna.screen_text(), "the turns around are shown")
+        assert donna.memory.card.view.marked_rows == ["assistant: The failover"]
+        await donna.press("escape")
+        await donna.rest()
+        assert donna.memory.rows.has_focus
+        assert "Noor: before" not in donna.screen_text()
+
+
+async def test_enter_opens_a_task_in_the_editor_at_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    async def edit(path: Path, line: int) -> None:
+        seen.append((path.as_posix(), line))
+
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        monkeypatch.setattr(donna.memory._outside, "edit", edit)
+        await on(donna, f"task:{RUNBOOK}#9b1d44c0")
+        await donna.press("enter")
+        await donna.rest()
+        assert seen == [(f"{backend.current.root}/{RUNBOOK}", 14)]
+
+
+async def test_citation_and_text_are_copied() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await on(donna, REDIS)
+        await donna.press("y")
+        assert copied(donna) == f"Gateway, 18 Nov 2026 · gateway-2026-11 · turns 7–8 ({REDIS})"
+        await donna.press("Y")
+        assert copied(donna).startswith("The failover of redis took 4.2 s")
+
+
+async def test_actions_are_about_the_part_one_is_in() -> None:
+    async with driving(scenarios.normal(), size=LARGE) as donna:
+        await opened(donna)
+        result = await recalled(donna, "redis drill")
+        await donna.press("enter", "j", "j")
+        assert donna.memory.selected == result.memories[2]
+        await donna.press("escape")
+        assert donna.memory.selected is not None
+        assert donna.memory.selected.id == LIKED
+
+
+@pytest.mark.parametrize("size", [SMALL, (120, 36), LARGE])
+async def test_tab_walks_through_every_part_at_every_size(size: tuple[int, int]) -> None:
+    async with driving(scenarios.normal(), size=size) as donna:
+        await opened(donna)
+        pane = donna.memory
+        walk = []
+        for _ in range(4):
+            walk.append(donna.app.focused)
+            await donna.press("tab")
+            await donna.rest()
+        assert walk == [pane.rows, pane.card.view, pane.recall.input, pane.recall.notice]
+        assert donna.app.focused is pane.rows
+
+
+# "This is wrong" in Search
+
+
+async def test_a_wrong_passage_of_a_note_becomes_a_correction_and_no_note_is_written() -> None:
+    backend: FakeBackend = scenarios.normal()
+    backend.answers = lambda request: replace(
+        outcome(request), hits=(hit("one", content="The drill is twice a year."),)
+    )
+    async with driving(backend) as donna:
+        await donna.ask("drill")
+        await donna.press("escape", "w")
+        window = await donna.window(CorrectScreen)
+        assert "It is kept as a correction beside the note." in donna.screen_text()
+        window.field.text = "The drill is every quarter."
+        await donna.press("f2")
+        await donna.until(lambda: backend.called("correct"), "it is stored")
+        assert backend.called("correct") == [
+            ("vault:Notes/one.md", "The drill is every quarter.", "drill", "The drill is twice a year.")
+        ]
+        assert backend.called("plan_write") == backend.called("apply_plan") == []
+
+
+async def test_enter_in_search_reads_a_chat_here_and_opens_the_note_of_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened_at: list[str] = []
+
+    async def edit(path: Path, line: int) -> None:
+        opened_at.append(path.name)
+
+    backend: FakeBackend = scenarios.normal()
+    found = (
+        hit("one", source_type="chat", path="gateway:1-2"),
+        hit("two", source_type="task", path=f"{RUNBOOK}#9b1d44c0"),
+    )
+    backend.answers = lambda request: replace(outcome(request), hits=found)
+    async with driving(backend) as donna:
+        monkeypatch.setattr(donna.search._outside, "edit", edit)
+        await donna.ask("drill")
+        await donna.press("escape", "enter")
+        assert donna.search.has_class("-zoomed")
+        assert opened_at == []
+        await donna.press("escape", "j", "enter")
+        await donna.rest()
+        assert opened_at == ["runbook.md"]
+
+
+# Hostile words
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_hostile_memories_are_text_everywhere(size: tuple[int, int]) -> None:
+    async with driving(scenarios.hostile(), size=size) as donna:
+        await opened(donna)
+        for _ in range(donna.memory.rows.line_count):
+            await donna.press("j")
+        await recalled(donna, "redis")
+        await donna.press("enter", "G", "w")
+        await donna.window(CorrectScreen)
+        await donna.press("escape", "escape", "D")
+        text = donna.screen_text()
+        assert not set(text) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b"}
+        assert hostile.MARKUP["style"] in text or "[bold" in text or "redis" in text
