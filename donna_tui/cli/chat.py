@@ -14,6 +14,7 @@ from donna_tui.cli.progress import WIDTH, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.memories import ImportReport, MemoryChunk, SessionRow
+from donna_tui.memory.archives import size_of
 from donna_tui.memory.listing import iso_day
 
 SHOWN_LINES = 20
@@ -44,7 +45,7 @@ async def _import(session: Session, file: Path, user: str, *, sensitive: bool) -
 @contextlib.contextmanager
 def _progress(file: Path) -> Iterator[Callable[[tuple[int, int]], None]]:
     """One line on a terminal that is redrawn: how much of the file is stored."""
-    size = file.stat().st_size if file.is_file() else 0
+    size = size_of(file)
     if not (sys.stderr.isatty() and size):
         yield lambda _: None
         return

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import BadLine, ImportReport
+from donna_tui.memory.archives import opened_parts, readable
 from donna_tui.memory.conversations import NewTurn, Recorder
 from donna_tui.memory.formats import format_of, turns_of
 from donna_tui.memory.streams import Piece, array_elements, first_byte, json_lines
@@ -41,11 +41,12 @@ class Import:
         """Import a file; tells how far it is after each batch. Raises DonnaError if the file cannot be read, and
         DatabaseError.
         """
-        try:
-            with path.open("rb") as file:
-                yield from self._import(file)
-        except OSError as error:
-            raise DonnaError(Reason.USAGE, f"{path} cannot be read ({error.strerror})") from error
+        before = 0
+        with readable(path):
+            for file in opened_parts(path):
+                for read, added in self._import(file):
+                    yield before + read, added
+                before += file.tell()
         self.recorder.close_sessions()
 
     def _import(self, file: BinaryIO) -> Iterator[Progress]:

@@ -99,7 +99,7 @@ async def test_the_card_says_why_in_words_and_figures() -> None:
         assert "Gateway, 18 Nov 2026 · gateway-2026-11 · turns 7–8" in text
         assert "names somebody or something · has a number or a date" in text
         await on(donna, "chat:gateway-2026-11:5-5")
-        assert "not recalled: it is below 0.30. p pins it" in donna.screen_text()
+        assert "not recalled: it is below 0.30. p pins it." in donna.screen_text()
         await on(donna, f"task:{RUNBOOK}#9b1d44c0")
         assert f"{RUNBOOK} · line 14" in donna.screen_text()
 
@@ -603,6 +603,23 @@ async def test_enter_in_search_reads_a_chat_here_and_opens_the_note_of_a_task(mo
         await donna.press("escape", "j", "enter")
         await donna.rest()
         assert opened_at == ["runbook.md"]
+
+
+async def test_in_search_a_chat_is_cited_by_its_turns_and_a_task_by_its_note() -> None:
+    backend: FakeBackend = scenarios.normal()
+    found = (
+        hit("one", source_type="chat", path="gateway", heading_path=(), start_line=1, end_line=2),
+        hit("two", source_type="task", path=f"{RUNBOOK}#9b1d44c0", heading_path=()),
+    )
+    backend.answers = lambda request: replace(outcome(request), hits=found)
+    async with driving(backend) as donna:
+        await donna.ask("drill")
+        await donna.press("escape", "y")
+        assert donna.app.clipboard == "gateway : 1–2"
+        await donna.press("o")
+        assert "No note holds this passage." in notices(donna.app)
+        await donna.press("j", "y")
+        assert donna.app.clipboard == f"[[{RUNBOOK.removesuffix('.md')}]]"
 
 
 # Hostile words

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from donna_tui.errors import DonnaError
 from donna_tui.memories import BadLine
 from donna_tui.memory import formats, streams
+from donna_tui.memory.archives import size_of
 from donna_tui.memory.book import Book, open_book
 from donna_tui.memory.conversations import NewTurn, Recorder, list_sessions, read_turns
 from donna_tui.memory.importing import Import
@@ -194,6 +196,42 @@ def chatgpt(current: str | None = "d") -> dict[str, Any]:
 def write_json(path: Path, value: object) -> Path:
     path.write_text(json.dumps(value, indent=1))
     return path
+
+
+def zipped(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name.replace("__", "/"), data)
+    return path
+
+
+def test_an_export_is_imported_as_it_was_downloaded(book: Book, tmp_path: Path) -> None:
+    one, two = chatgpt(), {**chatgpt(), "conversation_id": "other"}
+    parts = {"conversations-000.json": json.dumps([one]).encode(), "conversations-001.json": json.dumps([two]).encode()}
+    file = zipped(tmp_path / "export.zip", **{"user.json": b"{}", "chat.html": b"<p>", **parts})
+    report = import_file(book, file)
+    assert (report.format, report.sessions, report.turns, report.malformed) == ("ChatGPT export", 2, 6, 0)
+    assert names(book) == ["chatgpt/6512-ab", "chatgpt/other"]
+    assert import_file(book, file).turns == 0
+
+
+def test_progress_of_an_archive_reaches_its_size(book: Book, tmp_path: Path) -> None:
+    data = json.dumps([chatgpt()]).encode()
+    file = zipped(tmp_path / "export.zip", **{"a__conversations.json": data, "b__conversations.json": data})
+    assert [read for read, _ in Import(Recorder(book)).run(file)] == [len(data), 2 * len(data)]
+    assert size_of(file) == 2 * len(data)
+    assert size_of(tmp_path / "nothing.zip") == 0
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:40] + b"\xff" * 40 + data[80:], lambda data: data.replace(b"conv", b"xonv")]
+)
+def test_an_archive_that_cannot_be_read_is_said(book: Book, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    file = zipped(tmp_path / "export.zip", **{"conversations.json": json.dumps([chatgpt()]).encode()})
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(DonnaError, match="cannot be read"):
+        import_file(book, file)
+    assert names(book) == []
 
 
 @pytest.mark.parametrize("current", ["d", None, "gone"])

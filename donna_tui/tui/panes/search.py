@@ -207,13 +207,21 @@ class SearchPane(Vertical):
 
     async def action_search_obsidian(self) -> None:
         """Open the selected note in Obsidian."""
-        if self.selected is not None and self._status is not None:
-            await self._outside.open_in_obsidian(Path(self._status.root), self.selected.path)
+        if self.selected is None or self._status is None:
+            return
+        if note := note_that_holds(self.selected):
+            await self._outside.open_in_obsidian(Path(self._status.root), note)
+        else:
+            self.notify("No note holds this passage.", severity="warning", timeout=4, markup=False)
 
     def action_search_copy_link(self) -> None:
-        """Copy a wikilink to the selected section."""
-        if self.selected is not None:
-            self._outside.copy(citation_link(self.selected), "The link to this section")
+        """Copy a wikilink to the selected section, or where a passage is from that no note holds."""
+        if self.selected is None:
+            return
+        if note := note_that_holds(self.selected):
+            self._outside.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
+        else:
+            self._outside.copy(citation(self.selected), "Where this passage is from")
 
     def action_search_copy_text(self) -> None:
         """Copy the selected passage with its citation."""

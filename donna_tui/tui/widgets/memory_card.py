@@ -109,8 +109,8 @@ def why_recalled(memory: MemoryChunk, pin_key: str) -> tuple[str, str]:
     if memory.compressed:
         return "A summary of its session is recalled in its place.", warning
     if is_hidden(memory):
-        helps = f" {pin_key} pins it, and it is recalled." if pin_key else ""
-        return f"Kept, found, and not recalled: it is below {LEAST_IMPORTANCE:.2f}.{helps}", warning
+        helps = f" {pin_key} pins it." if pin_key else ""
+        return f"Kept and found, but not recalled: it is below {LEAST_IMPORTANCE:.2f}.{helps}", warning
     if memory.source is MemorySource.VAULT:
         return "A note is always important enough.", quiet
     if memory.memory_type is MemoryType.PROCEDURAL:
