@@ -112,7 +112,9 @@ class MemoryDesk(ConversationDesk):
         await self.log_correction(correction)
         if identity.startswith("memory:"):
             cut = await self._cut()
-            await self._book.change(lambda book: replace_fact(book, memory.source_id, corrected, cut, time.time()))
+            await self._book.change(
+                lambda book: replace_fact(book, memory.source_id, original, corrected, cut, time.time())
+            )
         return correction
 
     # Forgetting

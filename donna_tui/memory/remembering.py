@@ -62,11 +62,18 @@ def pieces_of(text: str, cut: Cut) -> list[str]:
     return [cleaned[low:high] for low, high in cut.spans(cleaned, LONGEST_TITLE)]
 
 
-def replace_fact(book: Book, identity: str, content: str, cut: Cut, now: float) -> list[Fact]:
-    """Let a remembered fact say something else; what it said is kept as superseded."""
+def replace_fact(book: Book, identity: str, wrong: str, right: str, cut: Cut, now: float) -> list[Fact]:
+    """Let a remembered fact say something else; what it said stays, superseded.
+
+    Only `wrong` is replaced, or all of the fact if that is empty; where `wrong` is not in it, nothing is. Raises
+    DonnaError (`missing`).
+    """
     old = read_fact(book.database, identity)
     if old is None:
         raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
+    content = old.content.replace(wrong, right, 1) if wrong else right
+    if content == old.content:
+        return [old]
     pieces = pieces_of(content, cut)
     fresh = [replace(old, id=new_id(), content=piece, created_at=now) for piece in pieces]
     with book.change():

@@ -171,9 +171,16 @@ def test_the_same_is_not_remembered_twice(desk: Desk) -> None:
 
 def test_a_corrected_fact_says_what_is_right(desk: Desk) -> None:
     (wrong,) = remember(desk.book, Told("The gateway runs on port 8080"), CUT, START)
-    (right,) = replace_fact(desk.book, wrong.id, "The gateway runs on port 9090", CUT, START)
+    (right,) = replace_fact(desk.book, wrong.id, "", "The gateway runs on port 9090", CUT, START)
     desk.follow()
     assert desk.ids("memory") == [right.id]
+
+
+def test_a_correction_of_one_passage_of_a_fact_leaves_the_others(desk: Desk) -> None:
+    (told,) = remember(desk.book, Told("The gateway runs on port 8080. It restarts at night."), CUT, START)
+    assert replace_fact(desk.book, told.id, "port 7070", "port 9090", CUT, START) == [told]
+    (right,) = replace_fact(desk.book, told.id, "port 8080", "port 9090", CUT, START)
+    assert right.content == "The gateway runs on port 9090. It restarts at night."
 
 
 # Forgetting
