@@ -20,7 +20,7 @@ from donna_tui.results import MODES, Filters, Hit, Mode, SearchRequest
 from donna_tui.search.evaluation import Place, Question, Scores, mean, score
 from donna_tui.space import space_at
 from donna_tui.tools.evaluation import Grep, read_set
-from donna_tui.tools.turns import read_turn_set
+from donna_tui.tools.turns import read_turn_set, with_turns_around
 from donna_tui.vault.client import VaultClient
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SYSTEMS = (*MODES, "grep")
 K = 32
+AROUND, TURNS_AROUND = "in context", 4
+"""Hybrid, and each hit with four turns before and after: as much text as a passage of a note that holds the session."""
 
 Answers = dict[str, list[tuple[Question, Scores | None]]]
 """By system: each question with its scores, or with None if it has no answer and none was given."""
@@ -74,7 +76,7 @@ def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind:
 def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
     """Ask for turns: those of each person are imported into a space of their own, without any note."""
     asked = read_turn_set(folder)
-    answers: Answers = {system: [] for system in systems}
+    answers: Answers = {system: [] for system in (*systems, *([AROUND] if "hybrid" in systems else []))}
     for person, questions in asked.people.items():
         root = paths.state / "turns" / folder.resolve().name / person
         root.mkdir(parents=True, exist_ok=True)
@@ -90,10 +92,12 @@ async def _answer_turns(
         with shown_progress(engine):
             await engine.memory.import_chat(file, user=person)
             await engine.memory.settle()
-        for system, answered in answers.items():
-            for question in questions:
+        for question in questions:
+            for system in [each for each in answers if each != AROUND]:
                 places = await _ask(engine, question, system, sources=(MemorySource.CHAT,))
-                answered.append((question, _scored(question, places)))
+                answers[system].append((question, _scored(question, places)))
+                if system == "hybrid":
+                    answers[AROUND].append((question, _scored(question, with_turns_around(places, TURNS_AROUND))))
 
 
 def _rows(name: str, answers: Answers, *, by_kind: bool) -> Iterator[Row]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.search.evaluation import Gold, Question
+from donna_tui.search.evaluation import Gold, Place, Question
 
 TURNS = "turns.jsonl"
 
@@ -67,6 +67,19 @@ def read_turn_set(folder: Path) -> TurnSet:
                     raise DonnaError(Reason.USAGE, message) from error
                 people[row.vault].append(_question(row, places))
     return TurnSet(f"{folder.resolve().name} (turns)", file, dict(people))
+
+
+def with_turns_around(places: Sequence[Place], turns: int) -> list[Place]:
+    """Each hit with so many turns before and after, as it is read; one that was seen beside another is none."""
+    seen: list[Place] = []
+    for place in places:
+        if not any(_holds(each, place) for each in seen):
+            seen.append(replace(place, start_line=max(1, place.start_line - turns), end_line=place.end_line + turns))
+    return seen
+
+
+def _holds(whole: Place, part: Place) -> bool:
+    return whole.path == part.path and whole.start_line <= part.start_line and part.end_line <= whole.end_line
 
 
 def _places(file: Path) -> Iterator[tuple[tuple[str, str], tuple[str, int]]]:

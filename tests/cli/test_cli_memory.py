@@ -257,4 +257,7 @@ def test_turns_are_measured(donna: Donna, tmp_path: Path) -> None:
     (row,) = donna("eval", "--turns", "--mode", "keyword", "--json", folder).json["rows"]
     assert (row["name"], row["count"], row["abstained"]) == ("talks (turns)", 3, 1.0)
     assert (row["scores"]["place_1"], row["scores"]["ndcg"]) == (1.0, 1.0)
+    rows = donna("eval", "--turns", "--mode", "hybrid", "--json", folder).json["rows"]
+    assert [row["system"] for row in rows] == ["hybrid", "in context"]
+    assert rows[1]["scores"]["place_1"] == 1.0
     assert donna("eval", "--turns", tmp_path).code == 2

@@ -11,6 +11,7 @@ import pytest
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.search.evaluation import Gold, Place, Question, mean, score
 from donna_tui.tools.evaluation import Grep, own_questions, read_set
+from donna_tui.tools.turns import with_turns_around
 from donna_tui.vault.client import VaultClient
 
 
@@ -79,3 +80,9 @@ def test_grep_counts_words(vault: VaultClient) -> None:
     found = Grep(vault).search(Question("q", "redis slow", ()), 5)
     assert [(each.path, each.heading_path[-1:]) for each in found] == [("cache.md", ("Moving off Redis",))]
     assert Grep(vault).search(Question("q", "redis", (), exclude=("cache.md",)), 5) == []
+
+
+def test_a_hit_with_the_turns_around_it_covers_the_hits_beside_it() -> None:
+    places = [Place("a", (), 10, 11), Place("a", (), 13, 13), Place("b", (), 2, 2), Place("a", (), 16, 16)]
+    assert with_turns_around(places, 3) == [Place("a", (), 7, 14), Place("b", (), 1, 5), Place("a", (), 13, 19)]
+    assert with_turns_around(places, 0) == places
