@@ -48,6 +48,7 @@ class PendingChunk:
     """A chunk that waits for its vector."""
 
     id: int
+    document_id: str
     embed_hash: bytes
     path: str
     source_type: str
@@ -167,17 +168,17 @@ class MemoryStore:
     def pending(self, limit: int) -> list[PendingChunk]:
         """Chunks that wait for a vector, the newest first, so that an edit overtakes an import."""
         rows = self.database.rows(
-            "SELECT c.id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at, d.title,"
+            "SELECT c.id, c.document_id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at, d.title,"
             " c.heading_path, c.content FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
             " WHERE c.embedding_version = '' ORDER BY c.id DESC LIMIT ?",
             (limit,),
         )
         return [
             PendingChunk(
-                each, hashed, path, kind, bool(sensitive), modified,
+                each, document, hashed, path, kind, bool(sensitive), modified,
                 embedding_text(title, tuple(json.loads(heading)), content, max_tokens=self._window),
             )
-            for each, hashed, path, kind, sensitive, modified, title, heading, content in rows
+            for each, document, hashed, path, kind, sensitive, modified, title, heading, content in rows
         ]  # fmt: skip
 
     def attach_cached(self, batch: Sequence[PendingChunk]) -> list[PendingChunk]:
@@ -192,15 +193,14 @@ class MemoryStore:
                 self._stamp(sorted(cached))
         return [chunk for chunk in batch if chunk.id not in cached]
 
-    def waiting(self, paths: Iterable[str]) -> set[str]:
-        """Those of these vault paths that still have chunks without a vector."""
+    def waiting(self, batch: Iterable[PendingChunk]) -> set[str]:
+        """The paths of those chunks whose documents still have chunks without a vector."""
         return {
             path
-            for path in paths
+            for document, path in {chunk.document_id: chunk.path for chunk in batch}.items()
             if self.database.value(
-                "SELECT 1 FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
-                " WHERE d.source_id = ? AND c.embedding_version IN ('', ?) LIMIT 1",
-                (path, FAILED),
+                "SELECT 1 FROM memory_chunks WHERE document_id = ? AND embedding_version IN ('', ?) LIMIT 1",
+                (document, FAILED),
             )
         }
 

@@ -94,7 +94,7 @@ class EmbeddingBacklog:
             done += await self._embed(fresh)
         paths = {chunk.path for chunk in batch}
         notes = {chunk.path for chunk in batch if chunk.source_type == NOTES}
-        for path in paths - await self._write(lambda: self._store.waiting(paths)):
+        for path in paths - await self._write(lambda: self._store.waiting(batch)):
             self._finish(path, is_note=path in notes)
         return done > 0
 
