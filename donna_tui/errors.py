@@ -52,6 +52,9 @@ class Reason(StrEnum):
     IO_ERROR = "io_error"
 
     WATCHER_DEGRADED = "watcher_degraded"
+    TEMPLATE_ERROR = "template_error"
+    NOT_A_DRAFT = "not_a_draft"
+
     NO_TERMINAL = "no_terminal"
     USAGE = "usage"
     INTERNAL = "internal"
