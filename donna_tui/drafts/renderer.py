@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from donna_tui.drafts import sandbox
 from donna_tui.errors import DonnaError, Reason
 
 ENDING = ".md.j2"
@@ -53,7 +54,7 @@ class VaultTemplateRenderer:
 
 
 def _ask_child(question: str, name: str) -> dict[str, Any]:
-    command = [sys.executable, "-I", "-m", "donna_tui.drafts.sandbox"]
+    command = [sys.executable, "-I", sandbox.__file__]
     try:
         done = subprocess.run(  # noqa: S603 - a fixed command
             command, input=question, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False, env={}

@@ -1,4 +1,4 @@
-"""Renders one template, as a child that can be killed. Run as `python -m donna_tui.drafts.sandbox`.
+"""Renders one template, as a child that can be killed. Run this file itself: it needs nothing of Donna.
 
 It reads one JSON object `{"name", "source", "context"}` from stdin and prints one: `{"ok": true, "text"}`, or
 `{"ok": false, "message", "line"}`. Jinja's sandbox keeps a template from Python's objects and not from using all memory
@@ -25,7 +25,7 @@ def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
     environment = ImmutableSandboxedEnvironment(
         loader=DictLoader({name: source}),
         undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701 - Markdown, not HTML
+        autoescape=False,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -36,7 +36,8 @@ def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
     except SecurityError:
         return {"ok": False, "message": "the template asks for what templates may not have", "line": None}
     except TemplateError as error:
-        return {"ok": False, "message": f"{type(error).__name__}: {error.message}", "line": getattr(error, "lineno", None)}
+        said = f"{type(error).__name__}: {error.message}"
+        return {"ok": False, "message": said, "line": getattr(error, "lineno", None)}
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
         return {"ok": False, "message": type(error).__name__, "line": None}
 

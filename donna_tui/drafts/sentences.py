@@ -1,0 +1,92 @@
+"""Sentences of passages, bare of their markup, with the marks by which a promise or a question is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from donna_tui.drafting import Evidence
+from donna_tui.drafts.plain import words_only
+from donna_tui.search.query import STOP_WORDS
+from donna_tui.search.snippets import stem
+
+FEWEST_WORDS, MOST_CHARS = 4, 300
+
+_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“(\[]*[A-ZÀ-ÞА-Я0-9])")
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s+)?")
+_HEADING = re.compile(r"^\s*(?:#{1,6}\s|\||>|```|~~~|---|===|%%|\$\$)")
+_WORD = re.compile(r"\w+")
+_LEADING = re.compile(r"^[\s*_\-–—:;,.#>|]+")
+
+_TO_DO = re.compile(
+    r"\b(?:to[- ]?do|action(?: item)?s?|follow[- ]?up|next steps?|needs? to|should|must|will|i'll|we'll|going to|"
+    r"has to|have to|promised?|agreed to|take care of|deadline|asap|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"by (?:tomorrow|next week|end of))\b",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:open question|unclear|undecided|not (?:yet )?(?:clear|decided)|no (?:clear )?(?:conclusion|consensus|decision)|"
+    r"to be (?:decided|discussed|determined)|tbd|pending|whether|still waiting|unresolved)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a passage. `stems` are those of its content words; `box` is the mark of its check box, if any."""
+
+    text: str
+    evidence: int
+    stems: frozenset[str]
+    box: str = ""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it leaves something open."""
+        return self.text.rstrip("\"'”’)").endswith("?") or bool(_OPEN.search(self.text))
+
+    @property
+    def promises(self) -> bool:
+        """Whether somebody is to do something."""
+        return self.box == " " or (not self.box and not self.asks and bool(_TO_DO.search(self.text)))
+
+
+def sentences_of(passages: Iterable[Evidence]) -> list[Sentence]:
+    """The sentences of all passages in order, each once."""
+    found: dict[str, Sentence] = {}
+    for passage in passages:
+        for sentence in _sentences(passage):
+            found.setdefault(" ".join(sorted(sentence.stems)), sentence)
+    return list(found.values())
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of the content words of a text."""
+    return frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
+
+
+def _sentences(passage: Evidence) -> Iterator[Sentence]:
+    for block, box in _blocks(passage.text):
+        for part in _END.split(block):
+            text = _LEADING.sub("", words_only(part, MOST_CHARS))
+            stems = stems_of(text)
+            if len(stems) >= FEWEST_WORDS or (box and stems):
+                yield Sentence(text, passage.number, stems, box)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Paragraphs and list items with the mark of their check box. A line that is wrapped goes on in the next one."""
+    block, box = "", ""
+    for line in text.splitlines():
+        item = _ITEM.match(line)
+        if item or not line.strip() or _HEADING.match(line):
+            if block:
+                yield block, box
+            block, box = "", ""
+        if item:
+            block, box = line[item.end() :], item[1] or ""
+        elif line.strip() and not _HEADING.match(line):
+            block = f"{block} {line.strip()}".strip()
+    if block:
+        yield block, box
