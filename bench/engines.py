@@ -19,12 +19,14 @@ WARM_UP = 10
 
 
 @contextlib.asynccontextmanager
-async def opened(home: Home, vault: Path, listen: Listener | None = None) -> AsyncIterator[Engine]:
-    """An engine that does not watch, with its model loaded if it has one, as long as the block runs.
+async def opened(
+    home: Home, vault: Path, listen: Listener | None = None, *, stays: bool = False
+) -> AsyncIterator[Engine]:
+    """An engine with its model loaded if it has one, as long as the block runs.
 
-    `listen` hears of all its events.
+    `listen` hears of all its events; one that stays watches the vault and keeps vectors in memory, as the app does.
     """
-    engine = Engine(space_at(vault, home.paths), MemoryConfig(), home.paths, watch=False, what="a benchmark")
+    engine = Engine(space_at(vault, home.paths), MemoryConfig(), home.paths, watch=stays, what="a benchmark")
     if listen:
         engine.subscribe(listen)
     try:

@@ -16,6 +16,7 @@ from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.memories import ImportReport, MemoryChunk, SessionRow
 from donna_tui.memory.archives import size_of
 from donna_tui.memory.listing import iso_day
+from donna_tui.text.numbers import plural
 
 SHOWN_LINES = 20
 
@@ -70,7 +71,7 @@ def _fields(file: str, report: ImportReport, *, indexed: bool) -> dict[str, Any]
 
 
 def _told(report: ImportReport) -> Iterator[str]:
-    yield f"{report.turns:,} turns of {report.sessions:,} conversations ({report.format})"
+    yield f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')} ({report.format})"
     if report.known:
         yield f"{report.known:,} were there before"
     if report.left_out:

@@ -6,6 +6,8 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
+from donna_tui.text.numbers import plural as plural
+
 _MINUTE = 60
 _HOUR = 3600
 _UNITS = ("kB", "MB", "GB", "TB")
@@ -14,11 +16,6 @@ _UNITS = ("kB", "MB", "GB", "TB")
 def count(number: int) -> str:
     """`2914` as `2,914`."""
     return f"{number:,}"
-
-
-def plural(number: int, noun: str, many: str = "") -> str:
-    """`1 note`, `2,914 notes`; `many` where the plural is not made with an s."""
-    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
 def percent(part: int, whole: int) -> str:

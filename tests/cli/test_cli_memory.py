@@ -26,7 +26,7 @@ def talk(tmp_path: Path) -> Path:
 
 def test_chats_are_imported_found_beside_notes_and_cited(donna: Donna, vault: Path, talk: Path) -> None:
     ran = donna("chat", "import", talk, "--space", vault)
-    assert (ran.code, ran.out.strip()) == (0, "2 turns of 1 conversations (turns)")
+    assert (ran.code, ran.out.strip()) == (0, "2 turns of 1 conversation (turns)")
     found = donna("search", "kestrel", "--space", vault)
     assert "talk:1-1 › user : 1" in found.out
     assert "Projects/gateway.md › Gateway › Cache : 3–4" in found.out
