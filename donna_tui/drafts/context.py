@@ -22,6 +22,8 @@ Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 LAST_TIME_PASSAGES = 16
 """Passages of the latest earlier meeting that are read."""
 
+CLOSED = ("done", "cancelled")
+
 _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _WORD = re.compile(r"\w+")
 _NO_CONTENT = re.compile(
@@ -67,7 +69,7 @@ class Gatherer:
     async def open_tasks(self, about: str, most: int) -> list[Hit]:
         """Open check boxes that have to do with it."""
         hits = await self.hits(about, MemorySource.TASK, 3 * most)
-        return [hit for hit in hits if hit.metadata.get("status") in ("open", "in_progress", "todo")][:most]
+        return [hit for hit in hits if hit.metadata.get("status") not in CLOSED][:most]
 
     async def earlier_meetings(self, meeting: Meeting, most: int) -> list[Earlier]:
         """Notes of meetings of the same series, the latest first, and then of others about the same."""

@@ -20,7 +20,8 @@ LONGEST_TEXT = 1_000_000
 def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
     """The answer for one template."""
     from jinja2 import DictLoader, StrictUndefined, TemplateError
-    from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+    from jinja2.exceptions import SecurityError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
         loader=DictLoader({name: source}),

@@ -1,0 +1,61 @@
+"""Links to people: to their page where there is one, else to their bare name, which Obsidian shows as unresolved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from donna_tui.drafts.emit import whole_note
+from donna_tui.drafts.plain import can_be_linked, inline, words_only
+from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.seen import expecting
+from donna_tui.vault.writer import VaultWriter
+
+FOLDER = "People"
+ACTOR = "donna"
+LONGEST_NAME = 80
+MOST_STUBS = 50
+
+_BARE_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^/\\\n]{1,80})\]\]")
+
+
+def resolve_person_link(name: str, vault_client: VaultClient) -> str:
+    """`[[People/Name]]` if that note is there, `[[Name]]` if not; a name that no link can hold stays words."""
+    plain = words_only(name, LONGEST_NAME)
+    if not can_be_linked(plain):
+        return inline(name, LONGEST_NAME)
+    try:
+        vault_client.stat(f"{FOLDER}/{plain}.md")
+    except VaultReadError:
+        return f"[[{plain}]]"
+    return f"[[{FOLDER}/{plain}]]"
+
+
+def ensure_person_stubs(body: str, client: VaultClient, writer: VaultWriter) -> list[str]:
+    """A page for each bare `[[Name]]` of a text that has none anywhere in the vault, a commit each; their paths.
+
+    Nothing is written where `People` is no place that Donna may write to. Raises DonnaError.
+    """
+    known = {path.rsplit("/", 1)[-1].removesuffix(".md").casefold() for path in client.list()}
+    names = [name for name in _names(body) if name.casefold() not in known][:MOST_STUBS]
+    written = []
+    for name in names:
+        path = f"{FOLDER}/{name}.md"
+        try:
+            plan = writer.planner.write(path, _stub(name), seen=expecting(None))
+        except DonnaError as error:
+            if error.reason is Reason.OUTSIDE_ALLOWLIST:
+                return []
+            raise
+        writer.apply(plan, actor=ACTOR)
+        written.append(path)
+    return written
+
+
+def _names(body: str) -> Iterable[str]:
+    return dict.fromkeys(name.strip() for name in _BARE_LINK.findall(body) if can_be_linked(name.strip()))
+
+
+def _stub(name: str) -> str:
+    return whole_note({"type": "person", "name": name, "stub": True, "autowritten_by": ACTOR}, f"# {inline(name)}\n")

@@ -1,0 +1,285 @@
+"""`MemoryInformedWriter`: from an occasion to a note in the vault, once, whatever happens in between (seed 001 §12.3)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any, Literal, TypeVar
+
+from donna_tui.drafting import DraftState, Evidence
+from donna_tui.drafts import queue
+from donna_tui.drafts.answers import Answer
+from donna_tui.drafts.composing import Composed, Drafter, Statement, Task, all_statements
+from donna_tui.drafts.emit import whole_note
+from donna_tui.drafts.passages import DRAFT_KEY
+from donna_tui.drafts.people import ACTOR
+from donna_tui.drafts.plain import inline, wikilink
+from donna_tui.drafts.queue import Entry, Rest
+from donna_tui.drafts.renderer import VaultTemplateRenderer
+from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.events import AutowriteFailed, AutowriteSkipped, AutowriteWritten, EventHub
+from donna_tui.memories import ME
+from donna_tui.memory.bookthread import BookThread
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.seen import expecting
+from donna_tui.vault.writer import VaultWriter
+
+Autonomy = Literal["low", "medium", "high"]
+INBOX = "Inbox"
+MOST_NAMES = 50
+"""Notes of one name, told apart by a number, before Donna gives up."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a skill has gathered. `data` is for the template and `frontmatter` for the note; both fit for JSON.
+
+    Text of others in `data` has been through `plain` already.
+    """
+
+    task: Task
+    data: Mapping[str, Any]
+    frontmatter: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What came of a run. `reason` is `idempotent` where there was nothing to do, or why it failed."""
+
+    path: str
+    sha: str | None = None
+    skipped: bool = False
+    reason: str | None = None
+    draft: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriterParts:
+    """`find` tells the notes of an occasion that the index knows; `links` whether a path is a note of the vault."""
+
+    renderer: VaultTemplateRenderer
+    vault_client: VaultClient
+    vault_writer: VaultWriter
+    drafter: Drafter
+    book: BookThread
+    hub: EventHub
+    find: Callable[[str], Awaitable[list[str]]]
+    clock: Callable[[], float] = field(default=time.time)
+    reached: Callable[[str], None] = field(default=lambda _: None)
+    """Told the name of each step that is behind it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One call of `run`, as it was asked for."""
+
+    template: str
+    task_type: str
+    gather: Callable[[], Awaitable[Context]]
+    target_path: str
+    key: str
+    title: str
+    user_id: str
+    autonomy: Autonomy
+
+    @property
+    def effective_path(self) -> str:
+        """Where the note is written: a draft of low autonomy waits in the Inbox."""
+        return f"{INBOX}/{PurePosixPath(self.target_path).name}" if self.autonomy == "low" else self.target_path
+
+
+class MemoryInformedWriter:
+    """One for a space. Runs of one occasion must not overlap; those of others may."""
+
+    def __init__(self, parts: WriterParts) -> None:
+        self._parts = parts
+
+    async def run(
+        self,
+        *,
+        template: str,
+        task_type: str,
+        context_gather: Callable[[], Awaitable[Context]],
+        target_path: str,
+        idempotency_key: str,
+        title: str = "",
+        user_id: str = ME,
+        autonomy_level: Autonomy = "medium",
+    ) -> WriteResult:
+        """Write the note of an occasion unless it was written, wherever it is now. Never raises DonnaError.
+
+        What fails is kept with its reason and tried again when it is asked for after its time has come; an answer
+        that was paid for is used then.
+        """
+        run = Run(
+            template=template, task_type=task_type, gather=context_gather, target_path=target_path,
+            key=idempotency_key, title=title or PurePosixPath(target_path).stem, user_id=user_id,
+            autonomy=autonomy_level,
+        )  # fmt: skip
+        entry = await self._begin(run)
+        if entry.is_settled or await self._adopt(run, entry):
+            self._parts.hub.post(AutowriteSkipped(template=template, path=entry.path or run.effective_path))
+            return WriteResult(entry.path or run.effective_path, skipped=True, reason="idempotent", draft=entry.id)
+        try:
+            return await self._write(run, entry)
+        except DonnaError as error:
+            return await self._failed(run, entry, error)
+        except OSError as error:
+            reason = Reason.DISK_FULL if error.errno == 28 else Reason.IO_ERROR
+            return await self._failed(run, entry, DonnaError(reason, f"the note cannot be written ({error.strerror})"))
+
+    async def _begin(self, run: Run) -> Entry:
+        fresh = Entry(
+            id=queue.fresh_id(), skill=run.template, key=run.key, title=run.title, state=queue.COMPOSING,
+            target=run.target_path, user_id=run.user_id, created_at=self._parts.clock(),
+        )  # fmt: skip
+        entry = await self._parts.book.run(lambda book: queue.begin(book, fresh))
+        self._parts.reached("begun")
+        return entry
+
+    async def _adopt(self, run: Run, entry: Entry) -> bool:
+        """Whether the note of the occasion is in the vault already: by a run that was cut short, or from before the
+        queue knew of it.
+        """
+        known = await self._parts.find(run.key)
+        candidates = dict.fromkeys([*filter(None, [entry.path]), run.effective_path, run.target_path, *known])
+        for path in candidates:
+            front = await asyncio.to_thread(self._front, path)
+            if front is not None and front.get("idempotency_key") == run.key:
+                state = DraftState.WAITING if front.get(DRAFT_KEY) else DraftState.APPROVED
+                await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
+                return True
+        return False
+
+    def _front(self, path: str) -> dict[str, Any] | None:
+        try:
+            return self._parts.vault_client.read(path).frontmatter.data
+        except VaultReadError:
+            return None
+
+    async def _write(self, run: Run, entry: Entry) -> WriteResult:
+        if not entry.original:
+            entry = await self._composed(run, entry)
+        entry, sha = await self._written(run, entry)
+        self._parts.hub.post(AutowriteWritten(template=run.template, path=entry.path))
+        return WriteResult(entry.path, sha, draft=entry.id)
+
+    async def _composed(self, run: Run, entry: Entry) -> Entry:
+        """The whole text, stored before anything of it is written."""
+        context = await run.gather()
+        self._parts.reached("gathered")
+        entry, answer = await self._answered(context, entry)
+        said = all_statements(answer, context.task.passages)
+        note = await asyncio.to_thread(self._rendered, run, context, answer, said)
+        rest = Rest(context.task.passages, tuple((each.text, each.evidence) for part in said.values() for each in part))
+        self._parts.reached("rendered")
+        return await self._save(replace(
+            entry, state=queue.READY, original=note, evidence=rest.dumped(),
+            sensitive=bool(context.task.private), title=run.title,
+        ))  # fmt: skip
+
+    async def _answered(self, context: Context, entry: Entry) -> tuple[Entry, Answer]:
+        """The answer; one that is there is not asked for again."""
+        if entry.answer:
+            return entry, context.task.schema.model_validate_json(entry.answer)
+        composed: Composed = await self._parts.drafter.compose(context.task)
+        self._parts.reached("composed")
+        saved = await self._save(replace(
+            entry, answer=composed.answer.model_dump_json(), drafter=composed.drafter, cost=composed.cost
+        ))  # fmt: skip
+        self._parts.reached("answered")
+        return saved, composed.answer
+
+    def _rendered(self, run: Run, context: Context, answer: Answer, said: Mapping[str, list[Statement]]) -> str:
+        front = self._frontmatter(run, context)
+        llm: dict[str, Any] = {
+            name: [_shown(each, context.task.passages) for each in part] for name, part in said.items()
+        }
+        llm["links_suggested"] = self._suggested(answer)
+        now_iso = front["autowritten_at"]
+        body, metadata = self._parts.renderer.render(
+            run.template, {**context.data, "llm": llm, "now_iso": now_iso, "frontmatter": front}
+        )
+        return whole_note(metadata, body)
+
+    def _frontmatter(self, run: Run, context: Context) -> dict[str, Any]:
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._parts.clock()))
+        front = {**context.frontmatter, "idempotency_key": run.key, "autowritten_by": ACTOR, "autowritten_at": now}
+        if context.task.private:
+            front["donna"] = "local-only"
+        if run.autonomy != "high":
+            front[DRAFT_KEY] = True
+        return front
+
+    def _suggested(self, answer: Answer) -> list[str]:
+        """Links to notes that exist; whatever else was suggested is dropped."""
+        links = []
+        for path in dict.fromkeys(getattr(answer, "links_suggested", [])):
+            try:
+                self._parts.vault_client.stat(path)
+                links.append(wikilink(path, PurePosixPath(path).stem))
+            except DonnaError:
+                continue
+        return links
+
+    async def _written(self, run: Run, entry: Entry) -> tuple[Entry, str]:
+        path, sha = await asyncio.to_thread(self._put, run, entry)
+        self._parts.reached("written")
+        state = DraftState.APPROVED if run.autonomy == "high" else DraftState.WAITING
+        saved = await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
+        return saved, sha
+
+    def _put(self, run: Run, entry: Entry) -> tuple[str, str]:
+        """Write the note under the first free name; a note of somebody else is never written over."""
+        message = f"autowrite: {run.template} {run.key}"
+        for path in _names(run.effective_path):
+            try:
+                plan = self._parts.vault_writer.planner.write(path, entry.original, seen=expecting(None))
+            except VaultWriteError as error:
+                if error.reason is not Reason.CONFLICT:
+                    raise
+                continue
+            outcome = self._parts.vault_writer.apply(replace(plan, subject=_one_line(message)), actor=ACTOR)
+            return path, outcome.commit
+        raise DonnaError(Reason.CONFLICT, f"there are {MOST_NAMES} notes of the name {run.effective_path}")
+
+    async def _failed(self, run: Run, entry: Entry, error: DonnaError) -> WriteResult:
+        known = await self._parts.book.run(lambda book: queue.of_id(book.database, entry.id)) or entry
+        now = self._parts.clock()
+        await self._parts.book.run(lambda book: queue.fail(book, known, error.reason.value, error.message, now))
+        path = run.effective_path
+        self._parts.hub.post(AutowriteFailed(template=run.template, path=path, reason=error.reason.value))
+        return WriteResult(path, skipped=True, reason=error.message, draft=entry.id)
+
+    async def _save(self, entry: Entry) -> Entry:
+        return await self._parts.book.run(lambda book: queue.save(book, entry))
+
+
+def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, Any]:
+    """A statement for the template: its words as Markdown, and links to the notes that it rests on."""
+    by_number = {passage.number: passage for passage in passages}
+    cited = [by_number[number] for number in statement.evidence]
+    return {"text": inline(statement.text), "cites": list(dict.fromkeys(_cite(passage) for passage in cited))}
+
+
+def _cite(passage: Evidence) -> str:
+    if passage.source_type == "vault":
+        return wikilink(passage.path, PurePosixPath(passage.path).stem)
+    if passage.source_type == "task":
+        return wikilink(passage.path.partition("#")[0], "task")
+    return inline(f"{passage.source_type} {passage.title}", 80)
+
+
+def _names(path: str) -> list[str]:
+    stem, ending = path.removesuffix(".md"), ".md"
+    return [path, *(f"{stem}-{number}{ending}" for number in range(2, MOST_NAMES + 1))]
+
+
+def _one_line(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1][:200]
