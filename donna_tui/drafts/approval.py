@@ -131,11 +131,13 @@ def task_type_of(skill: str) -> str:
 
 
 def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
-    """The heading, the old lines and the new lines of each place that was edited; what was only added has no old."""
+    """The heading, the old lines and the new lines of each place that was edited or left out. What was only added is
+    no correction: the draft leaves room for it.
+    """
     old, new = before.splitlines(), after.splitlines()
     for tag, low, high, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         was, now = "\n".join(old[low:high]).strip(), "\n".join(new[start:end]).strip()
-        if tag != "equal" and was != now:
+        if tag != "equal" and was != now and any(char.isalnum() for char in was):
             yield _section(old, low), was, now
 
 

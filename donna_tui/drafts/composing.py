@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,6 +23,8 @@ from donna_tui.drafts.sentences import stems_of
 EXTRACTIVE = "extractive"
 
 _CITES = re.compile(r"\s*\[(\d{1,3})\]")
+_LINE = re.compile(r"^\s*(?:[-*+]\s+)?(?:\[.\]\s+)?")
+_CITED = re.compile(r"\s*\(\[\[[^\[\]]*\]\]\)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(\s*(?:\[\d{1,3}\])*)\s+(?=[^\s\[])")
 _RESTS_ON = 0.5
 """Share of a statement's words that a passage must hold to be its evidence, where it names none itself."""
@@ -39,8 +41,8 @@ class Task:
     private: frozenset[int] = frozenset()
     facts: tuple[str, ...] = ()
     """Plain lines about the occasion, such as who is invited."""
-    corrections: tuple[str, ...] = ()
-    """What people changed in earlier drafts of this kind."""
+    corrections: tuple[tuple[str, str], ...] = ()
+    """What people changed in earlier drafts of this kind: what it said and what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ class ExtractiveDrafter:
     remote = False
 
     async def compose(self, task: Task) -> Composed:
-        """The passages' own sentences."""
-        return Composed(extract(task))
+        """The passages' own sentences, as people corrected them before."""
+        return Composed(corrected(extract(task), task.corrections))
 
 
 def extract(task: Task) -> Answer:
@@ -93,6 +95,34 @@ def extract(task: Task) -> Answer:
             summary="", highlights=found.summary(8), carried_over=carried, open_questions=questions
         )
     return DailyReflectionAnswer(summary="", highlights=found.summary(8), open_questions=[*carried, *questions])
+
+
+def corrected(answer: Answer, corrections: Iterable[tuple[str, str]]) -> Answer:
+    """An answer in which what was corrected before says what people made of it, or is not said where they took it out.
+
+    Only whole statements are replaced: what stands in a sentence may mean something else.
+    """
+    known = {_bare(old): new for old, new in corrections if "\n" not in old and "\n" not in new}
+    changed: dict[str, Any] = {}
+    for name, said in answer.model_dump().items():
+        listed = _split(said) if isinstance(said, str) else said
+        kept = [fixed for one in listed if (fixed := _fixed(one, known))]
+        changed[name] = " ".join(kept) if isinstance(said, str) else kept
+    return type(answer).model_validate(changed)
+
+
+def _fixed(statement: str, known: Mapping[str, str]) -> str:
+    new = known.get(_bare(statement))
+    if new is None:
+        return statement
+    return (
+        f"{_bare(new)} {''.join(f'[{number}]' for number in _CITES.findall(statement))}".strip() if _bare(new) else ""
+    )
+
+
+def _bare(line: str) -> str:
+    """The words of a line of a note or an answer, without its mark of a list and without what it cites."""
+    return words_only(_LINE.sub("", _CITED.sub("", _CITES.sub("", line)))).replace("\\", "")
 
 
 @dataclass(frozen=True, slots=True)

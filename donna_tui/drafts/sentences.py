@@ -26,8 +26,8 @@ _TO_DO = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:open question|unclear|undecided|not (?:yet )?(?:clear|decided)|"
-    r"no (?:clear )?(?:conclusion|consensus|decision)|to be (?:decided|discussed|determined)|tbd|pending|whether|still waiting|unresolved)\b",
+    r"\b(?:open question|unclear|undecided|not (?:yet )?(?:clear|decided)|no (?:clear )?(?:conclusion|consensus)|"
+    r"no decision|to be (?:decided|discussed|determined)|tbd|pending|whether|still waiting|unresolved)\b",
     re.IGNORECASE,
 )
 

@@ -1,51 +1,39 @@
-"""`MemoryInformedWriter`: from an occasion to a note in the vault, once, whatever happens in between (seed 001 §12.3)."""
+"""`MemoryInformedWriter`: from an occasion to a note, once, whatever happens in between (seed 001 §12.3)."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from donna_tui.drafting import DraftState, Evidence
+from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten
+from donna_tui.drafting import DraftState
 from donna_tui.drafts import queue
 from donna_tui.drafts.answers import Answer
-from donna_tui.drafts.composing import Composed, Drafter, Statement, Task, all_statements
+from donna_tui.drafts.composing import Composed, Drafter
 from donna_tui.drafts.emit import whole_note
+from donna_tui.drafts.page import Autonomy, Context, Page, Run
 from donna_tui.drafts.passages import DRAFT_KEY
 from donna_tui.drafts.people import ACTOR
-from donna_tui.drafts.plain import inline, wikilink
+from donna_tui.drafts.plain import wikilink
 from donna_tui.drafts.queue import Entry, Rest
 from donna_tui.drafts.renderer import VaultTemplateRenderer
 from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.events import AutowriteFailed, AutowriteSkipped, AutowriteWritten, EventHub
+from donna_tui.events import EventHub
 from donna_tui.memories import ME
 from donna_tui.memory.bookthread import BookThread
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.writer import VaultWriter
 
-Autonomy = Literal["low", "medium", "high"]
-INBOX = "Inbox"
 MOST_NAMES = 50
 """Notes of one name, told apart by a number, before Donna gives up."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
-    """What a skill has gathered. `data` is for the template and `frontmatter` for the note; both fit for JSON.
-
-    Text of others in `data` has been through `plain` already.
-    """
-
-    task: Task
-    data: Mapping[str, Any]
-    frontmatter: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +61,6 @@ class WriterParts:
     clock: Callable[[], float] = field(default=time.time)
     reached: Callable[[str], None] = field(default=lambda _: None)
     """Told the name of each step that is behind it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One call of `run`, as it was asked for."""
-
-    template: str
-    task_type: str
-    gather: Callable[[], Awaitable[Context]]
-    target_path: str
-    key: str
-    title: str
-    user_id: str
-    autonomy: Autonomy
-
-    @property
-    def effective_path(self) -> str:
-        """Where the note is written: a draft of low autonomy waits in the Inbox."""
-        return f"{INBOX}/{PurePosixPath(self.target_path).name}" if self.autonomy == "low" else self.target_path
 
 
 class MemoryInformedWriter:
@@ -167,7 +136,7 @@ class MemoryInformedWriter:
         if not entry.original:
             entry = await self._composed(run, entry)
         entry, sha = await self._written(run, entry)
-        self._parts.hub.post(AutowriteWritten(template=run.template, path=entry.path))
+        self._parts.hub.post(Autowritten(template=run.template, path=entry.path))
         return WriteResult(entry.path, sha, draft=entry.id)
 
     async def _composed(self, run: Run, entry: Entry) -> Entry:
@@ -175,14 +144,12 @@ class MemoryInformedWriter:
         context = await run.gather()
         self._parts.reached("gathered")
         entry, answer = await self._answered(context, entry)
-        said = all_statements(answer, context.task.passages)
-        note = await asyncio.to_thread(self._rendered, run, context, answer, said)
-        rest = Rest(context.task.passages, tuple((each.text, each.evidence) for part in said.values() for each in part))
+        page = Page.of(run, context, answer, entry)
+        note = await asyncio.to_thread(self._rendered, page)
         self._parts.reached("rendered")
-        return await self._save(replace(
-            entry, state=queue.READY, original=note, evidence=rest.dumped(),
-            sensitive=bool(context.task.private), title=run.title,
-        ))  # fmt: skip
+        rest = Rest(context.all_passages or context.task.passages, page.statements)
+        ready = replace(entry, state=queue.READY, original=note, evidence=rest.dumped(), sensitive=page.is_private)
+        return await self._save(ready)
 
     async def _answered(self, context: Context, entry: Entry) -> tuple[Entry, Answer]:
         """The answer; one that is there is not asked for again."""
@@ -196,26 +163,13 @@ class MemoryInformedWriter:
         self._parts.reached("answered")
         return saved, composed.answer
 
-    def _rendered(self, run: Run, context: Context, answer: Answer, said: Mapping[str, list[Statement]]) -> str:
-        front = self._frontmatter(run, context)
-        llm: dict[str, Any] = {
-            name: [_shown(each, context.task.passages) for each in part] for name, part in said.items()
-        }
-        llm["links_suggested"] = self._suggested(answer)
-        now_iso = front["autowritten_at"]
-        body, metadata = self._parts.renderer.render(
-            run.template, {**context.data, "llm": llm, "now_iso": now_iso, "frontmatter": front}
-        )
-        return whole_note(metadata, body)
-
-    def _frontmatter(self, run: Run, context: Context) -> dict[str, Any]:
+    def _rendered(self, page: Page) -> str:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._parts.clock()))
-        front = {**context.frontmatter, "idempotency_key": run.key, "autowritten_by": ACTOR, "autowritten_at": now}
-        if context.task.private:
-            front["donna"] = "local-only"
-        if run.autonomy != "high":
-            front[DRAFT_KEY] = True
-        return front
+        front = {**page.frontmatter, "autowritten_at": now}
+        llm = {**page.shown, "links_suggested": self._suggested(page.answer)}
+        data = {**page.context.data, "llm": llm, "now_iso": now, "frontmatter": front}
+        body, metadata = self._parts.renderer.render(page.run.template, data)
+        return whole_note(metadata, body)
 
     def _suggested(self, answer: Answer) -> list[str]:
         """Links to notes that exist; whatever else was suggested is dropped."""
@@ -244,6 +198,8 @@ class MemoryInformedWriter:
             except VaultWriteError as error:
                 if error.reason is not Reason.CONFLICT:
                     raise
+                if (self._front(path) or {}).get("idempotency_key") == run.key:
+                    return path, ""  # another process was faster
                 continue
             outcome = self._parts.vault_writer.apply(replace(plan, subject=_one_line(message)), actor=ACTOR)
             return path, outcome.commit
@@ -259,21 +215,6 @@ class MemoryInformedWriter:
 
     async def _save(self, entry: Entry) -> Entry:
         return await self._parts.book.run(lambda book: queue.save(book, entry))
-
-
-def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, Any]:
-    """A statement for the template: its words as Markdown, and links to the notes that it rests on."""
-    by_number = {passage.number: passage for passage in passages}
-    cited = [by_number[number] for number in statement.evidence]
-    return {"text": inline(statement.text), "cites": list(dict.fromkeys(_cite(passage) for passage in cited))}
-
-
-def _cite(passage: Evidence) -> str:
-    if passage.source_type == "vault":
-        return wikilink(passage.path, PurePosixPath(passage.path).stem)
-    if passage.source_type == "task":
-        return wikilink(passage.path.partition("#")[0], "task")
-    return inline(f"{passage.source_type} {passage.title}", 80)
 
 
 def _names(path: str) -> list[str]:
