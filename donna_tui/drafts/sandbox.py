@@ -36,7 +36,11 @@ def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
     except SecurityError:
         return {"ok": False, "message": "the template asks for what templates may not have", "line": None}
     except TemplateError as error:
-        return {"ok": False, "message": f"{type(error).__name__}: {error.message}", "line": getattr(error, "lineno", None)}
+        return {
+            "ok": False,
+            "message": f"{type(error).__name__}: {error.message}",
+            "line": getattr(error, "lineno", None),
+        }
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
         return {"ok": False, "message": type(error).__name__, "line": None}
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import ipaddress
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,6 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import httpx2
 
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.hosts import Address, address_of, is_this_machine
 from donna_tui.safety.body import BoundedBody
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import carried
@@ -24,12 +24,9 @@ from donna_tui.safety.payload import carried
 CONNECT_SECONDS = 10.0
 MOST_ADDRESSES = 4
 MOST_REDIRECTS = 5
-THIS_MACHINE = "localhost"
-"""The only name that may stand for this machine."""
 
 _PORTS = {"http": 80, "https": 443}
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Finds the IP addresses of a host name and port. Raises OSError if there are none."""
 
@@ -55,14 +52,6 @@ def open_client(*, timeout_seconds: float, max_bytes: int, resolve: Resolver = s
         max_redirects=MOST_REDIRECTS,
         trust_env=False,
     )
-
-
-def is_this_machine(url: str) -> bool:
-    """Whether a URL names this machine: by `localhost` or by a loopback address."""
-    try:
-        return _is_named_here(httpx2.URL(url).host)
-    except httpx2.InvalidURL:
-        return False
 
 
 class _Door(httpx2.AsyncBaseTransport):
@@ -92,20 +81,20 @@ class _Door(httpx2.AsyncBaseTransport):
 
     async def _checked(self, url: httpx2.URL) -> list[Address]:
         """The addresses that this request may go to. Raises DonnaError if it may go to none."""
-        if _is_named_here(url.host):
+        if is_this_machine(url.host):
             return _loopback_alone(url.host, await self._addresses(url))
         _check_leaving(url)
         return _outside(url.host, await self._addresses(url))
 
     async def _addresses(self, url: httpx2.URL) -> list[Address]:
-        literal = _address(url.host)
+        literal = address_of(url.host)
         if literal:
             return [literal]
         try:
             names = await self._resolve(url.host, url.port or _PORTS.get(url.scheme, 0))
         except (OSError, UnicodeError):
             raise httpx2.ConnectError(f"the host {url.host} is not known") from None
-        found = [address for name in names if (address := _address(name))]
+        found = [address for name in names if (address := address_of(name))]
         if not found:
             raise httpx2.ConnectError(f"the host {url.host} has no address")
         return found
@@ -125,21 +114,6 @@ class _Door(httpx2.AsyncBaseTransport):
             if name not in ("content-encoding", "content-length")
         ]
         return httpx2.Response(response.status_code, headers=headers, stream=body, extensions=response.extensions)
-
-
-def _address(text: str) -> Address | None:
-    """An IP address; one of version 4 that is dressed as version 6 becomes itself again."""
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        return None
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return mapped or address
-
-
-def _is_named_here(host: str) -> bool:
-    literal = _address(host)
-    return literal.is_loopback if literal else host == THIS_MACHINE
 
 
 def _loopback_alone(host: str, addresses: list[Address]) -> list[Address]:
@@ -170,7 +144,7 @@ def _check_leaving(url: httpx2.URL) -> None:
 
 def _addressed(request: httpx2.Request, address: Address) -> httpx2.Request:
     """The same request, to an address instead of a name; its headers and its certificate remain those of the name."""
-    named = _address(request.url.host) is None
+    named = address_of(request.url.host) is None
     extensions = {**request.extensions, "sni_hostname": request.url.host} if named else request.extensions
     return httpx2.Request(
         request.method,
