@@ -45,6 +45,9 @@ class Reason(StrEnum):
     MODEL_INVALID = "model_invalid"
     EMBEDDING_FAILED = "embedding_failed"
 
+    EGRESS_REFUSED = "egress_refused"
+    MODEL_CALL_FAILED = "model_call_failed"
+
     DATABASE_CORRUPT = "database_corrupt"
     DATABASE_LOCKED = "database_locked"
     DATABASE_NEWER = "database_newer"

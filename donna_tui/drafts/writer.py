@@ -93,7 +93,7 @@ class MemoryInformedWriter:
         )  # fmt: skip
         entry = await self._begin(run)
         if entry.is_settled or await self._adopt(run, entry):
-            self._parts.hub.post(AutowriteSkipped(template=template, path=entry.path or run.effective_path))
+            self._parts.hub.post(AutowriteSkipped(template=template, key=run.key, path=entry.path or run.effective_path))
             return WriteResult(entry.path or run.effective_path, skipped=True, reason="idempotent", draft=entry.id)
         try:
             return await self._write(run, entry)
@@ -136,7 +136,7 @@ class MemoryInformedWriter:
         if not entry.original:
             entry = await self._composed(run, entry)
         entry, sha = await self._written(run, entry)
-        self._parts.hub.post(Autowritten(template=run.template, path=entry.path))
+        self._parts.hub.post(Autowritten(template=run.template, key=run.key, path=entry.path))
         return WriteResult(entry.path, sha, draft=entry.id)
 
     async def _composed(self, run: Run, entry: Entry) -> Entry:
@@ -210,7 +210,7 @@ class MemoryInformedWriter:
         now = self._parts.clock()
         await self._parts.book.run(lambda book: queue.fail(book, known, error.reason.value, error.message, now))
         path = run.effective_path
-        self._parts.hub.post(AutowriteFailed(template=run.template, path=path, reason=error.reason.value))
+        self._parts.hub.post(AutowriteFailed(template=run.template, key=run.key, path=path, reason=error.reason.value))
         return WriteResult(path, skipped=True, reason=error.message, draft=entry.id)
 
     async def _save(self, entry: Entry) -> Entry:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.errors import Reason
 from donna_tui.events import (
     BackfillDone,
@@ -108,6 +109,8 @@ REASONS: dict[Reason, str] = {
     Reason.MODEL_MISSING: "search by meaning is not installed",
     Reason.MODEL_INVALID: "the model's files are damaged",
     Reason.EMBEDDING_FAILED: "the model failed",
+    Reason.EGRESS_REFUSED: "may not leave this machine",
+    Reason.MODEL_CALL_FAILED: "no answer from the language model",
     Reason.DATABASE_CORRUPT: "the index is damaged",
     Reason.DATABASE_LOCKED: "the index is in use",
     Reason.DATABASE_NEWER: "the index was made by a newer Donna",
@@ -305,6 +308,34 @@ def _backfilled(event: BackfillDone) -> Sentence:
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Brought in anew", detail=detail, took=milliseconds(event.latency_ms))
 
 
+def _model_called(event: ModelCalled) -> Sentence:
+    detail = f"{clean_line(event.task_type).replace('_', ' ')} by {clean_line(event.model)}"
+    tokens, cost = plural(event.tokens_in + event.tokens_out, "token"), f"${event.cost_usd:.4f}"
+    if event.outcome == "ok":
+        detail = _sentence(detail, tokens, cost if event.cost_usd else "")
+        return Sentence(Kind.ENGINE, Tone.PLAIN, "Model asked", "", detail, milliseconds(event.latency_ms))
+    detail = _sentence(detail, reason_words(event.outcome), cost if event.cost_usd else "")
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "No answer", "", detail, milliseconds(event.latency_ms))
+
+
+def _autowritten(event: Autowritten) -> Sentence:
+    return Sentence(Kind.NOTES, Tone.GOOD, "Drafted", clean_line(event.path), _template(event.template))
+
+
+def _already_written(event: AutowriteSkipped) -> Sentence:
+    detail = f"{_template(event.template)}: already there"
+    return Sentence(Kind.NOTES, Tone.QUIET, "Not drafted", clean_line(event.path), detail)
+
+
+def _not_written(event: AutowriteFailed) -> Sentence:
+    detail = f"{_template(event.template)}: {reason_words(event.reason)}"
+    return Sentence(Kind.PROBLEMS, Tone.ERROR, "Not drafted", clean_line(event.path), detail)
+
+
+def _template(name: str) -> str:
+    return clean_line(name).replace("_", " ")
+
+
 def _machine_only(event: IngestBatch | IndexProgress) -> None:
     return None
 
@@ -341,5 +372,9 @@ _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     MemoryRemembered: _remembered,
     MemoryIngestFailed: _not_remembered,
     BackfillDone: _backfilled,
+    ModelCalled: _model_called,
+    Autowritten: _autowritten,
+    AutowriteSkipped: _already_written,
+    AutowriteFailed: _not_written,
     IndexProgress: _machine_only,
 }

@@ -9,6 +9,7 @@ from typing import get_args
 
 import pytest
 
+from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.errors import Reason
 from donna_tui.events import (
     EngineEvent,
@@ -62,7 +63,8 @@ def test_an_unknown_reason_is_made_readable_and_safe() -> None:
 
 
 def test_every_kind_of_event_is_in_words_or_left_to_the_machine() -> None:
-    told = {type(event): describe(event) for event in (*scenarios.morning(), *_events_for_machines())}
+    events = (*scenarios.morning(), *_drafting("meeting_note"), *_events_for_machines())
+    told = {type(event): describe(event) for event in events}
     assert {kind for kind, sentence in told.items() if sentence is None} == {IndexProgress, IngestBatch, WatchHint}
     assert set(_DESCRIBE) == set(get_args(EngineEvent))
 
@@ -117,12 +119,33 @@ def test_a_search_that_found_nothing_says_so() -> None:
 
 
 def test_sentences_of_hostile_events_hold_nothing_that_a_terminal_obeys() -> None:
-    for event in scenarios.hostile().script:
+    for event in (*scenarios.hostile().script, *_drafting("\x1b]0;T\x07\nNOTE")):
         sentence = describe(event)
         assert sentence is not None
         for text in (sentence.what, sentence.path, sentence.detail, sentence.took, sentence.stages):
             assert "\n" not in text
             assert not any(ord(char) < 0x20 or 0x7F <= ord(char) <= 0x9F for char in text)
+
+
+def test_a_model_call_says_what_it_was_for_and_what_it_cost() -> None:
+    call = ModelCalled(
+        task_type="draft_meeting_note",
+        alias="reasoner",
+        model="some-model",
+        outcome="ok",
+        latency_ms=1200,
+        tokens_in=900,
+        tokens_out=100,
+        cost_usd=0.0123,
+    )
+    answered = describe(call)
+    assert answered is not None
+    assert (answered.what, answered.took) == ("Model asked", "1.2 s")
+    assert answered.detail == "draft meeting note by some-model · 1,000 tokens · $0.0123"
+    failed = describe(replace(call, outcome="rate_limited", tokens_in=0, tokens_out=0, cost_usd=0.0))
+    assert failed is not None
+    assert (failed.kind, failed.what) == (Kind.PROBLEMS, "No answer")
+    assert failed.detail == "draft meeting note by some-model · rate limited"
 
 
 @pytest.mark.parametrize(
@@ -271,3 +294,21 @@ def _events_for_machines() -> tuple[EngineEvent, ...]:
         seconds_left=None,
     )
     return (progress, WatchHint(paths=1, rescan=False))
+
+
+def _drafting(text: str) -> tuple[EngineEvent, ...]:
+    return (
+        Autowritten(template=text, path=text, key=text),
+        AutowriteSkipped(template=text, path=text, key=text),
+        AutowriteFailed(template=text, path=text, key=text, reason=text),
+        ModelCalled(
+            task_type=text,
+            alias=text,
+            model=text,
+            outcome=text,
+            latency_ms=1.0,
+            tokens_in=1,
+            tokens_out=1,
+            cost_usd=1.0,
+        ),
+    )
