@@ -13,7 +13,8 @@ from donna_tui.drafts.composing import EXTRACTIVE, Statement, Task, all_statemen
 from donna_tui.drafts.passages import DRAFT_KEY
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.plain import inline, wikilink
-from donna_tui.drafts.queue import Entry
+from donna_tui.drafts.queue import Rest
+from donna_tui.memories import ME
 
 Autonomy = Literal["low", "medium", "high"]
 INBOX = "Inbox"
@@ -47,8 +48,8 @@ class Run:
     target_path: str
     key: str
     title: str
-    user_id: str
     autonomy: Autonomy
+    user_id: str = ME
 
     @property
     def effective_path(self) -> str:
@@ -67,12 +68,12 @@ class Page:
     is_private: bool
 
     @classmethod
-    def of(cls, run: Run, context: Context, answer: Answer, entry: Entry) -> Page:
+    def of(cls, run: Run, context: Context, answer: Answer, drafter: str) -> Page:
         """A model may have used all that it was given; an extract holds what it names."""
         said = all_statements(answer, context.task.passages)
         cited = {number for part in said.values() for each in part for number in each.evidence}
         cited |= {number for _, numbers in context.listed for number in numbers}
-        used = cited if entry.drafter == EXTRACTIVE else {each.number for each in context.task.passages} | cited
+        used = cited if drafter == EXTRACTIVE else {each.number for each in context.task.passages} | cited
         return cls(run, context, answer, said, context.links_private or bool(used & context.task.private))
 
     @property
@@ -88,6 +89,11 @@ class Page:
         """The statements for the template."""
         passages = self.context.task.passages
         return {name: [_shown(each, passages) for each in part] for name, part in self.said.items()}
+
+    @property
+    def rest(self) -> Rest:
+        """What the note rests on."""
+        return Rest(self.context.all_passages or self.context.task.passages, self.statements)
 
     @property
     def statements(self) -> tuple[tuple[str, tuple[int, ...]], ...]:

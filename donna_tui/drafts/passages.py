@@ -91,6 +91,16 @@ def notes_of_key(database: Database, key: str, user_id: str = ME) -> list[str]:
     return [path for (path,) in rows]
 
 
+def paths_of_keys(database: Database, keys: Sequence[str], user_id: str = ME) -> dict[str, str]:
+    """The paths of notes by the occasions for which they were written."""
+    rows = database.rows(
+        "SELECT k.value, source_id FROM memory_documents, json_each(?) k WHERE source_type = ? AND user_id = ?"
+        " AND deleted_at IS NULL AND json_extract(metadata_json, '$.frontmatter.idempotency_key') = k.value",
+        (json.dumps(keys), MemorySource.VAULT.value, user_id),
+    )
+    return dict(rows)
+
+
 def note_passages(database: Database, path: str, most: int, user_id: str = ME) -> list[tuple[Evidence, bool]]:
     """The first passages of a note in their order, each with whether it is private."""
     rows = database.rows(

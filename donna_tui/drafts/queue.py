@@ -55,8 +55,10 @@ class Rest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A row of the queue. `state` is one of DraftState, or `composing` or `ready` on the way there. `key` is that of
-    the occasion, `original` the text as Donna wrote it, `answer` the answer of a model as JSON.
+    """A row of the queue. `state` is one of DraftState, or `composing` or `ready` on the way there.
+
+    `key` is that of the occasion, `path` where the draft waits, `target` where its note is once it is approved;
+    `original` is the text as Donna wrote it, `answer` the answer of a model as JSON.
     """
 
     id: str
@@ -96,7 +98,7 @@ class Entry:
         return DraftRow(
             id=self.id, skill=self.skill, title=self.title,
             state=DraftState(self.state) if known else DraftState.FAILED,
-            target=self.target, path=self.path, created_at=self.created_at, drafter=self.drafter or "extractive",
+            target=self.target, path=self.target if self.state == DraftState.APPROVED else self.path, created_at=self.created_at, drafter=self.drafter or "extractive",
             cost=self.cost, detail=self.detail if known else "Donna was stopped while she wrote it.",
             reason=self.reason, attempts=self.attempts, next_try=self.next_try if known else self.created_at,
         )  # fmt: skip
@@ -145,11 +147,10 @@ def of_id(database: Database, identity: str) -> Entry | None:
     return _one(database, "id = ?", (identity,))
 
 
-def entries(database: Database, *, everything: bool = False, user_id: str = ME) -> list[Entry]:
-    """What waits, failed or is on its way, the newest first; with `everything` also what was decided."""
-    where = "1" if everything else "state NOT IN ('approved', 'rejected')"
+def entries(database: Database, user_id: str = ME) -> list[Entry]:
+    """The newest 200 of the queue, decided ones as well."""
     rows = database.rows(
-        f"SELECT {_COLUMNS} FROM drafts WHERE user_id = ? AND {where} ORDER BY created_at DESC, id LIMIT 200",  # noqa: S608
+        f"SELECT {_COLUMNS} FROM drafts WHERE user_id = ? ORDER BY created_at DESC, id LIMIT 200",  # noqa: S608
         (user_id,),
     )
     return [_entry(row) for row in rows]

@@ -91,9 +91,23 @@ class MemoryInformedWriter:
             key=idempotency_key, title=title or PurePosixPath(target_path).stem, user_id=user_id,
             autonomy=autonomy_level,
         )  # fmt: skip
+        return await self.carry_out(run)
+
+    async def preview(self, run: Run) -> tuple[str, Rest]:
+        """The note as it would be written now, without any model and without writing anything. Raises DonnaError."""
+        context = await run.gather()
+        answer = corrected(extract(context.task), context.task.corrections)
+        page = Page.of(run, context, answer, EXTRACTIVE)
+        note = await asyncio.to_thread(self._rendered, page)
+        return note, page.rest
+
+    async def carry_out(self, run: Run) -> WriteResult:
+        """The same as `run`, with what it takes as one value."""
         entry = await self._begin(run)
         if entry.is_settled or await self._adopt(run, entry):
-            self._parts.hub.post(AutowriteSkipped(template=template, key=run.key, path=entry.path or run.effective_path))
+            self._parts.hub.post(
+                AutowriteSkipped(template=run.template, key=run.key, path=entry.path or run.effective_path)
+            )
             return WriteResult(entry.path or run.effective_path, skipped=True, reason="idempotent", draft=entry.id)
         try:
             return await self._write(run, entry)
@@ -144,11 +158,10 @@ class MemoryInformedWriter:
         context = await run.gather()
         self._parts.reached("gathered")
         entry, answer = await self._answered(context, entry)
-        page = Page.of(run, context, answer, entry)
+        page = Page.of(run, context, answer, entry.drafter)
         note = await asyncio.to_thread(self._rendered, page)
         self._parts.reached("rendered")
-        rest = Rest(context.all_passages or context.task.passages, page.statements)
-        ready = replace(entry, state=queue.READY, original=note, evidence=rest.dumped(), sensitive=page.is_private)
+        ready = replace(entry, state=queue.READY, original=note, evidence=page.rest.dumped(), sensitive=page.is_private)
         return await self._save(ready)
 
     async def _answered(self, context: Context, entry: Entry) -> tuple[Entry, Answer]:

@@ -15,7 +15,7 @@ from donna_tui.drafts.answers import MeetingNoteAnswer
 from donna_tui.drafts.composing import Task
 from donna_tui.drafts.context import Earlier, Gatherer
 from donna_tui.drafts.days import short_day, when
-from donna_tui.drafts.page import Context
+from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import Passages
 from donna_tui.drafts.people import resolve_person_link
 from donna_tui.drafts.plain import inline, slug, wikilink, words_only
@@ -54,14 +54,18 @@ class MeetingNoteSkill:
 
     async def run(self, meeting: Meeting) -> WriteResult:
         """Write the draft of a meeting unless there is one."""
-        return await self.writer.run(
+        return await self.writer.carry_out(self.asked(meeting))
+
+    def asked(self, meeting: Meeting) -> Run:
+        """What the writer is asked for."""
+        return Run(
             template=TEMPLATE,
             task_type=TASK_TYPE,
-            context_gather=lambda: self.gather(meeting),
+            gather=lambda: self.gather(meeting),
             target_path=target_of(meeting),
-            idempotency_key=key_of(meeting),
+            key=key_of(meeting),
             title=title_of(meeting),
-            autonomy_level=self.config.autonomy_level,
+            autonomy=self.config.autonomy_level,
         )
 
     async def gather(self, meeting: Meeting) -> Context:
