@@ -96,12 +96,20 @@ class Entry:
         """As the screens show it; what was cut short counts as failed and is tried again."""
         known = self.state in set(DraftState)
         return DraftRow(
-            id=self.id, skill=self.skill, title=self.title,
+            id=self.id,
+            skill=self.skill,
+            title=self.title,
             state=DraftState(self.state) if known else DraftState.FAILED,
-            target=self.target, path=self.target if self.state == DraftState.APPROVED else self.path, created_at=self.created_at, drafter=self.drafter or "extractive",
-            cost=self.cost, detail=self.detail if known else "Donna was stopped while she wrote it.",
-            reason=self.reason, attempts=self.attempts, next_try=self.next_try if known else self.created_at,
-        )  # fmt: skip
+            target=self.target,
+            path=self.target if self.state == DraftState.APPROVED else self.path,
+            created_at=self.created_at,
+            drafter=self.drafter or "extractive",
+            cost=self.cost,
+            detail=self.detail if known else "Donna was stopped while she wrote it.",
+            reason=self.reason,
+            attempts=self.attempts,
+            next_try=self.next_try if known else self.created_at,
+        )
 
 
 def begin(book: Book, entry: Entry) -> Entry:

@@ -14,7 +14,7 @@ from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten
 from donna_tui.drafting import DraftState
 from donna_tui.drafts import queue
 from donna_tui.drafts.answers import Answer
-from donna_tui.drafts.composing import Composed, Drafter
+from donna_tui.drafts.composing import EXTRACTIVE, Composed, Drafter, corrected, extract
 from donna_tui.drafts.emit import whole_note
 from donna_tui.drafts.page import Autonomy, Context, Page, Run
 from donna_tui.drafts.passages import DRAFT_KEY
