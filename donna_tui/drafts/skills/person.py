@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 from collections import Counter
-from dataclasses import dataclass
 
 from donna_tui.config.skills import PersonProfileConfig
 from donna_tui.drafts.answers import PersonProfileAnswer
@@ -23,13 +22,6 @@ from donna_tui.vault.links import extract_links
 
 TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"
 MOST_PEOPLE = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Mentioned:
-    """A note of the look-back: its path."""
-
-    path: str
 
 
 def profile(parts: CadenceParts, name: str, day: datetime.date) -> Run:
@@ -55,11 +47,11 @@ def people_due(index: Database, client: VaultClient, config: PersonProfileConfig
     often = Counter(name for path in _changed_since(index, since) for name in _names_in(client, path))
     named = [name for name, times in often.most_common() if times >= config.trigger_mentions_threshold]
     wanted = dict.fromkeys([*named, *_stubs(client, config.min_body_chars)])
-    return [name for name in wanted if may_be_written(client, name, config.min_body_chars)][:MOST_PEOPLE]
+    return [name for name in wanted if may_be_written(client, name)][:MOST_PEOPLE]
 
 
-def may_be_written(client: VaultClient, name: str, min_body_chars: int) -> bool:
-    """Whether Donna may write the page of somebody: there is none, or it is hers, or nearly empty."""
+def may_be_written(client: VaultClient, name: str) -> bool:
+    """Whether Donna may write the page of somebody: there is none, it is hers, or it is empty."""
     try:
         note = client.read(f"{FOLDER}/{name}.md")
     except VaultReadError:

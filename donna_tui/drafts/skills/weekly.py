@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 
+from donna_tui.drafting import Evidence
 from donna_tui.drafts.answers import WeeklyReviewAnswer
 from donna_tui.drafts.days import iso_week, short_day
 from donna_tui.drafts.page import Context, Run
@@ -52,15 +53,14 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
     return material.context(TASK_TYPE, WeeklyReviewAnswer, iso_week(day), data, front, corrections, told)
 
 
-async def _promises(parts: CadenceParts, span: Span, most: int, material: Material) -> tuple:
+async def _promises(parts: CadenceParts, span: Span, most: int, material: Material) -> tuple[Evidence, ...]:
     """What the logs of the week's days hold."""
     days = [span.first + datetime.timedelta(days=number) for number in range(7)]
-    found = []
-    for day in days:
-        path = f"Commitments/{day.isoformat()}.md"
-        passages = await parts.read(lambda index, path=path: note_passages(index, path, most))
-        found += [material.passages.add(each, sensitive=private) for each, private in passages]
-    return tuple(found[:most])
+    paths = [f"Commitments/{day.isoformat()}.md" for day in days]
+    found: list[tuple[Evidence, bool]] = await parts.read(
+        lambda index: [each for path in paths for each in note_passages(index, path, most)]
+    )
+    return tuple(material.passages.add(each, sensitive=private) for each, private in found[:most])
 
 
 async def _last_review(parts: CadenceParts, span: Span) -> str:
