@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
@@ -83,9 +83,21 @@ def _group(model: type[Block], identifier: str) -> Group:
 
 def _member(identifier: str, field: FieldInfo, aliases: tuple[str, ...]) -> Setting | Group:
     kind = field.annotation
-    if isinstance(kind, type) and issubclass(kind, Block):
+    if _is_block(kind):
         return _group(kind, identifier)
     return Setting(identifier, field, aliases)
+
+
+def item_settings(setting: Setting) -> list[Setting]:
+    """The settings of one item, if the setting is a list of blocks. They are not set one by one, so no layer has them."""
+    model = next((each for each in get_args(setting.field.annotation) if _is_block(each)), None)
+    if model is None:
+        return []
+    return [Setting(f"{setting.id}[].{name}", field, ()) for name, field in model.model_fields.items()]
+
+
+def _is_block(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Block)
 
 
 def _all_settings(group: Group) -> Iterator[Setting]:
