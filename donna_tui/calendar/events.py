@@ -35,12 +35,13 @@ class Details:
 class ParsedEvent:
     """An event whose times all have a zone, unless they are days. `floats` says that they had none.
 
+    `event` is an icalendar Event; to name its properties' types is not possible, since any of them may be anything.
     `remarks` tell what had to be guessed.
     """
 
     number: int
     uid: str
-    event: Event
+    event: Any
     details: Details
     floats: bool
     remarks: tuple[str, ...]
@@ -54,7 +55,8 @@ class ParsedEvent:
     @property
     def replaces(self) -> datetime.date | None:
         """Which occurrence of the series this is, if it is one that was changed."""
-        return self.event["RECURRENCE-ID"].dt if "RECURRENCE-ID" in self.event else None
+        replaced: datetime.date | None = _value(self.event.get("RECURRENCE-ID"))
+        return replaced
 
     @property
     def recurs(self) -> bool:
@@ -81,7 +83,7 @@ def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
     return ParsedEvent(entry.number, uid, event, _details(event), floats, tuple(remarks))
 
 
-def _uid(event: Event, entry: Entry) -> str:
+def _uid(event: Any, entry: Entry) -> str:
     """The UID; for an event without a usable one, a hash of what tells it from others."""
     uid = str(event.get("UID", "")).strip()
     if uid and uid.isprintable() and len(uid) <= UID_CHARS:
@@ -106,7 +108,7 @@ def _is_floating(moment: datetime.date) -> bool:
     return isinstance(moment, datetime.datetime) and moment.tzinfo is None
 
 
-def _zones_in_order(event: Event, zone: datetime.tzinfo) -> list[str]:
+def _zones_in_order(event: Any, zone: datetime.tzinfo) -> list[str]:
     """Give all times a zone; what is said where the one that was named is unknown."""
     unknown = False
     for name in _TIMES:
@@ -134,7 +136,7 @@ def _zoned(value: Any, zone: datetime.tzinfo) -> Any:
     return value.replace(tzinfo=zone) if _is_floating_time(value) else value
 
 
-def _end_in_order(event: Event) -> list[str]:
+def _end_in_order(event: Any) -> list[str]:
     """Drop an end that cannot be; what is said of it."""
     start = event["DTSTART"].dt
     if "DTEND" not in event and "DURATION" not in event:
@@ -146,7 +148,7 @@ def _end_in_order(event: Event) -> list[str]:
     return [problem] if problem else []
 
 
-def _end_problem(event: Event, start: datetime.date) -> str:
+def _end_problem(event: Any, start: datetime.date) -> str:
     if "DTEND" not in event:
         duration = _value(event["DURATION"])
         if not isinstance(duration, datetime.timedelta):
@@ -160,7 +162,7 @@ def _end_problem(event: Event, start: datetime.date) -> str:
     return "it ends before it begins; it is taken without an end" if end < start else ""
 
 
-def _rules_in_order(event: Event, entry: Entry, zone: datetime.tzinfo) -> None:
+def _rules_in_order(event: Any, entry: Entry, zone: datetime.tzinfo) -> None:
     """Bound what an event repeats. Raises UnusableError."""
     for name, told in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
         if entry.exceeds(name):
@@ -171,7 +173,7 @@ def _rules_in_order(event: Event, entry: Entry, zone: datetime.tzinfo) -> None:
         event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in given]
 
 
-def _details(event: Event) -> Details:
+def _details(event: Any) -> Details:
     attendees = event.get("ATTENDEE", [])
     return Details(
         title=bounded(str(event.get("SUMMARY", "")), TITLE_CHARS),

@@ -31,6 +31,9 @@ from donna_tui.drafting import Meeting
 ENTRY_SECONDS = 0.5
 """Processor time that one event, series or time zone may take."""
 
+EXPANDING = 0.5
+"""The share of the time that is kept for expanding what was read."""
+
 _DAYS = re.compile(r"^(DTSTART|DTEND)\b[^\r\n]*?:(\d{8})", re.IGNORECASE | re.MULTILINE)
 _MAY_LAST = re.compile(r"^(RRULE|RDATE|DURATION|RECURRENCE-ID)\b", re.IGNORECASE | re.MULTILINE)
 _MARGIN = datetime.timedelta(days=2)
@@ -51,6 +54,7 @@ def read_calendar(data: bytes, calendar: str, window: Window, zone: datetime.tzi
 class _Reading:
     def __init__(self, calendar: str, window: Window, zone: datetime.tzinfo, deadline: float) -> None:
         self._calendar, self._window, self._zone, self._deadline = calendar, window, zone, deadline
+        self._parsed_by = deadline - (deadline - time.process_time()) * EXPANDING
         self._found = Contents()
         self._meetings: dict[str, Meeting] = {}
         self._text = 0
@@ -70,20 +74,22 @@ class _Reading:
 
     def _parsed(self, entry: Entry) -> ParsedEvent | None:
         """The event of an entry; None, with a problem, if it is unusable or time is up."""
-        if time.process_time() > self._deadline:
-            return self._out_of_time()
+        if time.process_time() > self._parsed_by:
+            self._out_of_time()
+            return None
         try:
             with _within(ENTRY_SECONDS):
                 event = parsed_event(entry, self._zone)
+            for remark in event.remarks:
+                self._tell(remark, entry.number, event.uid)
+            return event
         except UnusableError as error:
-            return self._tell(str(error), entry.number, entry.uid)
+            self._tell(str(error), entry.number, entry.uid)
         except TooLongError:
-            return self._tell("it takes too long to read", entry.number, entry.uid)
+            self._tell("it takes too long to read", entry.number, entry.uid)
         except Exception:  # whatever an event does to the library, the others go on
-            return self._tell("it cannot be read", entry.number, entry.uid)
-        for remark in event.remarks:
-            self._tell(remark, entry.number, event.uid)
-        return event
+            self._tell("it cannot be read", entry.number, entry.uid)
+        return None
 
     def _expand(self, series: Series) -> bool:
         """Add the meetings of a series; whether there is room for more."""
@@ -159,6 +165,7 @@ def _may_touch(text: str, first: str, last: str) -> bool:
     """Whether an event is to be looked at: one that takes place once, and far from the window, is not."""
     if _MAY_LAST.search(text):
         return True
-    days = {name.upper(): day for name, day in _DAYS.findall(text)}
+    days: dict[str, str] = {name.upper(): day for name, day in _DAYS.findall(text)}
     start = days.get("DTSTART", first)
-    return start <= last and max(start, days.get("DTEND", start)) >= first
+    end = days.get("DTEND", start)
+    return start <= last and max(start, end) >= first

@@ -83,21 +83,17 @@ def _group(model: type[Block], identifier: str) -> Group:
 
 def _member(identifier: str, field: FieldInfo, aliases: tuple[str, ...]) -> Setting | Group:
     kind = field.annotation
-    if _is_block(kind):
+    if isinstance(kind, type) and issubclass(kind, Block):
         return _group(kind, identifier)
     return Setting(identifier, field, aliases)
 
 
 def item_settings(setting: Setting) -> list[Setting]:
     """The settings of one item, if the setting is a list of blocks. They are not set one by one, so no layer has them."""
-    model = next((each for each in get_args(setting.field.annotation) if _is_block(each)), None)
-    if model is None:
+    model = next(iter(get_args(setting.field.annotation)), None)
+    if not isinstance(model, type) or not issubclass(model, Block):
         return []
     return [Setting(f"{setting.id}[].{name}", field, ()) for name, field in model.model_fields.items()]
-
-
-def _is_block(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Block)
 
 
 def _all_settings(group: Group) -> Iterator[Setting]:
