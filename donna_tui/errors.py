@@ -54,6 +54,8 @@ class Reason(StrEnum):
     DISK_FULL = "disk_full"
     IO_ERROR = "io_error"
 
+    CALENDAR_FAILED = "calendar_failed"
+
     WATCHER_DEGRADED = "watcher_degraded"
     TEMPLATE_ERROR = "template_error"
     NOT_A_DRAFT = "not_a_draft"
@@ -98,6 +100,10 @@ class DatabaseError(DonnaError):
 
 class ModelError(DonnaError):
     """The embedding model is absent, damaged or misbehaves."""
+
+
+class CalendarError(DonnaError):
+    """A calendar cannot be reached or read. The message names its host or file, never its whole address."""
 
 
 class SpaceError(DonnaError):

@@ -116,6 +116,7 @@ REASONS: dict[Reason, str] = {
     Reason.DATABASE_NEWER: "the index was made by a newer Donna",
     Reason.DISK_FULL: "the disk is full",
     Reason.IO_ERROR: "the disk gave an error",
+    Reason.CALENDAR_FAILED: "a calendar cannot be read",
     Reason.WATCHER_DEGRADED: "changes are noticed late",
     Reason.NO_TERMINAL: "no terminal",
     Reason.USAGE: "not understood",
