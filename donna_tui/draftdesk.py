@@ -20,6 +20,7 @@ from donna_tui.drafts.hunks import claims_of, hunks_of
 from donna_tui.drafts.passages import DRAFT_KEY, notes_of_key, paths_of_keys
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, MeetingNoteSkill, key_of
+from donna_tui.drafts.writer import WriteResult
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import Correction
 from donna_tui.memory.book import Book
@@ -159,8 +160,11 @@ class DraftDesk:
 
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, whether or not it has ended."""
-        result = await self._parts.skill.run(await self._meeting(event_id))
-        return (await self._entry(result.draft)).row()
+        return (await self._entry((await self.draft_meeting(event_id)).draft)).row()
+
+    async def draft_meeting(self, event_id: str) -> WriteResult:
+        """The same, with what came of it."""
+        return await self._parts.skill.run(await self._meeting(event_id))
 
     async def calendars(self) -> tuple[CalendarRow, ...]:
         """The calendars that are followed."""
