@@ -41,7 +41,7 @@ MOST_CORRECTIONS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftHostParts:
-    """`keeps` says whether this process keeps the index: only that one writes drafts by itself."""
+    """`memory` gives the desk of the space's memory, in whose database the queue and the calendar are."""
 
     space: Space
     config: MemoryConfig
@@ -49,7 +49,6 @@ class DraftHostParts:
     read: Read
     search: Search
     memory: Callable[[], MemoryDesk]
-    keeps: Callable[[], bool]
 
 
 class DraftHost:

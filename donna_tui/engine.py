@@ -51,6 +51,8 @@ from donna_tui.vault.open import indexed_client
 from donna_tui.vault.paths import check_relative
 
 if TYPE_CHECKING:
+    from donna_tui.draftdesk import DraftDesk
+    from donna_tui.drafthost import DraftHost
     from donna_tui.memorydesk import MemoryDesk
     from donna_tui.vaultdesk import VaultDesk
 
@@ -77,6 +79,7 @@ class Engine:
         self._service: EmbeddingService | None = None
         self._vault: VaultDesk | None = None
         self._host = self._build_host()
+        self._drafts: DraftHost | None = None
         self._cancel_model = threading.Event()
         self._started = False
         self._log_file = paths.log / LOG_NAME
@@ -130,6 +133,27 @@ class Engine:
         """Remembers, lists, forgets and recalls what is no note."""
         return self._host.desk
 
+    @property
+    def drafts(self) -> DraftDesk:
+        """Lists, previews, approves and rejects drafts, and looks at the calendar."""
+        return self._draft_host().desk
+
+    def _draft_host(self) -> DraftHost:
+        if self._drafts is None:
+            from donna_tui.drafthost import DraftHost, DraftHostParts
+
+            self._drafts = DraftHost(
+                DraftHostParts(
+                    space=self.space,
+                    config=self._config,
+                    hub=self.hub,
+                    read=self._read,
+                    search=lambda request, most: self._desk.search(request, max_k=most),
+                    memory=lambda: self._host.desk,
+                )
+            )
+        return self._drafts
+
     async def backfill(self, source: MemorySource) -> BackfillRow:
         """Bring one source in anew from what it is made from. Raises SpaceError if another process keeps the index."""
         return await self._host.backfill(source)
@@ -171,6 +195,8 @@ class Engine:
         self.hub.post(EngineStateChanged(state="stopping"))
         self._cancel_model.set()
         await self._tasks.stop()
+        if self._drafts:
+            await self._drafts.close()
         if self._vault:
             await self._vault.close()
         await self._host.close()

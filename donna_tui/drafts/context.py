@@ -11,6 +11,7 @@ from typing import Any
 from donna_tui.drafting import Evidence, Meeting
 from donna_tui.drafts.passages import IndexedNote, Passages, is_draft, note_passages, notes_like
 from donna_tui.drafts.plain import words_only
+from donna_tui.drafts.sentences import stems_of
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, MemorySource
 from donna_tui.results import Filters, Hit, SearchOutcome, SearchRequest
@@ -23,6 +24,9 @@ LAST_TIME_PASSAGES = 16
 """Passages of the latest earlier meeting that are read."""
 
 CLOSED = ("done", "cancelled")
+
+SHARED_WORDS, CLOSE = 2, 0.5
+"""Words that a task and an occasion have in common, or else their cosine, from which they belong together."""
 
 _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _WORD = re.compile(r"\w+")
@@ -68,8 +72,9 @@ class Gatherer:
 
     async def open_tasks(self, about: str, most: int) -> list[Hit]:
         """Open check boxes that have to do with it."""
-        hits = await self.hits(about, MemorySource.TASK, 3 * most)
-        return [hit for hit in hits if hit.metadata.get("status") not in CLOSED][:most]
+        hits = await self.hits(about, MemorySource.TASK, 4 * most)
+        wanted = stems_of(about)
+        return [hit for hit in hits if hit.metadata.get("status") not in CLOSED and _belongs(hit, wanted)][:most]
 
     async def earlier_meetings(self, meeting: Meeting, most: int) -> list[Earlier]:
         """Notes of meetings of the same series, the latest first, and then of others about the same."""
@@ -114,6 +119,12 @@ def series_words(title: str) -> list[str]:
     words = [word for word in _WORD.findall(words_only(title).lower()) if word not in STOP_WORDS]
     telling = [word for word in words if word not in _EVERY_MEETING and not word.isdigit()]
     return telling or words
+
+
+def _belongs(hit: Hit, wanted: frozenset[str]) -> bool:
+    """Whether a task has really to do with something, and is not just the nearest that there is."""
+    place = stems_of(f"{hit.metadata.get('note', '')} {hit.metadata.get('title', '')}".replace("/", " "))
+    return len(place & wanted) >= SHARED_WORDS or (hit.score or 0.0) >= CLOSE
 
 
 def _of_series(index: Database, meeting: Meeting, user_id: str) -> list[IndexedNote]:

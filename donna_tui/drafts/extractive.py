@@ -22,6 +22,9 @@ SAME = 0.6
 ABOUT = 2.0
 """How much more a word weighs that the occasion is about."""
 
+LEANING = 0.6
+"""What a sentence weighs that begins with a pronoun or in the middle of a thought."""
+
 LOOKED_AT = 2_000
 
 
@@ -53,7 +56,7 @@ class Extract:
 
     def _weight(self, sentence: Sentence) -> float:
         words = sum(math.log1p(self._often[stem]) * (ABOUT if stem in self._about else 1.0) for stem in sentence.stems)
-        return words / math.sqrt(len(sentence.stems) + 4)
+        return words / math.sqrt(len(sentence.stems) + 4) * (1.0 if sentence.stands_alone else LEANING)
 
     def _take(self, ranked: Sequence[Sentence], most: int, *, in_order: bool = False) -> list[str]:
         chosen: list[Sentence] = []

@@ -19,12 +19,18 @@ _HEADING = re.compile(r"^\s*(?:#{1,6}\s|\||>|```|~~~|---|===|%%|\$\$)")
 _WORD = re.compile(r"\w+")
 _LEADING = re.compile(r"^[\s*_\-–—:;,.#>|]+")
 
+_NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*)?"
+_SOMEBODY_WILL = re.compile(
+    rf"^(?:{_NAME}|I|we|they)(?:'ll| will| to| agreed to| promised? to| volunteer(?:s|ed) to| (?:is|are|am) going to"
+    r"| should| needs? to| ha(?:s|ve) to| must)\s+(?!be\b|not\b|have\b|add\b)\w+",
+)
+_NOBODY = re.compile(r"^(?:It|This|That|There|These|Those|What|Which|Who|If|When|As|The|A|An|Everything|Nothing)\b")
 _TO_DO = re.compile(
-    r"\b(?:to[- ]?do|action(?: item)?s?|follow[- ]?up|next steps?|needs? to|should|must|will|i'll|we'll|going to|"
-    r"has to|have to|promised?|agreed to|take care of|deadline|asap|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-    r"by (?:tomorrow|next week|end of))\b",
+    r"\b(?:to[- ]do|action items?|next steps?|follow up (?:on|with)|take care of|deadline|"
+    r"by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:tomorrow|next week|the end of))\b|^(?:TODO|AI|ACTION)\b",
     re.IGNORECASE,
 )
+_LEANING = re.compile(r"^(?:It|This|That|These|Those|They|He|She|But|And|So|Also|Then|Which|Not|Don['’]t)\b")
 _OPEN = re.compile(
     r"\b(?:open question|unclear|undecided|not (?:yet )?(?:clear|decided)|no (?:clear )?(?:conclusion|consensus)|"
     r"no decision|to be (?:decided|discussed|determined)|tbd|pending|whether|still waiting|unresolved)\b",
@@ -49,7 +55,15 @@ class Sentence:
     @property
     def promises(self) -> bool:
         """Whether somebody is to do something."""
-        return self.box == " " or (not self.box and not self.asks and bool(_TO_DO.search(self.text)))
+        if self.box:
+            return self.box == " "
+        someone = _SOMEBODY_WILL.match(self.text) and not _NOBODY.match(self.text)
+        return not self.asks and bool(someone or _TO_DO.search(self.text))
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it can be read without the one before it: it begins as a sentence does, and not with a pronoun."""
+        return not self.text[:1].islower() and not _LEANING.match(self.text)
 
 
 def sentences_of(passages: Iterable[Evidence]) -> list[Sentence]:
