@@ -7,8 +7,7 @@ import datetime
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
 from icalendar import Timezone
 from icalendar.timezone import tzp
