@@ -21,7 +21,6 @@ from donna_tui.config.skills import MeetingNoteConfig
 from donna_tui.drafting import CalendarRow, Meeting
 from donna_tui.errors import DonnaError
 from donna_tui.events import EventHub
-from donna_tui.memory.book import Book
 from donna_tui.supervisor import set_within
 
 CATCH_UP_SECONDS = 86_400.0
