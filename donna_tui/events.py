@@ -12,6 +12,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal
 
+from donna_tui.calendarevents import (
+    CalendarFetched,
+    MeetingEndDetected,
+    MeetingEndDispatchFailed,
+    MeetingEndPollerCancelled,
+    MeetingEndPollerCycleFailed,
+    MeetingEndPollerStarted,
+)
 from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.errors import Reason
 from donna_tui.eventbase import Event
@@ -318,6 +326,12 @@ EngineEvent = (
     | Autowritten
     | AutowriteSkipped
     | AutowriteFailed
+    | CalendarFetched
+    | MeetingEndDetected
+    | MeetingEndDispatchFailed
+    | MeetingEndPollerCancelled
+    | MeetingEndPollerCycleFailed
+    | MeetingEndPollerStarted
 )
 
 Listener = Callable[[EngineEvent], None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from donna_tui.calendar.files import FOLDER_BYTES
-from donna_tui.calendar.http import SECONDS, OpenClient, failed
+from donna_tui.calendar.http import asking, failed
 from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.passwords import login_of
 from donna_tui.calendar.values import Fetched, Window
@@ -22,7 +22,6 @@ class CalDav:
 
     config: CalendarConfig
     zone: ZoneInfo
-    open_client: OpenClient
 
     @property
     def name(self) -> str:
@@ -45,5 +44,5 @@ class CalDav:
             from donna_tui.calendar.dav import find_events
         except ImportError as error:
             raise failed("what reads CalDAV servers is not installed", hint=INSTALL_HINT) from error
-        async with self.open_client(timeout_seconds=SECONDS, max_bytes=FOLDER_BYTES) as client:
+        async with asking(FOLDER_BYTES) as client:
             return await find_events(self.config.url, client, login_of(self.config), window)

@@ -88,7 +88,6 @@ class DavClient(AsyncDAVClient):
             headers={**self.headers, **(headers or {})},
             content=body.encode() if isinstance(body, str) else body,
             auth=self._proof,
-            max_bytes=FOLDER_BYTES,
         )
         return DAVResponse(_checked((await self._answer(request)).accepted()), self)
 

@@ -59,6 +59,12 @@ class ParsedEvent:
         return replaced
 
     @property
+    def lasts(self) -> datetime.timedelta | None:
+        """How long it lasts, if it says that instead of when it ends."""
+        lasts: datetime.timedelta | None = _value(self.event.get("DURATION"))
+        return lasts
+
+    @property
     def recurs(self) -> bool:
         """Whether it stands for more than one occurrence."""
         return "RRULE" in self.event or "RDATE" in self.event

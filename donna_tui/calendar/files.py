@@ -21,12 +21,12 @@ def calendar_files(path: Path) -> list[Path]:
     try:
         if not path.is_dir():
             return [path]
-        names = sorted(name for name in os.listdir(path) if name.lower().endswith(".ics") and name[0] != ".")
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() == ".ics" and file.name[0] != ".")
     except OSError as error:
         raise unreadable(path, error) from error
-    if len(names) > MOST_FILES:
+    if len(files) > MOST_FILES:
         raise CalendarError(Reason.CALENDAR_FAILED, f"{path} has more than {MOST_FILES:,} calendar files")
-    return [path / name for name in names]
+    return files
 
 
 def version_of(path: Path) -> Version:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
 
-from donna_tui.calendar.google_events import meeting_of
+from donna_tui.calendar.google_events import google_meeting
 from donna_tui.calendar.google_tokens import Tokens
-from donna_tui.calendar.http import SECONDS, Answer, OpenClient, Request, exchange, failed
+from donna_tui.calendar.http import Answer, Request, asking, exchange, failed
 from donna_tui.calendar.rules import UnusableError
 from donna_tui.calendar.values import MOST_MEETINGS, MOST_PROBLEMS, MOST_TEXT, EntryProblem, Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
@@ -33,7 +33,7 @@ class Endpoints:
 
     api: str = "https://www.googleapis.com/calendar/v3"
     consent: str = "https://accounts.google.com/o/oauth2/v2/auth"
-    token: str = "https://oauth2.googleapis.com/token"
+    renewal: str = "https://oauth2.googleapis.com/token"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,6 @@ class GoogleCalendar:
     config: CalendarConfig
     zone: ZoneInfo
     state: Path
-    open_client: OpenClient
     endpoints: Endpoints = Endpoints()
 
     @property
@@ -60,7 +59,7 @@ class GoogleCalendar:
     async def fetch(self, window: Window) -> Fetched:
         """The meetings that the server finds in the window, series expanded by it."""
         listing = _Listing(self)
-        async with self.open_client(timeout_seconds=SECONDS, max_bytes=PAGE_BYTES) as client:
+        async with asking(PAGE_BYTES) as client:
             await listing.read(client, window)
         return listing.fetched()
 
@@ -70,7 +69,7 @@ class _Listing:
 
     def __init__(self, calendar: GoogleCalendar) -> None:
         self._calendar = calendar
-        self._tokens = Tokens(calendar.config, calendar.state, calendar.endpoints.token)
+        self._tokens = Tokens(calendar.config, calendar.state, calendar.endpoints.renewal)
         self._meetings: dict[str, Meeting] = {}
         self._problems: list[EntryProblem] = []
         self._seen = 0
@@ -111,7 +110,6 @@ class _Listing:
             method="GET",
             url=f"{place}?{urlencode(asked)}",
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
-            max_bytes=PAGE_BYTES,
         )
         return await exchange(client, request)
 
@@ -119,7 +117,7 @@ class _Listing:
         for item in items:
             self._seen += 1
             try:
-                meeting = meeting_of(item, self._calendar.name, self._calendar.zone)
+                meeting = google_meeting(item, self._calendar.name, self._calendar.zone)
             except UnusableError as error:
                 self._problems.append(EntryProblem(str(error), self._seen))
                 continue

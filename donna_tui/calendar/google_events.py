@@ -18,7 +18,7 @@ ID_CHARS = 1_100
 _NOT_PEOPLE = ("@group.calendar.google.com", "@resource.calendar.google.com")
 
 
-def meeting_of(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
+def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
     """The meeting of one item of `events.list`. Raises UnusableError."""
     if not isinstance(item, dict):
         raise UnusableError("it is not an entry")

@@ -21,7 +21,6 @@ from donna_tui.config.calendars import CalendarConfig
 from donna_tui.errors import CalendarError, Reason
 from donna_tui.paths import private_folder
 
-TOKEN_BYTES = 100_000
 SPARE_SECONDS = 60.0
 """A token is renewed this long before it ends."""
 
@@ -101,7 +100,6 @@ class Tokens:
             url=self.token_url,
             headers={"Content-Type": "application/x-www-form-urlencoded"},
             content=urlencode(body).encode(),
-            max_bytes=TOKEN_BYTES,
         )
         answer = await exchange(client, request)
         if answer.status in (400, 401):
@@ -124,7 +122,9 @@ def oauth_client(config: CalendarConfig) -> OAuthClient:
     assert config.client_file is not None
     data = _object(private_text(config.client_file), config.client_file)
     inner = data.get("installed", data)
-    if not isinstance(inner, dict) or not all(isinstance(inner.get(key), str) for key in ("client_id", "client_secret")):
+    if not isinstance(inner, dict) or not all(
+        isinstance(inner.get(key), str) for key in ("client_id", "client_secret")
+    ):
         raise CalendarError(
             Reason.CALENDAR_FAILED,
             f"{config.client_file} is not the file of an OAuth client",

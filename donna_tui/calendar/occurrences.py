@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import recurring_ical_events
 from icalendar import Calendar
+from recurring_ical_events import EventAdapter
 
 from donna_tui.calendar.events import ParsedEvent
 from donna_tui.calendar.values import MOST_OF_A_SERIES, Window
@@ -55,17 +56,23 @@ def meetings_of(series: Series, calendar: str, window: Window, zone: datetime.tz
     return list(meetings.values()), len(some) <= MOST_OF_A_SERIES
 
 
-def _occurrences(series: Series, window: Window, zone: datetime.tzinfo) -> Iterator[Any]:
+def _occurrences(series: Series, window: Window, zone: datetime.tzinfo) -> Iterator[dict[str, Any]]:
     """The occurrences as the library gives them. Days are compared with the window in the local zone."""
     holder = Calendar()
     for event in series.events:
         event.event[_NUMBER] = str(event.number)
         holder.add_component(event.event)
     start, end = local(window.start, zone), local(window.end, zone)
-    query = recurring_ical_events.of(holder, keep_recurrence_attributes=True)
-    for one in query.series:
+    for one in recurring_ical_events.of(holder, components=[_Light]).series:
         for occurrence in one.between(start, end):
             yield occurrence.as_component(True)
+
+
+class _Light(EventAdapter):  # type: ignore[misc]  # the library has no types
+    """Gives occurrences as their number, start and end, where the library would copy the whole event for each."""
+
+    def as_component(self, start: Any = None, stop: Any = None, *_: Any) -> dict[str, Any]:
+        return {"number": str(self._component[_NUMBER]), "start": start, "end": stop}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +83,9 @@ class _Place:
     calendar: str
     zone: datetime.tzinfo
 
-    def meeting(self, occurrence: Any) -> Meeting:
-        source = next(event for event in self.series.events if str(event.number) == str(occurrence[_NUMBER]))
-        first, last = occurrence["DTSTART"].dt, occurrence["DTEND"].dt
+    def meeting(self, occurrence: Mapping[str, Any]) -> Meeting:
+        source = next(event for event in self.series.events if str(event.number) == occurrence["number"])
+        first, last = occurrence["start"], occurrence["end"]
         all_day = not isinstance(first, datetime.datetime)
         start = self._moment(first)
         details = source.details
@@ -87,7 +94,7 @@ class _Place:
             calendar=self.calendar,
             title=details.title,
             start=start,
-            end=max(start, self._moment(last)),
+            end=max(start, self._end(source, first, last)),
             day=first if all_day else local(start, self.zone).date(),
             all_day=all_day,
             series_id=source.uid if self.series.repeats else "",
@@ -96,6 +103,13 @@ class _Place:
             attendees=details.attendees,
             cancelled=details.cancelled,
         )
+
+    def _end(self, source: ParsedEvent, first: datetime.date, last: datetime.date) -> datetime.datetime:
+        """When an occurrence ends. The hours of a duration are hours, also in a night in which the clocks change."""
+        lasts = source.lasts
+        if lasts is None or not isinstance(first, datetime.datetime) or first + lasts != last:
+            return self._moment(last)
+        return self._moment(first + datetime.timedelta(days=lasts.days)) + datetime.timedelta(seconds=lasts.seconds)
 
     def _moment(self, value: datetime.date) -> datetime.datetime:
         return instant(value, self.zone) if isinstance(value, datetime.datetime) else midnight(value, self.zone)

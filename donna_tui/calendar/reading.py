@@ -7,6 +7,7 @@ import datetime
 import re
 import signal
 import time
+import warnings
 from collections.abc import Iterator
 
 from icalendar import Timezone
@@ -27,7 +28,7 @@ from donna_tui.calendar.values import (
 )
 from donna_tui.drafting import Meeting
 
-ENTRY_SECONDS = 0.5
+ENTRY_SECONDS = 0.75
 """Processor time that one event, series or time zone may take."""
 
 EXPANDING = 0.5
@@ -47,7 +48,9 @@ def read_calendar(data: bytes, calendar: str, window: Window, zone: datetime.tzi
 
     `seconds` is the processor time that may be spent. Must run on the main thread of its process.
     """
-    return _Reading(calendar, window, zone, time.process_time() + seconds).read(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the library remarks on what it has to guess
+        return _Reading(calendar, window, zone, time.process_time() + seconds).read(data)
 
 
 class _Reading:
@@ -66,7 +69,7 @@ class _Reading:
                 tzp.cache_timezone_component(Timezone.from_ical(zone))
         near = [entry for entry in self._found.entries if _may_touch(entry.text, first, last)]
         events = [event for entry in near if (event := self._parsed(entry))]
-        for series in series_of(events):
+        for series in sorted(series_of(events), key=lambda each: each.repeats):  # what is cheap comes first
             if not self._expand(series):
                 break
         return Fetched(tuple(self._meetings.values()), self._problems(), self._found.complete)

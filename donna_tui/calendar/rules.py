@@ -23,7 +23,7 @@ def checked_rule(rule: Any, start: datetime.date, zone: datetime.tzinfo) -> vRec
     if not isinstance(rule, vRecur):
         raise UnusableError("its rule cannot be read")
     if _frequency(rule) not in _FREQUENCIES:
-        raise UnusableError("it would take place every minute or second, or no one knows how often")
+        raise UnusableError("it repeats every minute or second, or in an unknown way")
     for name in ("INTERVAL", "COUNT"):
         if any(not isinstance(value, int) or value < 1 for value in rule.get(name, [])):
             raise UnusableError(f"the {name} of its rule is not a number from 1")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from donna_tui.calendar.files import FOLDER_BYTES, calendar_files, read_calendar_file, version_of
@@ -14,9 +14,6 @@ from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.passwords import login_of
 from donna_tui.calendar.values import FILE_BYTES, EntryProblem, Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
-
-if TYPE_CHECKING:
-    from donna_tui.calendar.http import OpenClient
 
 
 class CalendarSource(Protocol):
@@ -81,7 +78,6 @@ class IcsUrl:
 
     config: CalendarConfig
     zone: ZoneInfo
-    open_client: OpenClient
 
     @property
     def name(self) -> str:
@@ -95,7 +91,7 @@ class IcsUrl:
         """The meetings of the file as it is now."""
         import httpx2
 
-        from donna_tui.calendar.http import SECONDS, Request, exchange
+        from donna_tui.calendar.http import Request, asking, exchange
 
         login = login_of(self.config)
         request = Request(
@@ -103,9 +99,8 @@ class IcsUrl:
             url=self.config.url,
             headers={"Accept": "text/calendar"},
             auth=httpx2.BasicAuth(login.username, login.password) if login else None,
-            max_bytes=FILE_BYTES,
         )
-        async with self.open_client(timeout_seconds=SECONDS, max_bytes=FILE_BYTES) as client:
+        async with asking(FILE_BYTES) as client:
             answer = (await exchange(client, request)).accepted()
         return await read_ics(answer.body, self.name, window, self.zone)
 
@@ -113,24 +108,22 @@ class IcsUrl:
         return None
 
 
-def sources_for(
-    calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path, open_client: OpenClient
-) -> tuple[CalendarSource, ...]:
+def sources_for(calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path) -> tuple[CalendarSource, ...]:
     """The sources of the calendars in the settings. `state` is the folder of the space, where tokens are kept."""
-    return tuple(_source(each, zone, state, open_client) for each in calendars)
+    return tuple(_source(each, zone, state) for each in calendars)
 
 
-def _source(config: CalendarConfig, zone: ZoneInfo, state: Path, open_client: OpenClient) -> CalendarSource:
+def _source(config: CalendarConfig, zone: ZoneInfo, state: Path) -> CalendarSource:
     match config.kind:
         case "ics" if config.path is not None:
             return IcsFiles(config.name, config.path, zone)
         case "ics":
-            return IcsUrl(config, zone, open_client)
+            return IcsUrl(config, zone)
         case "caldav":
             from donna_tui.calendar.caldav import CalDav
 
-            return CalDav(config, zone, open_client)
+            return CalDav(config, zone)
         case "google":
             from donna_tui.calendar.google import GoogleCalendar
 
-            return GoogleCalendar(config, zone, state, open_client)
+            return GoogleCalendar(config, zone, state)

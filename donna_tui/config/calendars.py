@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from donna_tui.config.blocks import Block, HomePath, Line
+from donna_tui.hosts import is_this_machine
 
 CalendarKind = Literal["ics", "caldav", "google"]
 
 MOST_CALENDARS = 50
-
-_THIS_MACHINE = "localhost"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address can only be this machine."""
-    if host == _THIS_MACHINE or host.endswith(f".{_THIS_MACHINE}"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _url(text: str) -> str:
@@ -38,7 +26,7 @@ def _url(text: str) -> str:
         raise ValueError("must not hold a name or password; there are settings for them")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be a web address that begins with https://")
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
+    if parts.scheme == "http" and not is_this_machine(parts.hostname):
         raise ValueError("must begin with https://, since http:// is read by everybody on the way")
     return text
 

@@ -53,7 +53,7 @@ def from_document(document: Document) -> Values:
 def from_environment(environ: Mapping[str, str]) -> Values:
     """The values that variables like `DONNA_RETRIEVAL__DEFAULT_K` set. Raises ConfigError.
 
-    Two underscores make a variable a setting, or the name of one that is in no block: `DONNA_HOME` and its like are none.
+    Two underscores make a variable a setting, or the name of one that is in no block. `DONNA_HOME` is none.
     """
     values: Values = {}
     for variable, text in environ.items():

@@ -231,6 +231,7 @@ class MemoryConfig(Block):
     recall: RecallConfig = Field(default_factory=RecallConfig)
     skills: SkillsConfig = Field(default_factory=SkillsConfig)
     calendars: Calendars = Field(
-        (), description="Calendars to follow: [{name: Work, kind: ics, path: ~/work.ics}]. Settings of one are below it."
+        (),
+        description="Calendars to follow: [{name: Work, kind: ics, path: ~/work.ics}]. Settings of one are below it.",
     )
     ui: UiConfig = Field(default_factory=UiConfig)

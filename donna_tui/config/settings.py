@@ -89,7 +89,7 @@ def _member(identifier: str, field: FieldInfo, aliases: tuple[str, ...]) -> Sett
 
 
 def item_settings(setting: Setting) -> list[Setting]:
-    """The settings of one item, if the setting is a list of blocks. They are not set one by one, so no layer has them."""
+    """The settings of one item, if the setting is a list of blocks. They are not set one by one."""
     model = next(iter(get_args(setting.field.annotation)), None)
     if not isinstance(model, type) or not issubclass(model, Block):
         return []

@@ -9,6 +9,14 @@ from typing import get_args
 
 import pytest
 
+from donna_tui.calendarevents import (
+    CalendarFetched,
+    MeetingEndDetected,
+    MeetingEndDispatchFailed,
+    MeetingEndPollerCancelled,
+    MeetingEndPollerCycleFailed,
+    MeetingEndPollerStarted,
+)
 from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.errors import Reason
 from donna_tui.events import (
@@ -26,6 +34,7 @@ from donna_tui.events import (
 )
 from donna_tui.status import Coverage, Latency
 from donna_tui.tui import humanize
+from donna_tui.tui.sentences import REASONS, Kind, Tone, reason_title, reason_words
 from donna_tui.tui.summary import (
     coverage_figures,
     doing,
@@ -36,7 +45,7 @@ from donna_tui.tui.summary import (
     since_start,
     speed_now,
 )
-from donna_tui.tui.wording import _DESCRIBE, REASONS, Kind, Tone, describe, reason_title, reason_words, stage_times
+from donna_tui.tui.wording import _DESCRIBE, describe, stage_times
 from tests.tui import hostile, scenarios
 from tests.tui.sample_vault import NOW
 from tests.tui.scenarios import AT_REST
@@ -63,7 +72,7 @@ def test_an_unknown_reason_is_made_readable_and_safe() -> None:
 
 
 def test_every_kind_of_event_is_in_words_or_left_to_the_machine() -> None:
-    events = (*scenarios.morning(), *_drafting("meeting_note"), *_events_for_machines())
+    events = (*scenarios.morning(), *_drafting("meeting_note"), *_calendars("meeting_note"), *_events_for_machines())
     told = {type(event): describe(event) for event in events}
     assert {kind for kind, sentence in told.items() if sentence is None} == {IndexProgress, IngestBatch, WatchHint}
     assert set(_DESCRIBE) == set(get_args(EngineEvent))
@@ -119,7 +128,7 @@ def test_a_search_that_found_nothing_says_so() -> None:
 
 
 def test_sentences_of_hostile_events_hold_nothing_that_a_terminal_obeys() -> None:
-    for event in (*scenarios.hostile().script, *_drafting("\x1b]0;T\x07\nNOTE")):
+    for event in (*scenarios.hostile().script, *_drafting("\x1b]0;T\x07\nNOTE"), *_calendars("\x1b]0;T\x07\nNOTE")):
         sentence = describe(event)
         assert sentence is not None
         for text in (sentence.what, sentence.path, sentence.detail, sentence.took, sentence.stages):
@@ -294,6 +303,18 @@ def _events_for_machines() -> tuple[EngineEvent, ...]:
         seconds_left=None,
     )
     return (progress, WatchHint(paths=1, rescan=False))
+
+
+def _calendars(text: str) -> tuple[EngineEvent, ...]:
+    return (
+        CalendarFetched(calendar=text, kind=text, meetings=2, new=1, changed=1, gone=1, problems=1, latency_ms=1.0),
+        CalendarFetched(calendar=text, kind=text, reason=text, latency_ms=1.0),
+        MeetingEndDetected(calendar=text, event_id=text),
+        MeetingEndDispatchFailed(calendar=text, event_id=text, reason=text),
+        MeetingEndPollerStarted(calendars=1),
+        MeetingEndPollerCancelled(),
+        MeetingEndPollerCycleFailed(reason=text),
+    )
 
 
 def _drafting(text: str) -> tuple[EngineEvent, ...]:

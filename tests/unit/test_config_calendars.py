@@ -79,7 +79,7 @@ def test_two_calendars_have_two_names(tmp_path: Path) -> None:
 
 
 def test_http_is_for_this_machine_only() -> None:
-    for host in ("localhost", "127.0.0.1", "[::1]", "dav.localhost"):
+    for host in ("localhost", "127.0.0.1", "[::1]"):
         assert CalendarConfig(name="A", kind="caldav", url=f"http://{host}:5232/").url.startswith("http://")
     for host in ("localhost.example", "127.0.0.1.example", "10.0.0.1", "169.254.169.254"):
         with pytest.raises(ValueError, match="https"):

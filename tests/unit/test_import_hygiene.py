@@ -18,6 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 TORCH = frozenset({"torch", "transformers", "sentence_transformers"})
 
 RUNS_PROGRAMS = {
+    "calendar/ics.py": "what reads a calendar file, in a process of its own",
     "embedding/prepare.py": "the export of the model, in a process of its own",
     "vault/gitcommand.py": "git, with fixed arguments",
     "tui/outside.py": "the user's editor, Obsidian and the browser",
