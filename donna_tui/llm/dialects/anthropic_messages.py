@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from donna_tui.config.routes import Route
-from donna_tui.llm.dialects.dialect import Reply, part, tokens, written
+from donna_tui.llm.dialects.dialect import Reply, part, quietly, tokens, unwrapped, written
 from donna_tui.llm.failures import CallError, FailureKind, Usage
 from donna_tui.llm.questions import Question
 
@@ -43,6 +43,7 @@ class AnthropicMessages:
             import anthropic
         except ImportError:
             raise CallError(FailureKind.NOT_INSTALLED, charged=False) from None
+        quietly(anthropic.__name__)
         client = anthropic.AsyncAnthropic(
             api_key=key or _NO_KEY,
             base_url=route.server,
@@ -56,7 +57,7 @@ class AnthropicMessages:
         except anthropic.APIStatusError as error:
             return error.response
         except anthropic.APIConnectionError as error:
-            raise _cause(error) from None
+            raise unwrapped(error) from None
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
         """Read an answer. Raises CallError."""
@@ -78,8 +79,3 @@ def _answer(blocks: list[Any]) -> object:
             return json.dumps(part(block, "input"))
     texts = [part(block, "text") for block in blocks if part(block, "type") == "text"]
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _cause(error: Exception) -> Exception:
-    """The error of the network that the library wrapped."""
-    return error.__cause__ if isinstance(error.__cause__, httpx2.HTTPError) else httpx2.ReadError("no answer")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -9,6 +10,7 @@ from typing import Any, Protocol
 import httpx2
 
 from donna_tui.config.routes import Route
+from donna_tui.errors import DonnaError
 from donna_tui.llm.failures import CallError, FailureKind, Usage
 from donna_tui.llm.questions import Question
 
@@ -49,6 +51,17 @@ async def only_known_headers(request: httpx2.Request) -> None:
     """A hook that drops every header but those that are needed."""
     for name in [each for each in request.headers if each not in _SENT]:
         del request.headers[name]
+
+
+def quietly(library: str) -> None:
+    """Keep a library from logging: at its finest level it writes out the whole question."""
+    logging.getLogger(library).setLevel(logging.WARNING)
+
+
+def unwrapped(error: Exception) -> Exception:
+    """The error of the network or of the door around which a library put one of its own."""
+    cause = error.__cause__
+    return cause if isinstance(cause, httpx2.HTTPError | DonnaError) else httpx2.ReadError("no answer")
 
 
 def tokens(usage: object, name: str) -> int | None:

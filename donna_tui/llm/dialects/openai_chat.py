@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 
 from donna_tui.config.routes import Route
-from donna_tui.llm.dialects.dialect import Reply, part, tokens, written
+from donna_tui.llm.dialects.dialect import Reply, part, quietly, tokens, unwrapped, written
 from donna_tui.llm.failures import CallError, FailureKind, Usage
 from donna_tui.llm.questions import Question
 
@@ -47,6 +47,7 @@ class OpenAIChat:
             import openai
         except ImportError:
             raise CallError(FailureKind.NOT_INSTALLED, charged=False) from None
+        quietly(openai.__name__)
         client = openai.AsyncOpenAI(
             api_key=key or _NO_KEY,
             base_url=route.server,
@@ -59,7 +60,7 @@ class OpenAIChat:
         except openai.APIStatusError as error:
             return error.response
         except openai.APIConnectionError as error:
-            raise _cause(error) from None
+            raise unwrapped(error) from None
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
         """Read an answer. Raises CallError."""
@@ -74,8 +75,3 @@ class OpenAIChat:
         if isinstance(ended, str) and ended in _ENDED:
             raise CallError(_ENDED[ended], charged=True, usage=usage)
         return written(part(choice, "message", "content"), usage)
-
-
-def _cause(error: Exception) -> Exception:
-    """The error of the network that the library wrapped."""
-    return error.__cause__ if isinstance(error.__cause__, httpx2.HTTPError) else httpx2.ReadError("no answer")
