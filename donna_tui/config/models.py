@@ -209,6 +209,12 @@ class RecallConfig(Block):
     )
 
 
+class MetricsConfig(Block):
+    """Numbers for Prometheus, served to this machine only."""
+
+    port: Whole = Field(0, ge=0, le=65_535, description="The port at which they are served; 0 serves none.")
+
+
 class UiConfig(Block):
     """How the screens look and which keys do what."""
 
@@ -229,4 +235,5 @@ class MemoryConfig(Block):
     sources: SourcesConfig = Field(default_factory=SourcesConfig)
     recall: RecallConfig = Field(default_factory=RecallConfig)
     skills: SkillsConfig = Field(default_factory=SkillsConfig)
+    metrics: MetricsConfig = Field(default_factory=MetricsConfig)
     ui: UiConfig = Field(default_factory=UiConfig)

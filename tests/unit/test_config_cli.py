@@ -105,5 +105,6 @@ def test_schema_prints_a_json_schema() -> None:
         "sources",
         "recall",
         "skills",
+        "metrics",
         "ui",
     }
