@@ -210,6 +210,12 @@ class RecallConfig(Block):
     )
 
 
+class MetricsConfig(Block):
+    """Numbers for Prometheus, served to this machine only."""
+
+    port: Whole = Field(0, ge=0, le=65_535, description="The port at which they are served; 0 serves none.")
+
+
 class UiConfig(Block):
     """How the screens look and which keys do what."""
 
@@ -234,4 +240,5 @@ class MemoryConfig(Block):
         (),
         description="Calendars to follow: [{name: Work, kind: ics, path: ~/work.ics}]. Settings of one are below it.",
     )
+    metrics: MetricsConfig = Field(default_factory=MetricsConfig)
     ui: UiConfig = Field(default_factory=UiConfig)

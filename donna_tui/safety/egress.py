@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import logging
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
@@ -44,6 +45,8 @@ def open_client(*, timeout_seconds: float, max_bytes: int, resolve: Resolver = s
     any other host needs `carrying(Sensitivity.PUBLIC)` around it. Redirects are followed only if a request asks for it,
     and never to another origin. Requests raise DonnaError (`egress_refused`, `too_large`) beside the errors of httpx2.
     """
+    for library in ("httpx2", "httpcore2"):  # they log addresses, which may be secrets themselves
+        logging.getLogger(library).setLevel(logging.WARNING)
     return httpx2.AsyncClient(
         transport=_Door(timeout_seconds, max_bytes, resolve),
         timeout=httpx2.Timeout(timeout_seconds, connect=min(timeout_seconds, CONNECT_SECONDS)),

@@ -106,5 +106,6 @@ def test_schema_prints_a_json_schema() -> None:
         "recall",
         "skills",
         "calendars",
+        "metrics",
         "ui",
     }
