@@ -1,4 +1,4 @@
-"""Meetings and drafts, as values: what is in the calendar, what Donna wrote of it, and the passages that it rests on."""
+"""Meetings and drafts, as values: what is in the calendar, what Donna wrote of it, and what that rests on."""
 
 from __future__ import annotations
 
