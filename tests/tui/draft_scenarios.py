@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Iterator
 from typing import Any
+
+import pytest
 
 from donna_tui.drafting import (
     Attendee,
@@ -340,3 +343,11 @@ def _nasty_meetings() -> Iterator[MeetingRow]:
             draft="h-clipboard" if states[place % len(states)] is MeetingState.DRAFTED else "",
             path=hostile.paths()[0] if states[place % len(states)] is MeetingState.WRITTEN else "",
         )
+
+
+def stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on it is `NOW` for both screens, in Greenwich."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    for module in ("review_reading", "meetings_reading", "meetings"):
+        monkeypatch.setattr(f"donna_tui.tui.panes.{module}.time", lambda: NOW)

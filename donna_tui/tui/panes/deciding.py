@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from donna_tui.drafting import DraftRow
@@ -15,6 +15,9 @@ from donna_tui.tui.screens.plan import Answer, PlanScreen, Proposal
 from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.widgets.draft_row import title_of
 from donna_tui.vault.changes import Outcome, Plan
+
+LeftOut = Mapping[tuple[str, str], frozenset[int]]
+"""The hunks that are left out, by the id of a draft and the version of its text that they are counted in."""
 
 
 class Deciding(Looking):
@@ -63,16 +66,19 @@ class Deciding(Looking):
         agreed = await self._ask(RefusalScreen(refusal, self._keys, does="compose it"))
         return bool(agreed)
 
-    async def approve_all(self, rows: tuple[DraftRow, ...]) -> None:
+    async def approve_all(self, rows: tuple[DraftRow, ...], left_out: LeftOut) -> None:
         """Look at what approving every one of these drafts would do, and do it: a commit for each."""
-        planned = [await self._planned_one(row) for row in rows]
+        planned = [await self._planned_one(row, left_out) for row in rows]
         await self._ask(ApproveAll(tuple(planned), self._backend.drafts.approve, self._keys))
 
-    async def _planned_one(self, row: DraftRow) -> Planned:
+    async def _planned_one(self, row: DraftRow, left_out: LeftOut) -> Planned:
+        desk, without = self._backend.drafts, frozenset[int]()
         try:
-            return Planned(row, await self._backend.drafts.plan_approval(row.id))
+            if any(identity == row.id for identity, _ in left_out):
+                without = left_out.get((row.id, (await desk.draft(row.id)).etag), without)
+            return Planned(row, await desk.plan_approval(row.id, without=without), len(without))
         except DonnaError as error:
-            return Planned(row, None, error)
+            return Planned(row, None, error=error)
 
     async def _decided(
         self, make: Callable[[], Awaitable[Plan]], do: Do, shown: Callable[[Plan], Proposal]

@@ -102,7 +102,7 @@ class ReviewActs(Horizontal):
         """Approve everything that waits."""
         if self._backend is not None:
             waiting = tuple(each for each in self.rows.drafts if each.state is DraftState.WAITING)
-            self._decide(self._deciding(self._backend).approve_all(waiting))
+            self._decide(self._deciding(self._backend).approve_all(waiting, self._left_out))
 
     def action_review_regenerate(self) -> None:
         """Compose it anew."""

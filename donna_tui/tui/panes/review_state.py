@@ -13,7 +13,7 @@ from donna_tui.tui.humanize import age, moment, plural
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.panes.search_state import note_at
 from donna_tui.tui.refusals import refusal_of, sentence
-from donna_tui.tui.widgets.draft_row import kind_of, line_of, title_of
+from donna_tui.tui.widgets.draft_row import kind_of, line_of, short_line, title_of
 from donna_tui.tui.widgets.notice import Words
 from donna_tui.vault.changes import Change, Plan
 
@@ -91,7 +91,7 @@ def _head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], waiting_edi
 
 
 def _composed_by(row: DraftRow) -> str:
-    who = "composed without a model" if row.drafter == "extractive" else f"composed by {line_of(row.drafter)}"
+    who = "composed without a model" if row.drafter == "extractive" else f"composed by {short_line(row.drafter, 60)}"
     return f"{who} for ${row.cost:.4f}" if row.cost > 0 else who
 
 

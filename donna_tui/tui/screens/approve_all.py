@@ -33,10 +33,14 @@ Approve = Callable[[str, Plan], Awaitable[Outcome]]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A draft and what approving it would do, or why it is refused. `is_done` says that it was approved."""
+    """A draft and what approving it without `left_out` of its parts would do, or why it is refused.
+
+    `is_done` says that it was approved.
+    """
 
     row: DraftRow
     plan: Plan | None
+    left_out: int = 0
     error: DonnaError | None = None
     is_done: bool = False
 
@@ -78,7 +82,8 @@ class PlannedList(RowList):
             refusal = refusal_of(planned.error)
             words = Content.styled(f"  not approved: {refusal.what} {refusal.step}", "warning")
         else:
-            words = Content.styled(f"  {does_words(planned.plan)}", "muted")
+            without = f", without {plural(planned.left_out, 'part')}" if planned.left_out else ""
+            words = Content.styled(f"  {does_words(planned.plan)}{without}", "muted")
         return words.truncate(width, ellipsis=True, pad=True)
 
 
@@ -146,7 +151,7 @@ class ApproveAll(Dialogue[bool]):
         to_do = sum(each.is_open for each in self._planned)
         parts = (
             f"{plural(done, 'draft')} approved, a commit for each" if done else "",
-            f"{plural(to_do, 'draft')} will be approved as they are, a commit for each" if to_do else "",
+            f"{plural(to_do, 'draft')} will be approved, a commit for each" if to_do else "",
             f"{refused} not approved: the reason is below" if refused else "",
         )
         self.query_one("#all-lead", Static).update(Content(sentence(" · ".join(filter(None, parts)))))

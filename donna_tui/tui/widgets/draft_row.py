@@ -15,6 +15,10 @@ from donna_tui.tui.widgets.scrolled import row_of
 _LONGEST = 400
 """Characters of a title, path or reason that are looked at; no screen shows more."""
 
+_TITLE = 120
+_NAME = 40
+"""Characters of a title, and of the name of a template, that are shown where it may be wrapped."""
+
 _INDENT = "  "
 _GLYPHS = {
     DraftState.WAITING: ("●", "accent"),
@@ -30,14 +34,20 @@ def line_of(text: str) -> str:
     return clean_line(" ".join(text[:_LONGEST].split()))
 
 
+def short_line(text: str, most: int) -> str:
+    """A text on one line, of at most so many characters."""
+    line = line_of(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def title_of(row: DraftRow) -> str:
     """The title of a draft, or else the name of its note."""
-    return line_of(row.title) or line_of(PurePosixPath(row.target).stem) or "untitled"
+    return short_line(row.title, _TITLE) or short_line(PurePosixPath(row.target).stem, _TITLE) or "untitled"
 
 
 def kind_of(row: DraftRow) -> str:
     """What it is, in words: `meeting note`."""
-    return line_of(row.skill).replace("_", " ")
+    return short_line(row.skill, _NAME).replace("_", " ")
 
 
 def first_line(row: DraftRow, width: int, now: float) -> Content:

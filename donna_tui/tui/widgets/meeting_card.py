@@ -11,7 +11,7 @@ from textual.getters import query_one
 from textual.widgets import Static
 
 from donna_tui.drafting import Meeting, MeetingRow, MeetingState
-from donna_tui.tui.widgets.draft_row import line_of
+from donna_tui.tui.widgets.draft_row import line_of, short_line
 from donna_tui.tui.widgets.meeting_list import meeting_title, state_mark, times_of
 from donna_tui.tui.widgets.passage_view import PassageView
 
@@ -46,7 +46,7 @@ def head_lines(row: MeetingRow, day: str, says: str) -> Iterator[Content]:
     """The meeting in a few lines."""
     meeting = row.meeting
     yield Content.styled(meeting_title(meeting), "bold")
-    facts = (f"{day}, {times_of(meeting)}", line_of(meeting.location), line_of(meeting.calendar))
+    facts = (f"{day}, {times_of(meeting)}", short_line(meeting.location, 80), short_line(meeting.calendar, 40))
     yield Content.styled(" · ".join(filter(None, facts)), "$text-muted")
     if meeting.attendees:
         yield Content.styled(people_of(meeting), "$text-muted")
@@ -55,6 +55,9 @@ def head_lines(row: MeetingRow, day: str, says: str) -> Iterator[Content]:
 
 def people_of(meeting: Meeting) -> str:
     """Who was invited."""
-    names = [line_of(each.name) or line_of(each.email) or "somebody" for each in meeting.attendees[:_MOST_PEOPLE]]
+    names = [
+        short_line(each.name, 40) or short_line(each.email, 40) or "somebody"
+        for each in meeting.attendees[:_MOST_PEOPLE]
+    ]
     more = len(meeting.attendees) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from donna_tui.drafting import Meeting, MeetingRow, MeetingState
 from donna_tui.tui.humanize import plural
-from donna_tui.tui.widgets.draft_row import line_of
+from donna_tui.tui.widgets.draft_row import line_of, short_line
 from donna_tui.tui.widgets.row_list import RowList
 from donna_tui.tui.widgets.scrolled import row_of
 
@@ -112,7 +112,7 @@ def meeting_line(row: MeetingRow, width: int) -> Content:
 
 def meeting_title(meeting: Meeting) -> str:
     """The title of a meeting, on one line."""
-    return line_of(meeting.title) or "untitled"
+    return short_line(meeting.title, 120) or "untitled"
 
 
 def times_of(meeting: Meeting) -> str:
