@@ -182,7 +182,7 @@ def evidence_head(own: int, whole: int) -> str:
     """How much evidence there is for the line under the cursor."""
     if own:
         return f"This line rests on {plural(own, 'passage')}"
-    return f"No passage for this line · {plural(whole, 'passage')} of the draft" if whole else "No passage"
+    return f"No passage for this line · all {whole} below" if whole else "No passage"
 
 
 def note_of(evidence: Evidence | None) -> str:

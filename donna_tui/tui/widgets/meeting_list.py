@@ -72,7 +72,7 @@ class MeetingList(RowList):
         meetings = [place for place, row in enumerate(self._rows) if isinstance(row, MeetingRow)]
         ahead = [place for place in meetings if (place - index) * by >= 0]
         if meetings:
-            super().select((ahead or meetings)[0 if by > 0 else -1])
+            super().select(ahead[0 if by > 0 else -1] if ahead else meetings[-1 if by > 0 else 0])
 
     def row(self, index: int, width: int) -> Content:
         row = self._rows[index]
