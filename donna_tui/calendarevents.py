@@ -45,7 +45,7 @@ class MeetingEndPollerCancelled(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingEndPollerCycleFailed(Event):
-    """One look for meetings that have ended failed; the next one comes. `reason` is a code or the kind of the failure."""
+    """One look for ended meetings failed; the next one comes. `reason` is a code or the kind of the failure."""
 
     name: ClassVar[str] = "meeting_end_poller_cycle_failed"
     reason: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, TypeVar
@@ -44,6 +44,7 @@ class DraftDeskParts:
 
     client: VaultClient
     writer: VaultWriter
+    allowlist: Collection[str]
     book: BookThread
     read: Read
     skill: MeetingNoteSkill
@@ -58,7 +59,7 @@ class DraftDesk:
 
     def __init__(self, parts: DraftDeskParts) -> None:
         self._parts = parts
-        self._approver = Approver(parts.client, parts.writer)
+        self._approver = Approver(parts.client, parts.writer, parts.allowlist)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-drafts")
 
     # The queue
@@ -124,18 +125,22 @@ class DraftDesk:
     async def regenerate(self, identity: str) -> DraftRow:
         """Compose a draft anew from what is known now, in the place of the old text; also tries a failed one again."""
         entry = await self._entry(identity)
-        again = self._parts.drafters.get(entry.skill)
-        if again is None:
-            raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
         if entry.state in queue.DECIDED:
             raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
         if entry.state == DraftState.WAITING:
             plan = await self._run(self._approver.plan_rejection, entry)
             await self._run(self._parts.writer.apply, replace(plan, subject=f"Draft {entry.path} anew"))
-            entry = replace(entry, original="", answer="", evidence="", path="", state=queue.COMPOSING)
-        await self._save(replace(entry, state=queue.COMPOSING, attempts=0, next_try=None, reason="", detail=""))
-        await again(entry)
+            entry = replace(entry, original="", answer="", evidence="", path="")
+        await self.again(replace(entry, attempts=0))
         return (await self._entry(identity)).row()
+
+    async def again(self, entry: Entry) -> None:
+        """Go on with a draft that failed or was cut short."""
+        drafter = self._parts.drafters.get(entry.skill)
+        if drafter is None:
+            raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
+        await self._save(replace(entry, state=queue.COMPOSING, next_try=None, reason="", detail=""))
+        await drafter(entry)
 
     # Meetings
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import datetime
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from donna_tui.calendar.mirror import meetings_between
+from donna_tui.calendar.poller import MeetingEndPoller
+from donna_tui.calendar.sources import sources_for
 from donna_tui.calendar.zones import local_zone
 from donna_tui.config.models import MemoryConfig
 from donna_tui.config.routes import load_routes
 from donna_tui.draftdesk import DraftDesk, DraftDeskParts
 from donna_tui.drafting import Meeting
+from donna_tui.drafts import queue
 from donna_tui.drafts.asking import ALIAS, ModelDrafter
 from donna_tui.drafts.composing import Drafter, ExtractiveDrafter
 from donna_tui.drafts.context import Gatherer, Read, Search
@@ -21,11 +27,14 @@ from donna_tui.drafts.page import Run
 from donna_tui.drafts.passages import notes_of_key
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.renderer import VaultTemplateRenderer
+from donna_tui.drafts.schedule import cadences, follow
 from donna_tui.drafts.skills import daily, meeting_note, person, weekly
 from donna_tui.drafts.skills.cadence import CadenceParts
 from donna_tui.drafts.skills.meeting_note import MeetingNoteSkill
-from donna_tui.drafts.writer import MemoryInformedWriter, WriterParts
+from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult, WriterParts
+from donna_tui.errors import DonnaError
 from donna_tui.events import EventHub
+from donna_tui.memory.book import book_path
 from donna_tui.memory.facts import latest_corrections
 from donna_tui.memorydesk import MemoryDesk
 from donna_tui.resources import resource
@@ -34,6 +43,8 @@ from donna_tui.vault.client import VaultClient
 from donna_tui.vault.open import open_writer, vault_client
 from donna_tui.vault.targets import EVERYWHERE
 from donna_tui.vaultdesk import announce
+
+LOOK_SECONDS = 10.0
 
 MOST_CORRECTIONS = 10
 """Corrections of earlier drafts of a kind that the next one is composed with."""
@@ -66,6 +77,7 @@ class DraftHost:
             DraftDeskParts(
                 client=self._client,
                 writer=open_writer(parts.config, parts.space, announce(parts.hub), allowlist=(EVERYWHERE,)),
+                allowlist=parts.config.safety.path_allowlist,
                 book=parts.memory().book,
                 read=parts.read,
                 skill=self.meeting_skill,
@@ -125,12 +137,15 @@ class DraftHost:
     @cached_property
     def _drafter(self) -> Drafter:
         """The configured model; without one, the passages themselves."""
-        route = load_routes().route(ALIAS)
+        routes = load_routes()
+        route = routes.route(ALIAS)
         if route is None:
             return ExtractiveDrafter()
+        from donna_tui.llm.ledger import CallLedger
         from donna_tui.llm.router import ModelRouter
 
-        return ModelDrafter(ModelRouter(), remote=not route.is_local)
+        router = ModelRouter(routes, CallLedger(self._parts.memory().book), self._parts.hub)
+        return ModelDrafter(router, remote=not route.is_local)
 
     @cached_property
     def _gatherer(self) -> Gatherer:
@@ -156,7 +171,64 @@ class DraftHost:
     async def _again(self, run: Run) -> None:
         await self._writer.carry_out(run)
 
-    async def _refresh(self) -> None: ...
+    # In the background
+
+    async def follow(self) -> None:
+        """Draft after meetings and at the hours of the settings, and try again what failed, until cancelled."""
+        await self._until_wanted()
+        wanted = list(cadences(self._parts.config.skills))
+        now = datetime.datetime.now(self._zone)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._poller.run(), name="donna-calendar-poller")
+            group.create_task(follow(wanted, self._run_cadence, self._retry, self._zone, now), name="donna-hours")
+
+    async def _until_wanted(self) -> None:
+        """A space without calendars, memory and hours to keep has nothing to draft from."""
+        config = self._parts.config
+        memory = book_path(self._parts.space.state)
+        while not (config.calendars or any(cadences(config.skills)) or memory.exists()):
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def run_cadence(self, skill: str, day: datetime.date) -> list[WriteResult]:
+        """Write the draft of a skill for a local day, or for the week that it is in."""
+        return [await self._writer.carry_out(run) for run in await self._runs(skill, day)]
+
+    async def _run_cadence(self, skill: str, day: datetime.date) -> None:
+        await self.run_cadence(skill, day)
+
+    async def _runs(self, skill: str, day: datetime.date) -> list[Run]:
+        if skill == daily.REFLECTION:
+            return [daily.reflection(self._cadence, day)]
+        if skill == daily.COMMITMENTS:
+            return [daily.commitments(self._cadence, day)]
+        if skill == weekly.TEMPLATE:
+            return [weekly.review(self._cadence, day)]
+        config, now = self._parts.config.skills.person_profile, time.time()
+        names: list[str] = await self._parts.read(lambda index: person.people_due(index, self._client, config, now))
+        return [person.profile(self._cadence, name, day) for name in names]
+
+    async def _retry(self) -> None:
+        now = time.time()
+        for entry in await self._parts.memory().book.run(lambda book: queue.due_again(book.database, now)):
+            with contextlib.suppress(DonnaError):  # such as a meeting that is in no calendar any more
+                await self.desk.again(entry)
+
+    async def _dispatch(self, meeting: Meeting) -> None:
+        await self.meeting_skill.run(meeting)
+
+    @cached_property
+    def _poller(self) -> MeetingEndPoller:
+        parts = self._parts
+        return MeetingEndPoller(
+            parts.memory().book,
+            sources_for(parts.config.calendars, self._zone, parts.space.state),
+            self._dispatch,
+            parts.hub,
+            parts.config.skills.meeting_note,
+        )
+
+    async def _refresh(self) -> None:
+        await self._poller.refresh()
 
     async def close(self) -> None:
         """Wait for what is being written."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -54,6 +55,7 @@ from donna_tui.vault.paths import check_relative
 if TYPE_CHECKING:
     from donna_tui.draftdesk import DraftDesk
     from donna_tui.drafthost import DraftHost
+    from donna_tui.drafts.writer import WriteResult
     from donna_tui.memorydesk import MemoryDesk
     from donna_tui.vaultdesk import VaultDesk
 
@@ -141,6 +143,10 @@ class Engine:
         """Lists, previews, approves and rejects drafts, and looks at the calendar."""
         return self._draft_host().desk
 
+    async def write_drafts(self, skill: str, day: datetime.date) -> list[WriteResult]:
+        """Write the drafts of a skill that has an hour, for a local day or the week that it is in."""
+        return await self._draft_host().run_cadence(skill, day)
+
     def _draft_host(self) -> DraftHost:
         if self._drafts is None:
             from donna_tui.drafthost import DraftHost, DraftHostParts
@@ -156,6 +162,11 @@ class Engine:
                 )
             )
         return self._drafts
+
+    async def _draft(self) -> None:
+        """Draft by itself, once searches are at their quickest: nobody waits for it."""
+        await self.model_known.wait()
+        await self._draft_host().follow()
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
         """Bring one source in anew from what it is made from. Raises SpaceError if another process keeps the index."""
@@ -189,6 +200,8 @@ class Engine:
             await keeper.use_model(self._service)
         self.hub.post(EngineStateChanged(state="running"))
         self._follow_model()
+        if self._watch:
+            self._tasks.start("drafting", self._draft)
 
     async def stop(self) -> None:
         """Stop all work and close everything. What was not finished is found again at the next start."""

@@ -50,3 +50,16 @@ def meetings_connect(
 
     with guarded(as_json):
         run_connect(name, space, as_json=as_json)
+
+
+@meetings_app.command("write")
+def meetings_write(
+    event: Annotated[str, typer.Argument(metavar="EVENT_ID", help="The meeting; list --json tells the ids.")],
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the draft of a meeting now, whether or not it has ended."""
+    from donna_tui.cli.meetings import run_write
+
+    with guarded(as_json):
+        run_write(event, space, as_json=as_json)

@@ -16,8 +16,9 @@ from donna_tui.calendar.sources import IcsFiles, sources_for
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.calendar.zones import local, local_zone, midnight
 from donna_tui.cli.output import ExitCode, emit, say
-from donna_tui.cli.session import Session, open_session, run
-from donna_tui.drafting import CalendarRow, Meeting
+from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.drafting import CalendarRow, DraftRow, Meeting
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import EventHub
 from donna_tui.memory.book import Book
@@ -59,6 +60,19 @@ def run_import(path: str, space: str | None, *, as_json: bool) -> None:
         say(f"donna: and {plural(len(fetched.problems) - SHOWN_PROBLEMS, 'more problem')}")
     if fetched.problems:
         raise SystemExit(ExitCode.DEGRADED if fetched.meetings else ExitCode.FAILED)
+
+
+def run_write(event: str, space: str | None, *, as_json: bool) -> None:
+    """Draft the note of a meeting; exit with 5 if that failed."""
+    from donna_tui.cli.draft import tell_row
+
+    tell_row(run(_write(open_session(space), event)), as_json=as_json)
+
+
+async def _write(session: Session, event: str) -> DraftRow:
+    async with engine_for(session, "donna meetings") as engine:
+        await bring_up_to_date(engine)
+        return await engine.drafts.write_now(event)
 
 
 def run_connect(name: str, space: str | None, *, as_json: bool) -> None:

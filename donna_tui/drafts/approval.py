@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from donna_tui.drafting import DraftState
 from donna_tui.drafts.hunks import without_hunks
 from donna_tui.drafts.passages import DRAFT_KEY
+from donna_tui.drafts.people import ensure_person_stubs
 from donna_tui.drafts.queue import Entry
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.memories import Correction
+from donna_tui.text.numbers import plural
 from donna_tui.text.outline import headings
 from donna_tui.vault.changes import Change, OperationKind, Plan
 from donna_tui.vault.client import VaultClient, VaultNote
@@ -29,8 +31,8 @@ _APPROVED = f"---\n{DRAFT_KEY}: null\n---\n"
 class Approver:
     """Plans for one vault. Every method blocks and raises DonnaError."""
 
-    def __init__(self, client: VaultClient, writer: VaultWriter) -> None:
-        self._client, self._writer = client, writer
+    def __init__(self, client: VaultClient, writer: VaultWriter, allowlist: Collection[str]) -> None:
+        self._client, self._writer, self._allowlist = client, writer, allowlist
 
     def note_of(self, entry: Entry) -> VaultNote:
         """The note of a draft as it stands on disk. Raises DonnaError if it is not there, or is no draft any more."""
@@ -55,7 +57,9 @@ class Approver:
             plan = self._writer.planner.write(entry.path, approved, seen=expecting(note.etag), replace=True)
         else:
             plan = self._moved(entry.path, target, note.etag, approved)
-        return replace(plan, subject=f"Approve {target}")
+        stubs = ensure_person_stubs(_body(approved), self._client, self._writer.planner, self._allowlist)
+        remarks = (*plan.remarks, *_told_of(stubs))
+        return replace(plan, subject=f"Approve {target}", changes=(*plan.changes, *stubs), remarks=remarks)
 
     def plan_rejection(self, entry: Entry) -> Plan:
         """The draft goes; git keeps it."""
@@ -145,6 +149,12 @@ def _section(lines: list[str], line: int) -> str:
     """The heading above a line, or `note`."""
     found = headings("\n".join(lines[:line]) + "\n")
     return found[-1].text if found else "note"
+
+
+def _told_of(stubs: Sequence[Change]) -> list[str]:
+    if not stubs:
+        return []
+    return [f"{plural(len(stubs), 'person', 'people')} without a page of their own get an empty one in People."]
 
 
 def _with_text(change: Change, target: str, text: str) -> Change:

@@ -34,6 +34,8 @@ class Context:
     """Lines that the template lists by itself, and the passages that they are from."""
     all_passages: tuple[Evidence, ...] = ()
     """Those of the task and of what is listed."""
+    is_empty: bool = False
+    """Whether nothing was found that a note could say."""
     links_private: bool = False
     """Whether the note will link to one that must not leave this machine."""
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from donna_tui.drafts.emit import whole_note
 from donna_tui.drafts.plain import can_be_linked, inline, words_only
-from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.errors import DonnaError, VaultReadError
+from donna_tui.vault.changes import Change
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.planner import Planner
 from donna_tui.vault.seen import expecting
-from donna_tui.vault.writer import VaultWriter
 
 FOLDER = "People"
 ACTOR = "donna"
@@ -32,25 +34,20 @@ def resolve_person_link(name: str, vault_client: VaultClient) -> str:
     return f"[[{FOLDER}/{plain}]]"
 
 
-def ensure_person_stubs(body: str, client: VaultClient, writer: VaultWriter) -> list[str]:
-    """A page for each bare `[[Name]]` of a text that has none anywhere in the vault, a commit each; their paths.
+def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowlist: Collection[str]) -> list[Change]:
+    """A page for each bare `[[Name]]` of a note that names nothing in the vault, to be written together with the note.
 
-    Nothing is written where `People` is no place that Donna may write to. Raises DonnaError.
+    None where `People` is no folder that Donna may write to, and none for a name that cannot be a file.
     """
+    if FOLDER not in allowlist:
+        return []
     known = {path.rsplit("/", 1)[-1].removesuffix(".md").casefold() for path in client.list()}
-    names = [name for name in _names(body) if name.casefold() not in known][:MOST_STUBS]
-    written = []
+    names = [name for name in _names(text) if name.casefold() not in known][:MOST_STUBS]
+    found: list[Change] = []
     for name in names:
-        path = f"{FOLDER}/{name}.md"
-        try:
-            plan = writer.planner.write(path, _stub(name), seen=expecting(None))
-        except DonnaError as error:
-            if error.reason is Reason.OUTSIDE_ALLOWLIST:
-                return []
-            raise
-        writer.apply(plan, actor=ACTOR)
-        written.append(path)
-    return written
+        with contextlib.suppress(DonnaError):
+            found += planner.write(f"{FOLDER}/{name}.md", _stub(name), seen=expecting(None)).changes
+    return found
 
 
 def _names(body: str) -> Iterable[str]:

@@ -136,6 +136,12 @@ def save(book: Book, entry: Entry) -> Entry:
     return entry
 
 
+def drop(book: Book, identity: str) -> None:
+    """Take a row away for which there was nothing to write."""
+    with book.change():
+        book.database.run("DELETE FROM drafts WHERE id = ?", (identity,))
+
+
 def fail(book: Book, entry: Entry, reason: str, detail: str, now: float) -> Entry:
     """Note that it could not be written, and when it is tried again."""
     again = now + BACK_OFF[entry.attempts] if entry.attempts < len(BACK_OFF) else None
@@ -160,6 +166,15 @@ def entries(database: Database, user_id: str = ME) -> list[Entry]:
     rows = database.rows(
         f"SELECT {_COLUMNS} FROM drafts WHERE user_id = ? ORDER BY created_at DESC, id LIMIT 200",  # noqa: S608
         (user_id,),
+    )
+    return [_entry(row) for row in rows]
+
+
+def due_again(database: Database, now: float) -> list[Entry]:
+    """Failed drafts whose time has come, and those that were cut short."""
+    rows = database.rows(
+        f"SELECT {_COLUMNS} FROM drafts WHERE (state = ? AND next_try <= ?) OR state IN (?, ?) ORDER BY created_at",  # noqa: S608
+        (DraftState.FAILED.value, now, COMPOSING, READY),
     )
     return [_entry(row) for row in rows]
 

@@ -30,6 +30,9 @@ from donna_tui.vault.client import VaultClient
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.writer import VaultWriter
 
+NOTHING = "nothing"
+"""Why a day or a week without anything in it gets no note."""
+
 MOST_NAMES = 50
 """Notes of one name, told apart by a number, before Donna gives up."""
 
@@ -38,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What came of a run. `reason` is `idempotent` where there was nothing to do, or why it failed."""
+    """What came of a run. `reason` is `idempotent` or `nothing` where there was nothing to do, or why it failed."""
 
     path: str
     sha: str | None = None
@@ -61,6 +64,10 @@ class WriterParts:
     clock: Callable[[], float] = field(default=time.time)
     reached: Callable[[str], None] = field(default=lambda _: None)
     """Told the name of each step that is behind it."""
+
+
+class _NothingToSayError(Exception):
+    """There is no material for a note."""
 
 
 class MemoryInformedWriter:
@@ -111,6 +118,9 @@ class MemoryInformedWriter:
             return WriteResult(entry.path or run.effective_path, skipped=True, reason="idempotent", draft=entry.id)
         try:
             return await self._write(run, entry)
+        except _NothingToSayError:
+            await self._parts.book.run(lambda book: queue.drop(book, entry.id))
+            return WriteResult(run.effective_path, skipped=True, reason=NOTHING)
         except DonnaError as error:
             return await self._failed(run, entry, error)
         except OSError as error:
@@ -156,6 +166,8 @@ class MemoryInformedWriter:
     async def _composed(self, run: Run, entry: Entry) -> Entry:
         """The whole text, stored before anything of it is written."""
         context = await run.gather()
+        if context.is_empty:
+            raise _NothingToSayError
         self._parts.reached("gathered")
         entry, answer = await self._answered(context, entry)
         page = Page.of(run, context, answer, entry.drafter)

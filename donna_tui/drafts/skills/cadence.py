@@ -79,6 +79,7 @@ class Material:
             ),
             data=data,
             frontmatter=front,
+            is_empty=not (self.passages.taken or any(isinstance(part, list) and part for part in data.values())),
             listed=tuple(self.listed),
             all_passages=tuple(self.passages.taken),
             links_private=self.private,
