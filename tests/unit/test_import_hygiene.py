@@ -111,6 +111,13 @@ def test_the_engine_is_imported_without_the_models_libraries(tmp_path: Path) -> 
     assert not loaded & {"onnxruntime", "textual", *TORCH}
 
 
+def test_the_libraries_of_models_are_loaded_only_to_ask_one(tmp_path: Path) -> None:
+    assert not loaded_after("import donna_tui.engine", tmp_path) & {"httpx2", "openai", "anthropic"}
+    loaded = loaded_after("import donna_tui.llm.router", tmp_path)
+    assert "httpx2" in loaded
+    assert not loaded & {"openai", "anthropic"}
+
+
 @pytest.mark.model
 def test_a_search_with_a_prepared_model_never_loads_torch(tmp_path: Path, model_cache: Path) -> None:
     (tmp_path / "home" / "cache").mkdir(parents=True)
