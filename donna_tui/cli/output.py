@@ -34,6 +34,7 @@ _CODES = {
     Reason.WATCHER_DEGRADED: ExitCode.DEGRADED,
     Reason.MODEL_INVALID: ExitCode.FAILED,
     Reason.EMBEDDING_FAILED: ExitCode.FAILED,
+    Reason.MODEL_CALL_FAILED: ExitCode.FAILED,
     Reason.DATABASE_CORRUPT: ExitCode.FAILED,
     Reason.DISK_FULL: ExitCode.FAILED,
     Reason.IO_ERROR: ExitCode.FAILED,
