@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import islice
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -13,7 +14,10 @@ T = TypeVar("T", bound=BaseModel)
 
 _BOM = "\ufeff"
 _THOUGHTS = "</think>"
-_FENCE = re.compile(r"```[A-Za-z0-9]*\s*\n(?P<inside>.*?)(?:\n```|\Z)", re.S)
+_BRACE_ON_A_LINE = re.compile(r"^\{", re.M)
+"""What is indented belongs to another object."""
+
+MOST_STARTS = 20
 
 
 def read_object(body: bytes) -> dict[str, Any]:
@@ -30,14 +34,24 @@ def parse_answer(text: str, schema: type[T]) -> T:
 
     Raises ValueError, which says nothing of the text.
     """
-    text = text.rpartition(_THOUGHTS)[2].removeprefix(_BOM)
-    fenced = _FENCE.search(text)
-    if fenced and text.find("{") > fenced.start():
-        text = fenced["inside"]
-    start = text.find("{")
-    if start < 0:
-        raise ValueError("there is no JSON object")
-    value, _ = _decoded(text, start)
+    problem = ValueError("there is no JSON object")
+    for start in _starts(text):
+        try:
+            value, _ = _decoded(text, start)
+            return _shaped(value, schema)
+        except ValueError as error:
+            problem = error
+    raise problem
+
+
+def _starts(text: str) -> list[int]:
+    """Where the answer may begin: at the first brace, after the thoughts, or at the beginning of a line."""
+    found = [text.find("{"), text.find("{", text.find(_THOUGHTS) + 1)]
+    found += [hit.start() for hit in islice(_BRACE_ON_A_LINE.finditer(text), MOST_STARTS)]
+    return [start for start in dict.fromkeys(found) if start >= 0]
+
+
+def _shaped(value: dict[str, Any], schema: type[T]) -> T:
     try:
         return schema.model_validate_json(json.dumps(value, ensure_ascii=False).encode(), strict=True)
     except ValidationError:

@@ -6,7 +6,10 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import shutil
 import socket
+import ssl
+import subprocess
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -275,6 +278,56 @@ async def test_addresses_are_not_logged(caplog: pytest.LogCaptureFixture) -> Non
     async with Listener().at("127.0.0.1") as port:
         await get(f"http://127.0.0.1:{port}/calendar-SECRET.ics")
     assert "SECRET" not in caplog.text
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate for localhost, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl to make a certificate")
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", cert],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return cert, key
+
+
+@contextlib.asynccontextmanager
+async def secure(certificate: tuple[Path, Path]) -> AsyncIterator[int]:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+        await writer.drain()
+        writer.close()
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def test_a_certificate_must_be_that_of_the_name_and_not_of_the_address(
+    certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trusting = ssl.create_default_context(cafile=str(certificate[0]))
+    monkeypatch.setattr(egress, "_tls", lambda: trusting)
+    async with secure(certificate) as port:
+        assert (await get(f"https://localhost:{port}/")).text == "ok"
+        with pytest.raises(httpx2.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+            await get(f"https://127.0.0.1:{port}/")
+
+
+async def test_a_certificate_of_unknown_origin_is_refused_whatever_the_environment_says(
+    certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
+    egress._tls.cache_clear()
+    async with secure(certificate) as port:
+        with pytest.raises(httpx2.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+            await get(f"https://localhost:{port}/")
 
 
 def test_a_payload_is_as_private_as_its_most_private_part() -> None:

@@ -112,6 +112,13 @@ def test_the_engine_is_imported_without_the_models_libraries(tmp_path: Path) -> 
     assert not loaded & {"onnxruntime", "textual", *TORCH}
 
 
+def test_the_libraries_of_models_are_loaded_only_to_ask_one(tmp_path: Path) -> None:
+    assert not loaded_after("import donna_tui.engine", tmp_path) & {"httpx2", "openai", "anthropic"}
+    loaded = loaded_after("import donna_tui.llm.router", tmp_path)
+    assert "httpx2" in loaded
+    assert not loaded & {"openai", "anthropic"}
+
+
 @pytest.mark.model
 def test_a_search_with_a_prepared_model_never_loads_torch(tmp_path: Path, model_cache: Path) -> None:
     (tmp_path / "home" / "cache").mkdir(parents=True)
@@ -149,6 +156,7 @@ def test_bytes_leave_by_one_door() -> None:
 
 
 OPENING = frozenset({"AsyncClient", "Client", "AsyncHTTPTransport", "HTTPTransport", "Proxy", "getaddrinfo"})
+LIBRARY_CLIENTS = ("OpenAI", "AsyncOpenAI", "Anthropic", "AsyncAnthropic")
 LISTENING = frozenset({"start_server", "create_server", "start_unix_server", "open_connection", "create_connection"})
 
 
@@ -157,6 +165,13 @@ def test_only_the_door_opens_clients_and_only_the_metrics_listen() -> None:
         called = {ast.unparse(call.func).split(".")[-1] for call in calls(module)}
         assert name(module) == "safety/egress.py" or not called & OPENING, name(module)
         assert name(module) == "tools/metrics_server.py" or not called & LISTENING, name(module)
+
+
+def test_every_library_that_calls_out_is_given_the_client_of_the_door() -> None:
+    built = [call for module in MODULES for call in calls(module) if ast.unparse(call.func).endswith(LIBRARY_CLIENTS)]
+    assert built
+    for call in built:
+        assert "http_client" in {keyword.arg for keyword in call.keywords}, ast.unparse(call)
 
 
 def uses(module: str, library: str) -> set[str]:

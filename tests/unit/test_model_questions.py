@@ -105,6 +105,24 @@ def test_an_answer_survives_what_models_put_around_it(summary: str, around: str)
     assert answer == Answer(summary=summary, points=[])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"summary": "a </think> b ```json {", "points": []}',
+        '<think>Should {it} be {"summary": 1}?</think>{"summary": "a </think> b ```json {", "points": []}',
+        'For {this} question:\n```json\n{"summary": "a </think> b ```json {",\n "points": []}\n```',
+    ],
+)
+def test_marks_inside_an_answer_are_part_of_it(text: str) -> None:
+    assert parse_answer(text, Answer).summary == "a </think> b ```json {"
+
+
+def test_an_inner_object_is_never_taken_for_the_answer() -> None:
+    broken = '{"summary": oops, "points": [\n  {"summary": "inner", "points": []}\n]}'
+    with pytest.raises(ValueError, match="not JSON"):
+        parse_answer(broken, Answer)
+
+
 @pytest.fixture
 def book(tmp_path: Path) -> Any:
     opened = open_book(tmp_path)

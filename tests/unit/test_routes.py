@@ -10,6 +10,7 @@ import pytest
 from donna_tui.config.routes import Route, Routes, load_routes, models_file
 from donna_tui.errors import ConfigError, Reason
 from donna_tui.resources import resource
+from donna_tui.tools.models import examine_models
 
 REMOTE = "{dialect: anthropic, model: m, api_key_env: SOME_KEY, price_in: 3, price_out: 15}"
 
@@ -121,6 +122,31 @@ def test_a_key_that_was_pasted_is_never_shown(home: Path, setting: str) -> None:
     error = refusal(home, f"reasoner:\n  dialect: openai\n  model: m\n  price_in: 1\n  price_out: 1\n  {setting}\n")
     assert "SECRET" not in f"{error.message} {error.hint}"
     assert error.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", [("language models", "ok", "none is configured: drafts are made from your notes alone")]),
+        ("reasoner: {dialect: ollama, model: m}", [("reasoner", "ok", "drafts are made by m, on this machine")]),
+        (f"summarizer: {REMOTE}", [("summarizer", "warn", "the key for summaries is missing")]),
+    ],
+)
+def test_the_doctor_says_what_is_configured(home: Path, text: str, found: list[tuple[str, str, str]]) -> None:
+    load(home, text)
+    examined = examine_models({"DONNA_HOME": str(home)})
+    assert [(each.id, each.state, each.message) for each in examined] == found
+
+
+def test_the_doctor_says_where_text_goes(home: Path) -> None:
+    load(home, f"reasoner: {REMOTE}")
+    [finding] = examine_models({"DONNA_HOME": str(home), "SOME_KEY": "SECRET"})
+    assert (finding.state, finding.message) == (
+        "ok", "drafts are made by m at api.anthropic.com; private notes are not shown to it"
+    )  # fmt: skip
+    models_file({"DONNA_HOME": str(home)}).write_text("reasoner: 5")
+    [finding] = examine_models({"DONNA_HOME": str(home)})
+    assert (finding.state, finding.reason) == ("fail", Reason.CONFIG_INVALID)
 
 
 def test_the_page_on_models_names_every_setting() -> None:
