@@ -21,6 +21,9 @@ from donna_tui.calendar.values import Window
 
 MOST_CALENDARS = 50
 
+_MISLED = (ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError)
+"""What the library raises beside its own errors when a server sends what it does not expect."""
+
 _RESOURCE_TYPE = "{DAV:}resourcetype"
 _CALENDAR = "{urn:ietf:params:xml:ns:caldav}calendar"
 
@@ -33,8 +36,11 @@ async def find_events(url: str, client: httpx2.AsyncClient, login: Login | None,
     dav = DavClient(url, client, login)
     try:
         texts = [text for each in await _calendars(dav, url) for text in await _events(dav, each, window)]
-    except DAVError as error:
-        raise failed(f"{host_of(url)} does not answer as a calendar server does") from error
+    except (DAVError, *_MISLED) as error:
+        raise failed(
+            f"{host_of(url)} does not answer as a calendar server does, or keeps the calendar on another server",
+            hint="put the address of the calendar itself into calendars",
+        ) from error
     data = "\r\n".join(texts).encode("utf-8", "replace")
     if len(data) > FOLDER_BYTES:
         raise failed(f"{host_of(url)} answers with more than {FOLDER_BYTES // 1_000_000} MB")

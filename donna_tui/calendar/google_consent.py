@@ -23,7 +23,7 @@ ANSWER_BYTES = 100_000
 SCOPE = "https://www.googleapis.com/auth/calendar.events.readonly"
 
 _PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-_DONE = _PAGE + b"Donna has your answer. You can close this page."
+_DONE = _PAGE + b"Donna has heard you. You can close this page."
 
 
 async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoints) -> None:

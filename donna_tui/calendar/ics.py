@@ -44,9 +44,10 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
     }
     try:
         async with asyncio.timeout(seconds * PATIENCE):
-            return _fetched(await _child(json.dumps(asked), data))
+            printed = await _child(json.dumps(asked), data)
     except TimeoutError:
         return _nothing("it takes too long to read")
+    return await asyncio.to_thread(_fetched, printed)
 
 
 def _nothing(why: str) -> Fetched:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from donna_tui.config.blocks import Block, HomePath, Line
 from donna_tui.hosts import is_this_machine
@@ -23,7 +24,7 @@ def _url(text: str) -> str:
         text = f"https://{text.removeprefix('webcal://')}"
     parts = urlsplit(text)
     if parts.username is not None:
-        raise ValueError("must not hold a name or password; there are settings for them")
+        raise PydanticCustomError("secret", "must not hold a name or password; there are settings for them")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be a web address that begins with https://")
     if parts.scheme == "http" and not is_this_machine(parts.hostname):

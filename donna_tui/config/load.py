@@ -131,6 +131,8 @@ def _conflict(error: ErrorDetails, values: Values) -> ConfigError:
 
 
 def _problem(error: ErrorDetails) -> str:
+    if error["type"] == "secret":  # what was given must not be shown
+        return error["msg"]
     given = shown(error["input"])
     if error["type"] == "literal_error":
         choices = re.findall(r"'([^']*)'", error["ctx"]["expected"])

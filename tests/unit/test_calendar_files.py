@@ -9,7 +9,7 @@ import pytest
 
 from donna_tui.calendar.sources import IcsFiles
 from donna_tui.calendar.values import Window
-from donna_tui.drafting import Attendee
+from donna_tui.drafting import Attendee, Meeting
 from donna_tui.errors import CalendarError
 from tests.hostile import make_hostile_vault
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, told, utc
@@ -24,7 +24,7 @@ def source(path: Path) -> IcsFiles:
 async def test_of_a_hostile_calendar_all_that_a_sane_reader_finds_is_found(tmp_path: Path) -> None:
     _, manifest = make_hostile_vault(tmp_path)
     ics = source(tmp_path / "calendar.ics")
-    found = {}
+    found: dict[str, Meeting] = {}
     for window in (Window(utc(1600, 1, 1), utc(1602, 1, 1)), YEAR, Window(utc(9999, 1, 1), utc(9999, 12, 31, 23))):
         found |= {meeting.event_id: meeting for meeting in (await ics.fetch(window)).meetings}
     uids = {event_id.partition("/")[0] for event_id in found}

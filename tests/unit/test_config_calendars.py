@@ -71,6 +71,7 @@ def test_what_cannot_be_followed_is_refused_with_its_line(tmp_path: Path, given:
     message = refused(tmp_path, f"\ncalendars:\n  - {given}\n")
     assert told in message
     assert "[type=" not in message
+    assert "secret" not in message
 
 
 def test_two_calendars_have_two_names(tmp_path: Path) -> None:

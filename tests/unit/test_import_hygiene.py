@@ -160,11 +160,17 @@ LIBRARY_CLIENTS = ("OpenAI", "AsyncOpenAI", "Anthropic", "AsyncAnthropic")
 LISTENING = frozenset({"start_server", "create_server", "start_unix_server", "open_connection", "create_connection"})
 
 
-def test_only_the_door_opens_clients_and_only_the_metrics_listen() -> None:
+LISTENERS = {
+    "tools/metrics_server.py": "answers on this machine, where it is switched on",
+    "calendar/google_consent.py": "waits for the browser on this machine, while somebody connects a calendar",
+}
+
+
+def test_only_the_door_opens_clients_and_few_listen() -> None:
     for module in MODULES:
         called = {ast.unparse(call.func).split(".")[-1] for call in calls(module)}
         assert name(module) == "safety/egress.py" or not called & OPENING, name(module)
-        assert name(module) == "tools/metrics_server.py" or not called & LISTENING, name(module)
+        assert name(module) in LISTENERS or not called & LISTENING, name(module)
 
 
 def test_every_library_that_calls_out_is_given_the_client_of_the_door() -> None:
