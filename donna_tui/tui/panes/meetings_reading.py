@@ -151,27 +151,25 @@ class MeetingsReading(Horizontal):
     @work(group="read", exclusive=True)
     async def _read(self, backend: Backend, row: MeetingRow) -> None:
         try:
-            text, foot = await self._note_of(backend, row)
+            await self._show_note(backend, row)
         except DonnaError as error:
-            self.card.show_text("", told(error), warns=True)
-            return
-        self.card.show_text(text, foot)
+            self.card.show_text("", "", told(error))
 
-    async def _note_of(self, backend: Backend, row: MeetingRow) -> tuple[str, str]:
-        """What there is to read of a meeting, and where it stands or would go. Raises DonnaError."""
+    async def _show_note(self, backend: Backend, row: MeetingRow) -> None:
+        """Show what there is to read of a meeting, and where it stands or would go. Raises DonnaError."""
         if row.state is MeetingState.DRAFTED and row.draft:
             draft = await backend.drafts.draft(row.draft)
             place = draft.row.path
             goes = f" · goes to {draft.row.target}" if draft.row.target != place else ""
-            return draft.text, f"waits in {place}{goes} · {rests_on(len(draft.evidence))}"
-        if row.state is MeetingState.WRITTEN and row.path:
-            return (await backend.notes.read_note(row.path)).text, row.path
-        if has_preview(row):
+            self.card.show_text(draft.text, f"waits in {place}{goes} · {rests_on(len(draft.evidence))}")
+        elif row.state is MeetingState.WRITTEN and row.path:
+            self.card.show_text((await backend.notes.read_note(row.path)).text, row.path)
+        elif has_preview(row):
             found = await backend.drafts.preview(row.meeting.event_id)
-            said = " ".join(map(sentence, found.remarks))
-            parts = (f"would go to {found.target}", rests_on(len(found.evidence)), said)
-            return found.text, " · ".join(filter(None, parts))
-        return row.meeting.description, ""
+            goes_to = f"would go to {found.target} · {rests_on(len(found.evidence))}"
+            self.card.show_text(found.text, goes_to, *map(sentence, found.remarks))
+        else:
+            self.card.show_text(row.meeting.description, "")
 
     def _tell_agenda(self, agenda: Agenda, meetings: tuple[MeetingRow, ...]) -> None:
         now = time()

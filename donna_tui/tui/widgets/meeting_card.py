@@ -16,6 +16,7 @@ from donna_tui.tui.widgets.meeting_list import meeting_title, state_mark, times_
 from donna_tui.tui.widgets.passage_view import PassageView
 
 _MOST_PEOPLE = 6
+_MOST_WARNINGS = 3
 _TONES = {MeetingState.FAILED: "$text-error", MeetingState.DRAFTED: "$text-accent", MeetingState.DUE: "$text-accent"}
 
 
@@ -35,11 +36,13 @@ class MeetingCard(Vertical):
         """Show what is known of a meeting. `day` and `says` are safe to show."""
         self.head.update(Content("\n").join(head_lines(row, day, says)) if row is not None else Content(""))
 
-    def show_text(self, text: str, foot: str, *, warns: bool = False) -> None:
-        """Show a text, and below it where it is or goes."""
+    def show_text(self, text: str, foot: str, *warnings: str) -> None:
+        """Show a text, below it where it is or goes, and what else one should know."""
         self.view.show(text)
-        self.foot.update(Content.styled(line_of(foot), "$text-warning" if warns else "$text-muted"))
-        self.foot.display = bool(foot)
+        lines = [Content.styled(line_of(foot), "$text-muted")] if foot else []
+        lines += [Content.styled(line_of(warning), "$text-warning") for warning in warnings[:_MOST_WARNINGS]]
+        self.foot.update(Content("\n").join(lines))
+        self.foot.display = bool(lines)
 
 
 def head_lines(row: MeetingRow, day: str, says: str) -> Iterator[Content]:
