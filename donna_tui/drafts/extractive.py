@@ -22,8 +22,8 @@ SAME = 0.6
 ABOUT = 2.0
 """How much more a word weighs that the occasion is about."""
 
-LEANING = 0.6
-"""What a sentence weighs that begins with a pronoun or in the middle of a thought."""
+LEANING, DECIDED = 0.6, 1.5
+"""What a sentence weighs that begins with a pronoun or in the middle of a thought, and one that was decided."""
 
 LOOKED_AT = 2_000
 
@@ -56,7 +56,8 @@ class Extract:
 
     def _weight(self, sentence: Sentence) -> float:
         words = sum(math.log1p(self._often[stem]) * (ABOUT if stem in self._about else 1.0) for stem in sentence.stems)
-        return words / math.sqrt(len(sentence.stems) + 4) * (1.0 if sentence.stands_alone else LEANING)
+        telling = DECIDED if sentence.decides else 1.0 if sentence.stands_alone else LEANING
+        return telling * words / math.sqrt(len(sentence.stems) + 4)
 
     def _take(self, ranked: Sequence[Sentence], most: int, *, in_order: bool = False) -> list[str]:
         chosen: list[Sentence] = []

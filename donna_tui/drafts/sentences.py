@@ -30,6 +30,12 @@ _TO_DO = re.compile(
     r"by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:tomorrow|next week|the end of))\b|^(?:TODO|AI|ACTION)\b",
     re.IGNORECASE,
 )
+_QUESTIONS = re.compile(r"\b(?:open|unanswered) (?:questions?|issues?|points?)\b|^questions$", re.IGNORECASE)
+_ACTIONS = re.compile(r"\b(?:action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?)\b", re.IGNORECASE)
+_DECISIONS = re.compile(r"\b(?:decisions?|decided|conclusions?|outcomes?|resolutions?)\b", re.IGNORECASE)
+_DONE_MARK = re.compile(r"\s*(?:[✅❌➕⏳🛫📅🆔🔺⏫🔼🔽⏬🔁]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?)+")
+"""What Obsidian Tasks writes behind a task."""
+
 _LEANING = re.compile(r"^(?:It|This|That|These|Those|They|He|She|But|And|So|Also|Then|Which|Not|Don['’]t)\b")
 _OPEN = re.compile(
     r"\b(?:open question|unclear|undecided|not (?:yet )?(?:clear|decided)|no (?:clear )?(?:conclusion|consensus)|"
@@ -40,23 +46,35 @@ _OPEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage. `stems` are those of its content words; `box` is the mark of its check box, if any."""
+    """A sentence of a passage. `stems` are those of its content words, `box` is the mark of its check box, if any, and
+    `heading` what it stands under.
+    """
 
     text: str
     evidence: int
     stems: frozenset[str]
     box: str = ""
+    heading: str = ""
 
     @property
     def asks(self) -> bool:
         """Whether it leaves something open."""
+        if _QUESTIONS.search(self.heading):
+            return True
         return self.text.rstrip("\"'”’)").endswith("?") or bool(_OPEN.search(self.text))
+
+    @property
+    def decides(self) -> bool:
+        """Whether it was noted as a decision."""
+        return bool(_DECISIONS.search(self.heading))
 
     @property
     def promises(self) -> bool:
         """Whether somebody is to do something."""
         if self.box:
             return self.box == " "
+        if _ACTIONS.search(self.heading):
+            return True
         someone = _SOMEBODY_WILL.match(self.text) and not _NOBODY.match(self.text)
         return not self.asks and bool(someone or _TO_DO.search(self.text))
 
@@ -81,12 +99,13 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def _sentences(passage: Evidence) -> Iterator[Sentence]:
+    heading = passage.heading_path[-1] if passage.heading_path else ""
     for block, box in _blocks(passage.text):
-        for part in _END.split(block):
+        for part in _END.split(_DONE_MARK.sub("", block)):
             text = _LEADING.sub("", words_only(part, MOST_CHARS))
             stems = stems_of(text)
             if len(stems) >= FEWEST_WORDS or (box and stems):
-                yield Sentence(text, passage.number, stems, box)
+                yield Sentence(text, passage.number, stems, box, heading)
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
