@@ -39,7 +39,7 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
         "calendar": calendar,
         "start": window.start.isoformat(),
         "end": window.end.isoformat(),
-        "zone": zone.key if zone.key in _known_by_name(zone) else "",
+        "zone": _shared_name(zone),
         "seconds": seconds,
     }
     try:
@@ -54,11 +54,12 @@ def _nothing(why: str) -> Fetched:
     return Fetched((), (EntryProblem(why),), complete=False)
 
 
-def _known_by_name(zone: ZoneInfo) -> set[str]:
-    """The zone's name, if another process can find it by that. One read from /etc/localtime is known as `local`."""
-    with contextlib.suppress(ValueError, OSError, KeyError):
-        return {ZoneInfo(zone.key).key} if zone.key else set()
-    return set()
+def _shared_name(zone: ZoneInfo) -> str:
+    """The name by which another process finds the zone; empty if it has none, such as one read from /etc/localtime."""
+    try:
+        return ZoneInfo(zone.key).key if zone.key else ""
+    except (ValueError, OSError, KeyError):
+        return ""
 
 
 async def _child(asked: str, data: bytes) -> bytes:
