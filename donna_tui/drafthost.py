@@ -21,7 +21,7 @@ from donna_tui.draftdesk import DraftDesk, DraftDeskParts
 from donna_tui.drafting import Meeting
 from donna_tui.drafts import queue
 from donna_tui.drafts.asking import ALIAS, ModelDrafter
-from donna_tui.drafts.composing import Drafter, ExtractiveDrafter
+from donna_tui.drafts.composing import Corrected, Drafter, ExtractiveDrafter
 from donna_tui.drafts.context import Gatherer, Read, Search
 from donna_tui.drafts.page import Run
 from donna_tui.drafts.passages import notes_of_key
@@ -155,12 +155,12 @@ class DraftHost:
     def _client(self) -> VaultClient:
         return vault_client(self._parts.config, self._parts.space.root)
 
-    async def _corrections(self, task_type: str) -> list[tuple[str, str]]:
+    async def _corrections(self, task_type: str) -> list[Corrected]:
         found = await self._parts.memory().book.run(
             lambda book: latest_corrections(book.database, task_type, MOST_CORRECTIONS)
         )
         allowed = [each for each in found if not (self._drafter.remote and each.sensitive)]
-        return [(each.original, each.corrected) for each in allowed]
+        return [Corrected(each.original, each.corrected, each.sensitive) for each in allowed]
 
     async def _meetings(self, start: float, end: float) -> list[Meeting]:
         return await self._parts.memory().book.run(lambda book: meetings_between(book.database, start, end))

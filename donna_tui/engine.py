@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.embedding.build import build_embedding_service
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DatabaseError, DonnaError, Reason, SpaceError
+from donna_tui.errors import DatabaseError, Reason, SpaceError
 from donna_tui.events import (
     EngineEvent,
     EngineStateChanged,
@@ -28,14 +26,13 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import Document, folders_of, linking_to, sources_of
 from donna_tui.index.generations import Recipe
 from donna_tui.index.invocations import InputHash, load_key
-from donna_tui.index.vectors import VectorIndex
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.pipeline import Parts
-from donna_tui.ingest.progress import count, file_problems, with_waiting
 from donna_tui.log import LOG_NAME, LogFile
 from donna_tui.memories import BackfillRow, MemorySource
 from donna_tui.memoryhost import HostParts, MemoryHost
-from donna_tui.monitor import Measurement, Monitor
+from donna_tui.modelloader import ModelLoader
+from donna_tui.monitor import Measurement, Monitor, measure
 from donna_tui.paths import AppPaths, private_folder
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
@@ -83,7 +80,7 @@ class Engine:
         self._vault: VaultDesk | None = None
         self._host = self._build_host()
         self._drafts: DraftHost | None = None
-        self._cancel_model = threading.Event()
+        self._loader = ModelLoader(config.embedding, paths.cache, self.hub)
         self._started = False
         self._log_file = paths.log / LOG_NAME
         self._tasks = Supervisor(self.hub)
@@ -209,7 +206,7 @@ class Engine:
             return
         self._started = False
         self.hub.post(EngineStateChanged(state="stopping"))
-        self._cancel_model.set()
+        self._loader.cancel()
         await self._tasks.stop()
         if self._drafts:
             await self._drafts.close()
@@ -282,41 +279,15 @@ class Engine:
         return Settings(self._config.retrieval.min_score, self._config.retrieval.max_k)
 
     async def _load_model(self) -> None:
-        try:
-            self._service = await self._build_model()
-        except DonnaError as error:
-            self._without_model(error)
-        except OSError as error:
-            message = f"the model cannot be prepared in {self._paths.cache} ({error.strerror})"
-            self._without_model(DonnaError(Reason.IO_ERROR, message, hint="is there space, and may Donna write there?"))
+        self._service = await self._loader.load()
+        if self._service is None:
+            self._desk.use(None, NO_MODEL)
         if self._keeper:
             await self._keeper.use_model(self._service)
         self._follow_model()
         self.model_known.set()
         if self._service:
             self.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=self._service.provider.version_tag))
-
-    async def _build_model(self) -> EmbeddingService:
-        """Build on a thread, which cannot be cancelled: a model that comes when nobody wants it any more is closed."""
-        config, cache = self._config.embedding, self._paths.cache
-        work = asyncio.to_thread(build_embedding_service, config, cache, self._on_phase, self._cancel_model)
-        building = asyncio.create_task(work)
-        try:
-            return await asyncio.shield(building)
-        except asyncio.CancelledError:
-            with contextlib.suppress(DonnaError, OSError):
-                await (await building).close()
-            raise
-
-    def _on_phase(self, phase: ModelPhase, detail: str) -> None:
-        if phase is not ModelPhase.READY:  # which is told once searches use it
-            self.hub.post(ModelStateChanged(phase=phase, detail=detail))
-
-    def _without_model(self, error: DonnaError) -> None:
-        phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
-        self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
-        self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
-        self._desk.use(None, NO_MODEL)
 
     def _follow_model(self) -> None:
         """Search by meaning where the vectors of the index are those of the loaded model."""
@@ -416,21 +387,7 @@ class Engine:
         return await self._tenure.readers.run(lambda database, _: work(database))
 
     async def _measure(self) -> Measurement:
-        def measure(database: Database, vectors: VectorIndex) -> Measurement:
-            return Measurement(count(database), file_problems(database), 0, None, vectors.name)
-
-        if not self._keeper:
-            return await self._tenure.readers.run(measure)
-        pipeline = self._keeper.indexes.newest
-        measured = await pipeline.readers.run(measure)
-        waiting = pipeline.new_notes
-        return Measurement(
-            with_waiting(measured.coverage, waiting),
-            measured.problems,
-            pipeline.queued,
-            pipeline.last_reconcile,
-            measured.vector_engine,
-        )
+        return await measure(self._keeper, self._tenure.readers)
 
     def _report(self, error: DatabaseError) -> None:
         self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))

@@ -63,10 +63,11 @@ def _about(task: Task) -> Iterator[Segment]:
 
 
 def _corrections(task: Task) -> Iterator[Segment]:
-    if task.corrections:
-        lines = [f"- not: {old}\n  but: {new or '(leave it out)'}" for old, new in task.corrections]
-        told = "\n".join(["Earlier the person changed drafts of this kind:", *lines])
-        yield Segment(text=told, sensitivity=Sensitivity.PUBLIC)
+    for each in task.corrections:
+        told = (
+            f"Earlier the person changed a draft of this kind.\nNot: {each.before}\nBut: {each.after or '(left out)'}"
+        )
+        yield Segment(text=told, sensitivity=Sensitivity.LOCAL_ONLY if each.private else Sensitivity.PUBLIC)
 
 
 def _passages(task: Task) -> Iterator[Segment]:

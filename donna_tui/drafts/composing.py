@@ -30,6 +30,15 @@ _RESTS_ON = 0.5
 """Share of a statement's words that a passage must hold to be its evidence, where it names none itself."""
 
 
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """What a draft said and what the person made of it, empty where they left it out; `private` must not leave."""
+
+    before: str
+    after: str
+    private: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """What is to be composed. `private` are the numbers of passages that must not leave this machine."""
@@ -41,8 +50,8 @@ class Task:
     private: frozenset[int] = frozenset()
     facts: tuple[str, ...] = ()
     """Plain lines about the occasion, such as who is invited."""
-    corrections: tuple[tuple[str, str], ...] = ()
-    """What people changed in earlier drafts of this kind: what it said and what it says."""
+    corrections: tuple[Corrected, ...] = ()
+    """What people changed in earlier drafts of this kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +106,12 @@ def extract(task: Task) -> Answer:
     return DailyReflectionAnswer(summary="", highlights=found.summary(8), open_questions=[*carried, *questions])
 
 
-def corrected(answer: Answer, corrections: Iterable[tuple[str, str]]) -> Answer:
+def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
     """An answer in which what was corrected before says what people made of it, or is not said where they took it out.
 
     Only whole statements are replaced: what stands in a sentence may mean something else.
     """
-    known = {_bare(old): new for old, new in corrections if "\n" not in old and "\n" not in new}
+    known = {_bare(each.before): each.after for each in corrections if "\n" not in each.before + each.after}
     changed: dict[str, Any] = {}
     for name, said in answer.model_dump().items():
         listed = _split(said) if isinstance(said, str) else said

@@ -10,7 +10,7 @@ from typing import Any
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafting import Evidence, Meeting
 from donna_tui.drafts.answers import Answer
-from donna_tui.drafts.composing import Task
+from donna_tui.drafts.composing import Corrected, Task
 from donna_tui.drafts.context import Gatherer, Read
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import Passages, paths_of_keys
@@ -52,7 +52,7 @@ class CadenceParts:
     zone: datetime.tzinfo
     read: Read
     meetings: Callable[[float, float], Awaitable[list[Meeting]]]
-    corrections: Callable[[str], Awaitable[list[tuple[str, str]]]]
+    corrections: Callable[[str], Awaitable[list[Corrected]]]
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Material:
 
     def context(
         self, task_type: str, schema: type[Answer], about: str, data: dict[str, Any], front: dict[str, Any],
-        corrections: list[tuple[str, str]], told: tuple[Evidence, ...] | None = None,
+        corrections: list[Corrected], told: tuple[Evidence, ...] | None = None,
     ) -> Context:  # fmt: skip
         """All of it for the writer; `told` are the passages that sentences are taken from."""
         return Context(

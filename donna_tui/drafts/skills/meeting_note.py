@@ -12,7 +12,7 @@ from typing import Any
 from donna_tui.config.skills import MeetingNoteConfig
 from donna_tui.drafting import Evidence, Meeting
 from donna_tui.drafts.answers import MeetingNoteAnswer
-from donna_tui.drafts.composing import Task
+from donna_tui.drafts.composing import Corrected, Task
 from donna_tui.drafts.context import Earlier, Gatherer
 from donna_tui.drafts.days import short_day, when
 from donna_tui.drafts.page import Context, Run
@@ -37,7 +37,7 @@ _DIAL_IN = re.compile(
     re.IGNORECASE,
 )
 
-Corrections = Callable[[str], Awaitable[list[tuple[str, str]]]]
+Corrections = Callable[[str], Awaitable[list[Corrected]]]
 """What was corrected lately in tasks of a type."""
 
 
