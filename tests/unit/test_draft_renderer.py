@@ -80,12 +80,12 @@ BOMBS = {
     "repeat": "{{ ('x' * 10**9)|length }}",
     "repeat_list": "{{ ([1] * 10**9)|length }}",
     "doubling": "{% set ns = namespace(s='x') %}{% for i in range(40) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
-    "power": "{{ 9**9**9 }}",
+    "power": "{{ 9 ** (9 ** 9) }}",
     "power_chain": "{{ (10**5000000)|string|length }}",
     "format_width": "{{ '%1000000000d' % 1 }}",
     "format_method": "{{ '{:>1000000000}'.format('x')|length }}",
     "lipsum": "{{ lipsum(n=10**7) }}",
-    "indent": "{{ ('\\n' * 99999)|indent(10**6)|length }}",
+    "indent": "{{ ('x\\n' * 99999)|indent(10**6)|length }}",
     "batch": "{{ items|batch(10**9, 'x')|list|length }}",
     "slice": "{{ items|slice(10**9)|list|length }}",
     "wordwrap": "{{ ('x ' * 10**8)|wordwrap(1)|length }}",
@@ -100,12 +100,10 @@ BOMBS = {
     "parentheses": "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
     "brackets": "{{ " + "[" * 3000 + "]" * 3000 + " }}",
     "not_not": "{{ " + "not " * 20000 + "1 }}",
-    "regex": "{{ ('a' * 50000 ~ '!')|urlize|length }}{{ ('<' * 10**7)|striptags|length }}" * 40,
+    "striptags": "{% for i in range(99999) %}{{ ('<' * 10**6)|striptags|length }}{% endfor %}",
     "output": "{% for i in range(99999) %}{{ 'x' * 1000 }}{% endfor %}",
     "output_once": f"{{{{ 'x' * {LONGEST_TEXT + 1} }}}}",
 }
-
-RENDERER_SECONDS = 60
 
 
 @pytest.fixture
@@ -189,7 +187,7 @@ def test_a_slip_in_the_template_names_its_line(folder: Path, source: str, line: 
 
 @pytest.mark.parametrize(
     "name",
-    ["../x", "..", ".", "", "a/b", "/etc/passwd", "a\\b", "a.b", "a b", "___", "x\n", "x\0", "note.md.j2", "x" * 5000],
+    ["../x", "..", ".", "", "a/b", "/etc/passwd", "a\\b", "a.b", "a b", "___", "x\n", "x\0", "note.md.j2", "x" * 300],
 )
 def test_a_template_is_one_of_its_folder(folder: Path, name: str) -> None:
     (folder.parent / "x.md.j2").write_text("outside")
