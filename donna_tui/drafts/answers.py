@@ -6,7 +6,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-Statement = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=600)]
+LONGEST_STATEMENT = 600
+
+Statement = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_STATEMENT)]
 """One sentence. `[1]` or `[1][3]` at its end names the passages that it rests on."""
 
 Statements = Annotated[list[Statement], Field(max_length=25)]

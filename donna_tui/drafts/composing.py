@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from donna_tui.drafting import Evidence
 from donna_tui.drafts.answers import (
+    LONGEST_STATEMENT,
     Answer,
     CommitmentsAnswer,
     DailyReflectionAnswer,
@@ -91,7 +92,7 @@ def extract(task: Task) -> Answer:
             summary=" ".join(found.summary()),
             action_item_candidates=promises,
             open_questions=questions,
-            links_suggested=list(dict.fromkeys(each.path for each in task.passages if each.source_type == "vault"))[:5],
+            links_suggested=_notes_among(task.passages)[:5],
         )
     if task.schema is CommitmentsAnswer:
         return CommitmentsAnswer(commitments=found.promises(25))
@@ -106,18 +107,34 @@ def extract(task: Task) -> Answer:
     return DailyReflectionAnswer(summary="", highlights=found.summary(8), open_questions=[*carried, *questions])
 
 
+def _notes_among(passages: Iterable[Evidence]) -> list[str]:
+    paths = (each.path for each in passages if each.source_type == "vault" and len(each.path) <= LONGEST_STATEMENT)
+    return list(dict.fromkeys(paths))
+
+
 def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
     """An answer in which what was corrected before says what people made of it, or is not said where they took it out.
 
-    Only whole statements are replaced: what stands in a sentence may mean something else.
+    The first of several corrections of a statement counts. Only whole statements are replaced: what stands in a
+    sentence may mean something else.
     """
-    known = {_bare(each.before): each.after for each in corrections if "\n" not in each.before + each.after}
+    known: dict[str, str] = {}
+    for old, new in (line for each in corrections for line in _by_line(each.before, each.after)):
+        known.setdefault(_bare(old), new)
     changed: dict[str, Any] = {}
     for name, said in answer.model_dump().items():
         listed = _split(said) if isinstance(said, str) else said
         kept = [fixed for one in listed if (fixed := _fixed(one, known))]
         changed[name] = " ".join(kept) if isinstance(said, str) else kept
     return type(answer).model_validate(changed)
+
+
+def _by_line(old: str, new: str) -> list[tuple[str, str]]:
+    """A correction of several lines as one for each, where it is clear which line became which."""
+    before, after = ([line for line in text.splitlines() if line.strip()] for text in (old, new))
+    if not after:
+        return [(line, "") for line in before]
+    return list(zip(before, after, strict=True)) if len(before) == len(after) else []
 
 
 def _fixed(statement: str, known: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from donna_tui.text.lines import each_line
 from donna_tui.vault.frontmatter import parse_frontmatter
 
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"\s{0,3}(?:[-*+]|\d{1,3}[.)])\s")
 
 
@@ -27,7 +28,7 @@ def without_hunks(text: str, left_out: Collection[int]) -> str:
         return text
     gone = {line for hunk in hunks if hunk.number in left_out for line in range(hunk.start_line, hunk.end_line + 1)}
     lines = _lines(text)
-    emptied = set(_emptied(lines, gone, _first_line(text)))
+    emptied = _emptied(lines, gone, _first_line(text))
     kept = [line for number, line in enumerate(lines, 1) if number not in gone | emptied]
     return _without_double_blanks(kept, _first_line(text))
 
@@ -49,30 +50,55 @@ def _lines(text: str) -> list[str]:
 
 def _first_line(text: str) -> int:
     """The number of the first line of the body."""
-    return text.count("\n", 0, parse_frontmatter(text).body_start) + 1
+    return len(_lines(text[: parse_frontmatter(text).body_start])) + 1
+
+
+def _fenced(lines: Sequence[str], first: int) -> set[int]:
+    """The lines of blocks of code, whose blank lines and `#` are text as any other."""
+    found: set[int] = set()
+    fence = ""
+    for number, line in enumerate(lines, 1):
+        mark = _FENCE.match(line)
+        if fence or (mark and number >= first):
+            found.add(number)
+        if mark and number >= first:
+            closes = fence and mark[1].startswith(fence) and not line[mark.end() :].strip()
+            fence = "" if closes else fence or mark[1]
+    return found
+
+
+def _headings(lines: Sequence[str], first: int) -> dict[int, int]:
+    """The headings of the body by their line, and how deep each is."""
+    fenced = _fenced(lines, first)
+    numbered = ((number, _HEADING.match(line)) for number, line in enumerate(lines, 1) if number >= first)
+    return {number: found[0].count("#") for number, found in numbered if found and number not in fenced}
 
 
 def _blocks(lines: Sequence[str], first: int) -> Iterator[tuple[int, int]]:
+    fenced, headings = _fenced(lines, first), _headings(lines, first)
     start = 0
     for number, line in enumerate(lines, 1):
-        begins = number >= first and line.strip() and not _HEADING.match(line)
-        if start and (not begins or _ITEM.match(line)):
+        inside = number in fenced
+        goes_on = number >= first and (inside or line.strip()) and number not in headings
+        if start and (not goes_on or (not inside and _ITEM.match(line))):
             yield start, number - 1
             start = 0
-        if begins and not start:
+        if goes_on and not start:
             start = number
     if start:
         yield start, len(lines)
 
 
-def _emptied(lines: Sequence[str], gone: Collection[int], first: int) -> Iterator[int]:
+def _emptied(lines: Sequence[str], gone: Collection[int], first: int) -> set[int]:
     """Headings under which there was something and nothing is left. The title stays."""
-    headings = [number for number, line in enumerate(lines, 1) if number >= first and _HEADING.match(line)]
-    for place, number in enumerate(headings):
-        end = headings[place + 1] if place + 1 < len(headings) else len(lines) + 1
+    found: set[int] = set()
+    depths = _headings(lines, first)
+    for number in sorted(depths, reverse=True):
+        end = next((each for each in depths if each > number and depths[each] <= depths[number]), len(lines) + 1)
         below = [each for each in range(number + 1, end) if lines[each - 1].strip()]
-        if below and all(each in gone for each in below) and not lines[number - 1].startswith("# "):
-            yield number
+        if below and depths[number] > 1 and all(each in gone or each in found for each in below):
+            found.add(number)
+    return found
 
 
 def _without_double_blanks(lines: Sequence[str], first: int) -> str:

@@ -14,11 +14,19 @@ _WIKILINK = re.compile(r"!?\[\[([^\[\]|]{1,300})(?:\|([^\[\]]{0,300}))?\]\]")
 _SCHEME = re.compile(r"\b(javascript|data|vbscript|file|obsidian|mailto):", re.IGNORECASE)
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-_SPECIAL = re.compile(r"([\\`\[\]<>{}|$^]|\*\*|__|%%|==|~~|(?<![\w])[*_](?=\w)|(?<=\w)[*_](?![\w]))")
-_BLOCK = re.compile(r"^([#>+*=~-]|\d{1,9}[.)](?=\s))")
+_SPECIAL = re.compile(
+    r"[\\`\[\]<>{}|$^]|%%|==|~~|::|(?<=<)%|%(?=>)|(?<!\w)#(?=[^\s#])|&(?=#?\w{1,40};)"
+    r"|[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)"
+)
+"""What Markdown, Obsidian (tags, comments, blocks) and its plugins (fields of Dataview, commands of Templater) read."""
+
+_BLOCK = re.compile(r"^([#>+*=~-]|\d{1,9}[.)](?=\s|$))")
 _EMPHASIS = re.compile(r"(\*\*|__|==|~~|`)")
 _LONE = re.compile(r"(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 _DOTS = "…"
+_ADDRESS = re.compile(r":/{2,}")
+_MOST_ROUNDS = 5
+"""Times that markup is taken away which other markup had hidden."""
 
 
 def words_only(text: str, longest: int = LONGEST_LINE) -> str:
@@ -27,12 +35,21 @@ def words_only(text: str, longest: int = LONGEST_LINE) -> str:
     A link is left with its words, and of a bare address only the host remains, since nothing that others wrote may
     make a reader's program fetch something.
     """
-    line = " ".join(_visible(_HTML_COMMENT.sub(" ", text)).split())
+    line = _visible(text)
+    for _ in range(_MOST_ROUNDS):
+        line, before = _bare(line), line
+        if line == before:
+            break
+    return shortened(_ADDRESS.sub(": ", line), longest)
+
+
+def _bare(text: str) -> str:
+    line = " ".join(_HTML_COMMENT.sub(" ", text).split())
     line = _WIKILINK.sub(lambda found: found[2] or _last_part(found[1]), line)
     line = _MARKDOWN_LINK.sub(lambda found: found[1], line)
     line = _SCHEME.sub(r"\1 ", _URL.sub(lambda found: found[1], line))
     line = _LONE.sub("", _EMPHASIS.sub("", line))
-    return shortened(" ".join(line.split()), longest)
+    return " ".join(line.split())
 
 
 def inline(text: str, longest: int = LONGEST_LINE) -> str:

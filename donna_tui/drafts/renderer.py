@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -44,8 +45,9 @@ class VaultTemplateRenderer:
             raise _refused("a template is named by letters, digits and _")
         path = self._folder / f"{name}{ENDING}"
         try:
-            if path.is_symlink() or path.stat().st_size > LARGEST_TEMPLATE:
-                raise _refused(f"the template {path.name} is a link, or too large")
+            found = path.lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_TEMPLATE:
+                raise _refused(f"the template {path.name} is no plain file, or too large")
             return path.read_text(encoding="utf-8")
         except FileNotFoundError:
             raise _refused(f"there is no template {path.name} in {self._folder}") from None

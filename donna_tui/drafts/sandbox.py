@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 import resource
 import sys
+import traceback
 from typing import Any
 
 CPU_SECONDS = 2
 MEMORY_BYTES = 512 * 1024 * 1024
 LONGEST_TEXT = 1_000_000
+_TEMPLATE = "<template>"
+"""What Jinja calls the file of a template that it was given as text."""
 
 
 def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
@@ -38,9 +41,17 @@ def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
         return {"ok": False, "message": "the template asks for what templates may not have", "line": None}
     except TemplateError as error:
         said = f"{type(error).__name__}: {error.message}"
-        return {"ok": False, "message": said, "line": getattr(error, "lineno", None)}
-    except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-        return {"ok": False, "message": type(error).__name__, "line": None}
+        return {"ok": False, "message": said, "line": getattr(error, "lineno", None) or _line(error)}
+    except MemoryError:
+        return {"ok": False, "message": "the template wants too much memory", "line": None}
+    except Exception as error:  # a template can make Python's own functions and compiler raise anything
+        return {"ok": False, "message": type(error).__name__, "line": _line(error)}
+
+
+def _line(error: BaseException) -> int | None:
+    """The line of the template in which an error arose, the innermost first."""
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == _TEMPLATE]
+    return lines[-1] if lines else None
 
 
 def _joined(parts: Any) -> str:
@@ -63,11 +74,7 @@ def main() -> None:
     """Answer what is on stdin."""
     asked = json.load(sys.stdin)
     _limit()
-    try:
-        answer = render(asked["name"], asked["source"], asked["context"])
-    except MemoryError:
-        answer = {"ok": False, "message": "the template wants too much memory", "line": None}
-    json.dump(answer, sys.stdout)
+    json.dump(render(asked["name"], asked["source"], asked["context"]), sys.stdout)
 
 
 if __name__ == "__main__":
