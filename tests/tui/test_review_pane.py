@@ -204,13 +204,14 @@ async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_w
         await donna.press("d")
         await donna.until(lambda: donna.review.diff.diffs, "the difference is there")
         (diff,) = donna.review.diff.diffs
-        assert (diff.added, diff.removed) == (0, 1)
+        assert (diff.added, diff.removed) == (0, 2)
         assert "By hand." in donna.screen_text()
         assert f"Approving: {SYNC_TARGET} is changed, one commit" in donna.screen_text()
         await donna.press("end")
         await donna.until(lambda: donna.review.diff.diffs[0].path == "WeeklyReview/2026-W47.md", "the other one too")
         assert donna.review.diff.diffs[0].removed == 0
-        assert donna.review.diff.diffs[0].added == draft_scenarios.REVIEW_TEXT.count("\n")
+        assert donna.review.diff.diffs[0].added == draft_scenarios.REVIEW_TEXT.count("\n") - 1
+        assert "donna: draft" not in donna.screen_text()
 
 
 # Leaving parts out
@@ -254,7 +255,7 @@ async def test_a_part_can_be_taken_in_again_and_a_heading_is_no_part() -> None:
 async def test_the_difference_follows_what_is_left_out() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
-        before = draft_scenarios.SYNC_TEXT.count("\n")
+        before = draft_scenarios.SYNC_TEXT.replace("donna: draft\n", "").count("\n")
         await donna.press("enter", "space", "d")
         await donna.until(lambda: donna.review.diff.diffs and donna.review.diff.diffs[0].added == before - 3, "shorter")
 

@@ -35,7 +35,7 @@ from donna_tui.tui.panes.review_state import (
 )
 from donna_tui.tui.widgets.draft_row import line_of
 from donna_tui.tui.widgets.notice import Notice, Words
-from donna_tui.vault.changes import Operation
+from donna_tui.vault.changes import Operation, Plan
 
 LOOK_AGAIN = 0.3
 """Seconds after an event until the queue is read again, so that a flood of events costs one look."""
@@ -143,32 +143,29 @@ class ReviewReading(ReviewActs):
         if draft != self._draft or self.text.line_count == 0:
             self._draft = draft
             self.text.show(draft, self.left_out, keep=same)
-        self._show_draft(draft)
-        await self._tell_approval(backend, draft)
-
-    def _show_draft(self, draft: Draft) -> None:
-        """Show what depends on the text, and on the parts that are left out."""
-        self.diff.show((change_of(draft, self.left_out),))
         self._tell_head()
         self.show_evidence()
         self.post_message(ActionsChanged())
+        await self._tell_approval(backend, draft)
 
     @work(group="approval", exclusive=True)
     async def _look_at_approval(self, backend: Backend, draft: Draft) -> None:
         await self._tell_approval(backend, draft)
 
     async def _tell_approval(self, backend: Backend, draft: Draft) -> None:
-        """Say what approving would do, as the plan has it."""
+        """Say what approving would do and show the difference, both as the plan has it."""
+        plan: Plan | None = None
         if draft.row.state is not DraftState.WAITING:
             self._tell_foot(why_decided(draft.row), "$text-disabled")
-            return
-        try:
-            plan = await backend.drafts.plan_approval(draft.row.id, without=self.left_out)
-        except DonnaError as error:
-            self._tell_foot(f"Cannot be approved: {told(error)}", "$text-warning")
-            return
-        words = " · ".join((approval_words(plan, draft.row), *parts_out(len(self.left_out))))
-        self._tell_foot(f"Approving: {words}", "$text-muted")
+        else:
+            try:
+                plan = await backend.drafts.plan_approval(draft.row.id, without=self.left_out)
+            except DonnaError as error:
+                self._tell_foot(f"Cannot be approved: {told(error)}", "$text-warning")
+            else:
+                words = " · ".join((approval_words(plan, draft.row), *parts_out(len(self.left_out))))
+                self._tell_foot(f"Approving: {words}", "$text-muted")
+        self.diff.show((change_of(draft, self.left_out, plan),))
 
     def leave_out(self) -> None:
         """Leave the part under the cursor out, or take it in again."""
@@ -177,7 +174,7 @@ class ReviewReading(ReviewActs):
             return
         self._left_out[draft.row.id, draft.etag] = self.left_out ^ {hunk.number}
         self.text.leave_out(self.left_out)
-        self._show_draft(draft)
+        self.post_message(ActionsChanged())
         self._look_at_approval(self._backend, draft)
 
     def show_evidence(self) -> None:

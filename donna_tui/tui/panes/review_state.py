@@ -163,11 +163,13 @@ def text_without(draft: Draft, left_out: frozenset[int]) -> str:
     return "".join(kept)
 
 
-def change_of(draft: Draft, left_out: frozenset[int]) -> Change:
-    """The draft against the note that is there now."""
+def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) -> Change:
+    """The note that comes of a draft against the one that is there now; with the plan, as it has it."""
     before = draft.before.encode("utf-8", "surrogatepass") if draft.before is not None else None
-    after = text_without(draft, left_out).encode("utf-8", "surrogatepass")
-    return Change(path=draft.row.target or draft.row.path, before=before, after=after)
+    target = draft.row.target or draft.row.path
+    planned = next((each.after for each in plan.changes if each.path == target), None) if plan is not None else None
+    after = planned if planned is not None else text_without(draft, left_out).encode("utf-8", "surrogatepass")
+    return Change(path=target, before=before, after=after)
 
 
 def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:

@@ -156,8 +156,8 @@ class DraftText(Scrolled):
     @property
     def _begin(self) -> int:
         """Where one begins to read: at the first line with evidence, or with a part that can be left out."""
-        first = [min(places) for places in (self._cites, self._hunks) if places]
-        return first[0] if first else next(iter(self._stops), 0)
+        order = (self._cites, self._hunks, self._stops)
+        return next((stop for places in order for stop in self._stops if stop in places), 0)
 
     @property
     def _first_body_row(self) -> int:
