@@ -16,7 +16,7 @@ from donna_tui.drafts.answers import (
     PersonProfileAnswer,
     WeeklyReviewAnswer,
 )
-from donna_tui.drafts.composing import Task, corrected, extract, statements
+from donna_tui.drafts.composing import Corrected, Task, corrected, extract, statements
 from donna_tui.drafts.extractive import Extract
 from donna_tui.drafts.plain import words_only
 
@@ -153,41 +153,44 @@ LINE = "- [ ] Ana will write the plan. ([[Meetings/1|1]])"
 
 
 def test_what_was_corrected_is_said_as_people_made_it() -> None:
-    answer = corrected(made(PROMISE), [(LINE, "- [ ] Bo will write the plan. ([[Meetings/1|1]])")])
+    answer = corrected(made(PROMISE), [Corrected(LINE, "- [ ] Bo will write the plan. ([[Meetings/1|1]])")])
     assert answer == made("Bo will write the plan. [1]")
 
 
 def test_what_was_left_out_is_not_said_again() -> None:
-    answer = corrected(made(PROMISE, summary=f"First said. [2] {PROMISE} Last said. [3]"), [(LINE, "")])
+    answer = corrected(made(PROMISE, summary=f"First said. [2] {PROMISE} Last said. [3]"), [Corrected(LINE, "")])
     assert answer == made(summary="First said. [2] Last said. [3]")
 
 
 def test_only_whole_statements_are_replaced() -> None:
     said = "Perhaps Ana will write the plan. [1]"
-    assert corrected(made(said), [(LINE, "")]) == made(said)
+    assert corrected(made(said), [Corrected(LINE, "")]) == made(said)
 
 
 def test_several_lines_that_were_left_out_at_once_are_each_left_out() -> None:
     other = "- [ ] Bo will test the failover. ([[Meetings/2|2]])"
-    answer = corrected(made(PROMISE, "Bo will test the failover. [2]", "Cy stays. [2]"), [(f"{LINE}\n\n{other}", "")])
+    answer = corrected(
+        made(PROMISE, "Bo will test the failover. [2]", "Cy stays. [2]"), [Corrected(f"{LINE}\n\n{other}", "")]
+    )
     assert answer == made("Cy stays. [2]")
 
 
 def test_several_lines_that_were_changed_at_once_are_each_changed() -> None:
     old = f"{LINE}\n- [ ] Bo will test the failover. ([[Meetings/2|2]])"
     new = "- [ ] Ana will write the whole plan.\n- [ ] Cy will test the failover."
-    answer = corrected(made(PROMISE, "Bo will test the failover. [2]"), [(old, new)])
+    answer = corrected(made(PROMISE, "Bo will test the failover. [2]"), [Corrected(old, new)])
     assert answer == made("Ana will write the whole plan. [1]", "Cy will test the failover. [2]")
 
 
 def test_the_latest_correction_counts() -> None:
     answer = corrected(
-        made(PROMISE), [(LINE, "- [ ] Bo will write the plan."), (LINE, "- [ ] Cy will write the plan.")]
+        made(PROMISE),
+        [Corrected(LINE, "- [ ] Bo will write the plan."), Corrected(LINE, "- [ ] Cy will write the plan.")],
     )
     assert answer == made("Bo will write the plan. [1]")
 
 
 def test_a_correction_may_be_long() -> None:
-    answer = corrected(made(PROMISE), [(LINE, f"- [ ] {'word ' * 500}")])
+    answer = corrected(made(PROMISE), [Corrected(LINE, f"- [ ] {'word ' * 500}")])
     assert isinstance(answer, MeetingNoteAnswer)
     assert answer.action_item_candidates[0].startswith("word word")
