@@ -70,7 +70,7 @@ class DraftDesk:
         decided = [entry for entry in found if entry.state in queue.DECIDED]
         revived = {entry.id: await self._revived(entry) for entry in decided[:LOOKED_AT]}
         now = [revived.get(entry.id, entry) for entry in found]
-        shown = [entry for entry in now if everything or entry.state not in queue.DECIDED]
+        shown = [each for each in now if not each.is_under_way and (everything or each.state not in queue.DECIDED)]
         return tuple(
             [(await self._followed(each) if each.state == DraftState.WAITING else each).row() for each in shown]
         )

@@ -46,6 +46,9 @@ from donna_tui.vaultdesk import announce
 
 LOOK_SECONDS = 10.0
 
+CUT_SHORT_SECONDS = 900.0
+"""A draft that was begun that long ago is not being written any more."""
+
 MOST_CORRECTIONS = 10
 """Corrections of earlier drafts of a kind that the next one is composed with."""
 
@@ -60,6 +63,7 @@ class DraftHostParts:
     read: Read
     search: Search
     memory: Callable[[], MemoryDesk]
+    clock: Callable[[], float]
 
 
 class DraftHost:
@@ -83,7 +87,7 @@ class DraftHost:
                 skill=self.meeting_skill,
                 note=parts.memory().log_correction,
                 refresh=self._refresh,
-                clock=lambda: datetime.datetime.now(datetime.UTC),
+                clock=lambda: datetime.datetime.fromtimestamp(parts.clock(), datetime.UTC),
                 drafters={
                     meeting_note.TEMPLATE: self._meeting_again,
                     daily.REFLECTION: lambda entry: self._again(daily.reflection(self._cadence, _day_of(entry))),
@@ -177,6 +181,7 @@ class DraftHost:
         """Draft after meetings and at the hours of the settings, and try again what failed, until cancelled."""
         await self._until_wanted()
         wanted = list(cadences(self._parts.config.skills))
+        await self._retry(at_start=True)
         now = datetime.datetime.now(self._zone)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._poller.run(), name="donna-calendar-poller")
@@ -207,9 +212,15 @@ class DraftHost:
         names: list[str] = await self._parts.read(lambda index: person.people_due(index, self._client, config, now))
         return [person.profile(self._cadence, name, day) for name in names]
 
-    async def _retry(self) -> None:
+    async def _retry(self, *, at_start: bool = False) -> None:
+        """Go on with what failed or was cut short. What was begun lately may be the work of another process, but not
+        of one that ran before this one.
+        """
         now = time.time()
-        for entry in await self._parts.memory().book.run(lambda book: queue.due_again(book.database, now)):
+        begun_before = now if at_start else now - CUT_SHORT_SECONDS
+        for entry in await self._parts.memory().book.run(
+            lambda book: queue.due_again(book.database, now, begun_before)
+        ):
             with contextlib.suppress(DonnaError):  # such as a meeting that is in no calendar any more
                 await self.desk.again(entry)
 
@@ -225,6 +236,7 @@ class DraftHost:
             self._dispatch,
             parts.hub,
             parts.config.skills.meeting_note,
+            parts.clock,
         )
 
     async def _refresh(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -66,12 +67,19 @@ class Engine:
     """One space at work. Use it on one event loop, between `start` and `stop`.
 
     `watch` follows the vault until `stop`; without it, `sync` brings the index up to date once. `what` names this
-    program to others that find the space in use. If another process keeps the index, this one only reads it, and keeps
-    it itself once the other has ended.
+    program to others that find the space in use, and `clock` (Unix time) decides which meetings have ended. If another
+    process keeps the index, this one only reads it, and keeps it itself once the other has ended.
     """
 
     def __init__(
-        self, space: Space, config: MemoryConfig, paths: AppPaths, *, watch: bool = True, what: str = "donna"
+        self,
+        space: Space,
+        config: MemoryConfig,
+        paths: AppPaths,
+        *,
+        watch: bool = True,
+        what: str = "donna",
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.space, self._config, self._paths, self._watch = space, config, paths, watch
         self.hub = EventHub()
@@ -80,6 +88,7 @@ class Engine:
         self._vault: VaultDesk | None = None
         self._host = self._build_host()
         self._drafts: DraftHost | None = None
+        self._clock = clock
         self._loader = ModelLoader(config.embedding, paths.cache, self.hub)
         self._started = False
         self._log_file = paths.log / LOG_NAME
@@ -156,6 +165,7 @@ class Engine:
                     read=self._read,
                     search=lambda request, most: self._desk.search(request, max_k=most),
                     memory=lambda: self._host.desk,
+                    clock=self._clock,
                 )
             )
         return self._drafts

@@ -88,13 +88,18 @@ class Entry:
         return Rest.loaded(self.evidence)
 
     @property
+    def is_under_way(self) -> bool:
+        """Whether it is being written, unless the program that began it was stopped."""
+        return self.state in (COMPOSING, READY)
+
+    @property
     def is_settled(self) -> bool:
         """Whether its note was written, or was decided on."""
         return self.state in SETTLED
 
     def row(self) -> DraftRow:
-        """As the screens show it; what was cut short counts as failed and is tried again."""
-        known = self.state in set(DraftState)
+        """As the screens show it. One that was begun and never finished counts as failed."""
+        known = not self.is_under_way
         return DraftRow(
             id=self.id,
             skill=self.skill,
@@ -170,11 +175,12 @@ def entries(database: Database, user_id: str = ME) -> list[Entry]:
     return [_entry(row) for row in rows]
 
 
-def due_again(database: Database, now: float) -> list[Entry]:
-    """Failed drafts whose time has come, and those that were cut short."""
+def due_again(database: Database, now: float, cut_short_before: float) -> list[Entry]:
+    """Failed drafts whose time has come, and those that were begun before some moment and never finished."""
     rows = database.rows(
-        f"SELECT {_COLUMNS} FROM drafts WHERE (state = ? AND next_try <= ?) OR state IN (?, ?) ORDER BY created_at",  # noqa: S608
-        (DraftState.FAILED.value, now, COMPOSING, READY),
+        f"SELECT {_COLUMNS} FROM drafts WHERE (state = ? AND next_try <= ?)"  # noqa: S608
+        " OR (state IN (?, ?) AND created_at < ?) ORDER BY created_at",
+        (DraftState.FAILED.value, now, COMPOSING, READY, cut_short_before),
     )
     return [_entry(row) for row in rows]
 

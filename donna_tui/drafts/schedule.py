@@ -69,7 +69,6 @@ async def follow(
         scheduler.add_job(
             _run_today, each.trigger(zone), (run, each.skill, zone), misfire_grace_time=LATE_SECONDS, coalesce=True
         )
-    await retry()
     scheduler.start()
     try:
         await asyncio.Event().wait()

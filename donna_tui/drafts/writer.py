@@ -71,10 +71,11 @@ class _NothingToSayError(Exception):
 
 
 class MemoryInformedWriter:
-    """One for a space. Runs of one occasion must not overlap; those of others may."""
+    """One for a space. Runs of one occasion wait for each other; those of others do not."""
 
     def __init__(self, parts: WriterParts) -> None:
         self._parts = parts
+        self._alone: dict[tuple[str, str], asyncio.Lock] = {}
 
     async def run(
         self,
@@ -110,6 +111,10 @@ class MemoryInformedWriter:
 
     async def carry_out(self, run: Run) -> WriteResult:
         """The same as `run`, with what it takes as one value."""
+        async with self._alone.setdefault((run.template, run.key), asyncio.Lock()):
+            return await self._carry_out(run)
+
+    async def _carry_out(self, run: Run) -> WriteResult:
         entry = await self._begin(run)
         if entry.is_settled or await self._adopt(run, entry):
             self._parts.hub.post(
