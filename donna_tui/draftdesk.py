@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, TypeVar
 
 from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between
-from donna_tui.drafting import CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
+from donna_tui.drafting import DRAFT_KEY, CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
 from donna_tui.drafts import queue
 from donna_tui.drafts.agenda import meeting_row
 from donna_tui.drafts.approval import Approver, corrections_of
 from donna_tui.drafts.context import Read
 from donna_tui.drafts.hunks import claims_of, hunks_of
-from donna_tui.drafts.passages import DRAFT_KEY, notes_of_key, paths_of_keys
+from donna_tui.drafts.passages import notes_of_key, paths_of_keys
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, MeetingNoteSkill, key_of
 from donna_tui.drafts.writer import WriteResult
@@ -70,10 +70,9 @@ class DraftDesk:
         decided = [entry for entry in found if entry.state in queue.DECIDED]
         revived = {entry.id: await self._revived(entry) for entry in decided[:LOOKED_AT]}
         now = [revived.get(entry.id, entry) for entry in found]
-        shown = [each for each in now if not each.is_under_way and (everything or each.state not in queue.DECIDED)]
-        return tuple(
-            [(await self._followed(each) if each.state == DraftState.WAITING else each).row() for each in shown]
-        )
+        shown = [each for each in now if not each.is_under_way]
+        followed = [await self._followed(each) if each.state == DraftState.WAITING else each for each in shown]
+        return tuple(each.row() for each in followed if everything or each.state not in queue.DECIDED)
 
     async def draft(self, identity: str) -> Draft:
         """A draft with its text as it is on disk now and the passages that it rests on."""
@@ -127,20 +126,32 @@ class DraftDesk:
         entry = await self._entry(identity)
         if entry.state in queue.DECIDED:
             raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
+        await self._check_drafted_here(entry)
         if entry.state == DraftState.WAITING:
             plan = await self._run(self._approver.plan_rejection, entry)
             await self._run(self._parts.writer.apply, replace(plan, subject=f"Draft {entry.path} anew"))
-            entry = replace(entry, original="", answer="", evidence="", path="")
-        await self.again(replace(entry, attempts=0))
+            cleared = replace(entry, original="", answer="", evidence="", path="", drafter="", cost=0.0)
+            await self._save(replace(cleared, state=queue.COMPOSING))
+        elif entry.state == DraftState.FAILED:
+            await self._save(replace(entry, attempts=0))
+        await self.again(entry)
         return (await self._entry(identity)).row()
 
     async def again(self, entry: Entry) -> None:
-        """Go on with a draft that failed or was cut short."""
-        drafter = self._parts.drafters.get(entry.skill)
-        if drafter is None:
+        """Go on with a draft that failed or was cut short. Raises DonnaError if there is nothing to draft from now."""
+        try:
+            await self._check_drafted_here(entry)
+        except DonnaError as error:
+            known, why = await self._entry(entry.id), (error.reason.value, error.message)
+            await self._parts.book.run(lambda book: queue.fail(book, known, *why, time.time()))
+            raise
+        await self._parts.drafters[entry.skill](entry)
+
+    async def _check_drafted_here(self, entry: Entry) -> None:
+        if entry.skill not in self._parts.drafters:
             raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
-        await self._save(replace(entry, state=queue.COMPOSING, next_try=None, reason="", detail=""))
-        await drafter(entry)
+        if entry.skill == TEMPLATE:
+            await self._meeting(entry.key)
 
     # Meetings
 
@@ -192,18 +203,24 @@ class DraftDesk:
     async def _followed(self, entry: Entry) -> Entry:
         """A waiting draft where it stands now: it may have been moved, approved by undoing, or taken away."""
         try:
-            await self._run(self._approver.note_of, entry)
-            return entry
+            return await self._as_on_disk(entry)
         except DonnaError:
             known: list[str] = await self._parts.read(lambda index: notes_of_key(index, entry.key))
         for path in known:
-            moved = replace(entry, path=path)
             try:
-                await self._run(self._approver.note_of, moved)
+                found = await self._as_on_disk(replace(entry, path=path))
             except DonnaError:
                 continue
-            return await self._save(moved)
+            return await self._save(found)
         return replace(entry, state=DraftState.GONE.value, detail="Its note was deleted or moved outside Donna.")
+
+    async def _as_on_disk(self, entry: Entry) -> Entry:
+        """A waiting draft whose note stands there; without its mark it was approved by hand, or just before a crash."""
+        note = await self._run(self._approver.note_of, entry)
+        if note.frontmatter.data.get(DRAFT_KEY):
+            return entry
+        approved = replace(entry, state=DraftState.APPROVED.value, target=entry.path, decided_at=note.mtime)
+        return await self._save(approved)
 
     async def _revived(self, entry: Entry) -> Entry:
         """A decision that was undone in the vault: the draft stands there again, and waits."""

@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from donna_tui.drafting import DraftState
+from donna_tui.drafting import DRAFT_KEY, DraftState
 from donna_tui.drafts.hunks import without_hunks
-from donna_tui.drafts.passages import DRAFT_KEY
-from donna_tui.drafts.people import ensure_person_stubs
+from donna_tui.drafts.occasions import is_of
+from donna_tui.drafts.people import ACTOR, ensure_person_stubs
 from donna_tui.drafts.queue import Entry
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.memories import Correction
@@ -44,7 +44,7 @@ class Approver:
             if error.reason is not Reason.MISSING:
                 raise
             raise DonnaError(Reason.MISSING, f"the draft {entry.path} was deleted or moved outside Donna") from error
-        if note.frontmatter.data.get("idempotency_key") != entry.key:
+        if not is_of(note.frontmatter.data, entry.skill, entry.key):
             raise DonnaError(Reason.NOT_A_DRAFT, f"{entry.path} is another note now", hint="it was written over")
         return note
 
@@ -75,21 +75,21 @@ class Approver:
             note = self._client.read(entry.target)
         except VaultReadError:
             return None
-        return note.text if _is_donnas(note) else None
+        return note.text if _is_page_of_donna(note) else None
 
     def _free(self, entry: Entry) -> str:
-        """The target, or the next name that no other note has. A page that Donna wrote is brought up to date."""
-        if entry.target == entry.path:
-            return entry.path
+        """The target, or the next name that no other note has; a person's page of Donna's is brought up to date."""
         stem = entry.target.removesuffix(".md")
         for name in (entry.target, *(f"{stem}-{number}.md" for number in range(2, MOST_NAMES))):
+            if name == entry.path:
+                return name
             try:
                 note = self._client.read(name)
             except VaultReadError as error:
                 if error.reason is Reason.MISSING:
                     return name
                 continue
-            if _is_donnas(note):
+            if _is_page_of_donna(note):
                 return name
         raise DonnaError(Reason.CONFLICT, f"there are too many notes of the name {entry.target}")
 
@@ -165,5 +165,7 @@ def _body(text: str) -> str:
     return text[parse_frontmatter(text).body_start :]
 
 
-def _is_donnas(note: VaultNote) -> bool:
-    return note.frontmatter.data.get("autowritten_by") == "donna"
+def _is_page_of_donna(note: VaultNote) -> bool:
+    """Only pages of people are written more than once: any other note of Donna's is that of another occasion."""
+    front = note.frontmatter.data
+    return front.get("autowritten_by") == ACTOR and front.get("type") == "person"

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from donna_tui.drafting import Evidence
+from donna_tui.drafting import DRAFT_KEY, Evidence
 from donna_tui.drafts.answers import Answer
 from donna_tui.drafts.composing import EXTRACTIVE, Statement, Task, all_statements
-from donna_tui.drafts.passages import DRAFT_KEY
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.plain import inline, wikilink
 from donna_tui.drafts.queue import Rest

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from donna_tui.drafting import Evidence
+from donna_tui.drafting import DRAFT_KEY, Evidence
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, MemorySource
 from donna_tui.results import Hit
 
-DRAFT_KEY = "donna_draft"
 LONGEST_TEXT = 4_000
 
 
@@ -101,12 +100,21 @@ def paths_of_keys(database: Database, keys: Sequence[str], user_id: str = ME) ->
     return dict(rows)
 
 
+def is_any_private(database: Database, paths: Sequence[str], user_id: str = ME) -> bool:
+    """Whether one of these notes must not leave this machine."""
+    sql = (
+        "SELECT 1 FROM memory_documents JOIN json_each(?) p ON source_id = p.value WHERE source_type = ?"
+        " AND user_id = ? AND deleted_at IS NULL AND sensitive LIMIT 1"
+    )
+    return bool(database.rows(sql, (json.dumps(paths), MemorySource.VAULT.value, user_id)))
+
+
 def note_passages(database: Database, path: str, most: int, user_id: str = ME) -> list[tuple[Evidence, bool]]:
-    """The first passages of a note in their order, each with whether it is private."""
+    """The first passages of a note in their order, each with whether it is private; none of a draft."""
     rows = database.rows(
-        "SELECT d.title, c.heading_path, c.start_line, c.end_line, c.content, d.sensitive FROM memory_documents d"
-        " JOIN memory_chunks c ON c.document_id = d.id WHERE d.source_type = ? AND d.user_id = ? AND d.source_id = ?"
-        " AND d.deleted_at IS NULL ORDER BY c.chunk_index LIMIT ?",
+        "SELECT d.metadata_json, d.title, c.heading_path, c.start_line, c.end_line, c.content, d.sensitive"
+        " FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
+        " WHERE d.source_type = ? AND d.user_id = ? AND d.source_id = ? AND d.deleted_at IS NULL ORDER BY c.chunk_index LIMIT ?",
         (MemorySource.VAULT.value, user_id, path, most),
     )
     return [
@@ -117,7 +125,8 @@ def note_passages(database: Database, path: str, most: int, user_id: str = ME) -
             ),
             bool(sensitive),
         )
-        for title, heading, start, end, text, sensitive in rows
+        for metadata, title, heading, start, end, text, sensitive in rows
+        if not is_draft(json.loads(metadata or "{}"))
     ]  # fmt: skip
 
 

@@ -42,7 +42,8 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
     if FOLDER not in allowlist:
         return []
     known = {path.rsplit("/", 1)[-1].removesuffix(".md").casefold() for path in client.list()}
-    names = [name for name in _names(text) if name.casefold() not in known][:MOST_STUBS]
+    wanted = {name.casefold(): name for name in reversed(list(_names(text)))}
+    names = [name for folded, name in reversed(wanted.items()) if folded not in known][:MOST_STUBS]
     found: list[Change] = []
     for name in names:
         with contextlib.suppress(DonnaError):

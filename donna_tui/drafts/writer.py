@@ -9,15 +9,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten
-from donna_tui.drafting import DraftState
+from donna_tui.drafting import DRAFT_KEY, DraftState
 from donna_tui.drafts import queue
 from donna_tui.drafts.answers import Answer
 from donna_tui.drafts.composing import EXTRACTIVE, Composed, Drafter, corrected, extract
 from donna_tui.drafts.emit import whole_note
+from donna_tui.drafts.occasions import is_of
 from donna_tui.drafts.page import Autonomy, Context, Page, Run
-from donna_tui.drafts.passages import DRAFT_KEY
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.plain import wikilink
 from donna_tui.drafts.queue import Entry, Rest
@@ -71,11 +72,11 @@ class _NothingToSayError(Exception):
 
 
 class MemoryInformedWriter:
-    """One for a space. Runs of one occasion wait for each other; those of others do not."""
+    """One for a space. Of two runs of one occasion the second waits, and finds what the first has done."""
 
     def __init__(self, parts: WriterParts) -> None:
         self._parts = parts
-        self._alone: dict[tuple[str, str], asyncio.Lock] = {}
+        self._running: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
 
     async def run(
         self,
@@ -111,7 +112,7 @@ class MemoryInformedWriter:
 
     async def carry_out(self, run: Run) -> WriteResult:
         """The same as `run`, with what it takes as one value."""
-        async with self._alone.setdefault((run.template, run.key), asyncio.Lock()):
+        async with self._running.setdefault((run.user_id, run.template, run.key), asyncio.Lock()):
             return await self._carry_out(run)
 
     async def _carry_out(self, run: Run) -> WriteResult:
@@ -149,7 +150,7 @@ class MemoryInformedWriter:
         candidates = dict.fromkeys([*filter(None, [entry.path]), run.effective_path, run.target_path, *known])
         for path in candidates:
             front = await asyncio.to_thread(self._front, path)
-            if front is not None and front.get("idempotency_key") == run.key:
+            if front is not None and is_of(front, run.template, run.key):
                 state = DraftState.WAITING if front.get(DRAFT_KEY) else DraftState.APPROVED
                 await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
                 return True
@@ -228,7 +229,7 @@ class MemoryInformedWriter:
             except VaultWriteError as error:
                 if error.reason is not Reason.CONFLICT:
                     raise
-                if (self._front(path) or {}).get("idempotency_key") == run.key:
+                if is_of(self._front(path) or {}, run.template, run.key):
                     return path, ""  # another process was faster
                 continue
             outcome = self._parts.vault_writer.apply(replace(plan, subject=_one_line(message)), actor=ACTOR)

@@ -13,7 +13,7 @@ from donna_tui.drafts.answers import Answer
 from donna_tui.drafts.composing import Corrected, Task
 from donna_tui.drafts.context import Gatherer, Read
 from donna_tui.drafts.page import Context
-from donna_tui.drafts.passages import Passages, paths_of_keys
+from donna_tui.drafts.passages import Passages, is_any_private, paths_of_keys
 from donna_tui.drafts.plain import inline, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter
 from donna_tui.memories import MemoryChunk, MemoryFilter, MemorySource, TaskRow
@@ -111,6 +111,7 @@ async def meetings_of(parts: CadenceParts, span: Span, most: int, material: Mate
     held = [each for each in await parts.meetings(start, end) if not each.cancelled][:most]
     keys = [each.event_id for each in held]
     notes: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, keys))
+    await will_link(parts, list(notes.values()), material)
     return [
         {
             "title": inline(each.title) or "Meeting",
@@ -119,6 +120,11 @@ async def meetings_of(parts: CadenceParts, span: Span, most: int, material: Mate
         }
         for each in held
     ]
+
+
+async def will_link(parts: CadenceParts, paths: list[str], material: Material) -> None:
+    """Notes that a draft will link to: it is as private as they are."""
+    material.private = material.private or await parts.read(lambda index: is_any_private(index, paths))
 
 
 def _weight(memory: MemoryChunk) -> float:

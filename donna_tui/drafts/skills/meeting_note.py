@@ -104,7 +104,8 @@ class MeetingNoteSkill:
         )
 
     def _people(self, meeting: Meeting) -> list[str]:
-        return [resolve_person_link(each.name, self.client) for each in meeting.attendees[:MOST_ATTENDEES]]
+        links = (resolve_person_link(each.name, self.client) for each in meeting.attendees[:MOST_ATTENDEES])
+        return list(dict.fromkeys(filter(None, links)))
 
     def _data(
         self, meeting: Meeting, agenda: list[str], links: list[str], earlier: list[Earlier], tasks: list[dict[str, str]]

@@ -12,7 +12,7 @@ from donna_tui.drafts.days import iso_week
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import Passages, is_draft
 from donna_tui.drafts.people import ACTOR, FOLDER
-from donna_tui.drafts.plain import can_be_linked, inline
+from donna_tui.drafts.plain import can_be_linked, inline, words_only
 from donna_tui.drafts.skills.cadence import CadenceParts, Material
 from donna_tui.errors import VaultReadError
 from donna_tui.index.database import Database
@@ -114,10 +114,10 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
     material.passages.add_hits(await gatherer.hits(name, MemorySource.CHAT, limits.chat))
     told = tuple(material.passages.taken)
     tasks = await gatherer.open_tasks(name, limits.task)
-    data = {
-        "name": inline(name),
-        "tasks": [{"text": inline(str(hit.metadata.get("title", "")))} for hit in tasks],
-    }
+    titles = [str(hit.metadata.get("title", "")) for hit in tasks]
+    rests = [(passage.number,) for passage in material.passages.add_hits(tasks)]
+    material.listed += zip(map(words_only, titles), rests, strict=True)
+    data = {"name": inline(name), "tasks": [{"text": inline(title)} for title in titles]}
     front = {"type": "person", "name": name, "stub": None, "week": week}
     corrections = await parts.corrections(TASK_TYPE)
     return material.context(TASK_TYPE, PersonProfileAnswer, name, data, front, corrections, told)

@@ -10,7 +10,7 @@ from donna_tui.drafts.days import iso_week, short_day
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import Passages, note_passages, paths_of_keys
 from donna_tui.drafts.plain import wikilink
-from donna_tui.drafts.skills.cadence import CadenceParts, Material, Span, chats_of, meetings_of, tasks_of
+from donna_tui.drafts.skills.cadence import CadenceParts, Material, Span, chats_of, meetings_of, tasks_of, will_link
 
 TEMPLATE, TASK_TYPE = "weekly_review", "draft_weekly_review"
 
@@ -46,7 +46,7 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
         "meetings": await meetings_of(parts, span, limits.meetings, material),
         "done": await tasks_of(parts, done_in=span, most=limits.tasks, material=material),
         "open": await tasks_of(parts, done_in=None, most=limits.commitments, material=material),
-        "last": await _last_review(parts, span),
+        "last": await _last_review(parts, span, material),
     }
     front = {"type": "weekly_review", "week": iso_week(day)}
     corrections = await parts.corrections(TASK_TYPE)
@@ -63,8 +63,9 @@ async def _promises(parts: CadenceParts, span: Span, most: int, material: Materi
     return tuple(material.passages.add(each, sensitive=private) for each, private in found[:most])
 
 
-async def _last_review(parts: CadenceParts, span: Span) -> str:
+async def _last_review(parts: CadenceParts, span: Span, material: Material) -> str:
     """A link to the review of the week before, or empty."""
     week = iso_week(span.first - datetime.timedelta(days=7))
     paths: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, [week]))
+    await will_link(parts, list(paths.values()), material)
     return wikilink(paths[week], week) if week in paths else ""
