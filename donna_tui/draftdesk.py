@@ -39,7 +39,7 @@ LOOKED_AT = 20
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftDeskParts:
     """`writer` is that of a person who looks at each change; `note` keeps what was corrected; `refresh` reads the
-    calendars now. `drafters` compose a draft again, by skill.
+    calendars now. `drafters` compose a draft again, by skill, and `write` writes those of a skill for a day.
     """
 
     client: VaultClient
@@ -52,6 +52,7 @@ class DraftDeskParts:
     refresh: Callable[[], Awaitable[None]]
     clock: Callable[[], datetime.datetime]
     drafters: Mapping[str, Callable[[Entry], Awaitable[Any]]]
+    write: Callable[[str, datetime.date], Awaitable[list[WriteResult]]]
 
 
 class DraftDesk:
@@ -152,6 +153,10 @@ class DraftDesk:
             raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
         if entry.skill == TEMPLATE:
             await self._meeting(entry.key)
+
+    async def write_new(self, skill: str, day: datetime.date) -> list[WriteResult]:
+        """Write the drafts of a skill that has an hour, for a local day or the week that it is in."""
+        return await self._parts.write(skill, day)
 
     # Meetings
 

@@ -88,6 +88,7 @@ class DraftHost:
                 note=parts.memory().log_correction,
                 refresh=self._refresh,
                 clock=lambda: datetime.datetime.fromtimestamp(parts.clock(), datetime.UTC),
+                write=self.run_cadence,
                 drafters={
                     meeting_note.TEMPLATE: self._meeting_again,
                     daily.REFLECTION: lambda entry: self._again(daily.reflection(self._cadence, _day_of(entry))),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -53,7 +52,6 @@ from donna_tui.vault.paths import check_relative
 if TYPE_CHECKING:
     from donna_tui.draftdesk import DraftDesk
     from donna_tui.drafthost import DraftHost
-    from donna_tui.drafts.writer import WriteResult
     from donna_tui.memorydesk import MemoryDesk
     from donna_tui.vaultdesk import VaultDesk
 
@@ -148,10 +146,6 @@ class Engine:
     def drafts(self) -> DraftDesk:
         """Lists, previews, approves and rejects drafts, and looks at the calendar."""
         return self._draft_host().desk
-
-    async def write_drafts(self, skill: str, day: datetime.date) -> list[WriteResult]:
-        """Write the drafts of a skill that has an hour, for a local day or the week that it is in."""
-        return await self._draft_host().run_cadence(skill, day)
 
     def _draft_host(self) -> DraftHost:
         if self._drafts is None:

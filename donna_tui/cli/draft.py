@@ -107,7 +107,7 @@ def run_new(skill: str, day: str, space: str | None, *, as_json: bool) -> None:
     wanted = _day(day)
 
     async def write(engine: Engine) -> tuple[DraftRow, ...]:
-        results = await engine.write_drafts(skill, wanted)
+        results = await engine.drafts.write_new(skill, wanted)
         ids = {result.draft for result in results}
         return tuple(row for row in await engine.drafts.drafts(everything=True) if row.id in ids)
 

@@ -475,7 +475,7 @@ DONE = "# House\n\n- [x] Paint the door ✅ 2024-01-17\n- [ ] Call the roofer\n"
 async def test_a_day_with_nothing_is_not_written(tmp_path: Path) -> None:
     async with office(tmp_path) as here:
         head = here.head()
-        (result,) = await here.engine.write_drafts("daily_reflection", THIS_WEEK)
+        (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         assert (result.skipped, result.reason) == (True, "nothing")
         assert here.head() == head
         assert await here.engine.drafts.drafts(everything=True) == ()
@@ -484,7 +484,7 @@ async def test_a_day_with_nothing_is_not_written(tmp_path: Path) -> None:
 async def test_a_day(tmp_path: Path) -> None:
     async with office(tmp_path, notes={"Projects/House.md": DONE}) as here:
         await here.write(meeting())
-        (result,) = await here.engine.write_drafts("daily_reflection", THIS_WEEK)
+        (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         assert result.path == "Reflections/2024-01-17.md"
         assert "Paint the door" in here.text(result.path)
         assert "Gateway team" in here.text(result.path) or "gateway-team" in here.text(result.path)
@@ -494,9 +494,9 @@ async def test_a_day(tmp_path: Path) -> None:
 async def test_the_reflection_and_the_commitments_of_a_day_are_two_notes(tmp_path: Path, level: str) -> None:
     settings = {"daily_reflection": {"autonomy_level": level}, "commitment_log": {"autonomy_level": level}}
     async with office(tmp_path, notes={"Projects/House.md": DONE}, **settings) as here:
-        (reflection,) = await here.engine.write_drafts("daily_reflection", THIS_WEEK)
+        (reflection,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         await here.indexed()
-        (commitments,) = await here.engine.write_drafts("commitment_log", THIS_WEEK)
+        (commitments,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)
         assert not commitments.skipped
         assert here.front(reflection.path)["type"] == "reflection"
         assert here.front(commitments.path)["type"] == "commitments"
@@ -507,7 +507,7 @@ async def test_the_reflection_and_the_commitments_of_a_day_are_two_notes(tmp_pat
 
 async def test_a_week_carries_over_what_is_open(tmp_path: Path) -> None:
     async with office(tmp_path, notes={"Projects/House.md": DONE}) as here:
-        (result,) = await here.engine.write_drafts("weekly_review", THIS_WEEK)
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
         assert result.path == "WeeklyReview/2024-W03.md"
         assert "Call the roofer" in here.text(result.path).partition("## Carried over")[2]
 
@@ -516,7 +516,7 @@ async def test_a_link_to_a_private_meeting_makes_a_day_private(tmp_path: Path) -
     private = "---\ntype: meeting\nidempotency_key: gateway-2\ndonna: local-only\n---\n# Secret\n"
     async with office(tmp_path, notes={"Meetings/secret.md": private}) as here:
         await here.hold(meeting())
-        (result,) = await here.engine.write_drafts("daily_reflection", THIS_WEEK)
+        (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         assert "[[Meetings/secret" in here.text(result.path)
         assert here.front(result.path)["donna"] == "local-only"
 
@@ -530,7 +530,7 @@ async def test_a_person_is_brought_up_to_date_and_undone(tmp_path: Path) -> None
         "People/Bo.md": "---\ntype: person\n---\n# Bo\n\nwritten by hand\n",
     }  # fmt: skip
     async with office(tmp_path, notes=notes) as here:
-        results = await here.engine.write_drafts("person_profile", THIS_WEEK)
+        results = await here.engine.drafts.write_new("person_profile", THIS_WEEK)
         assert [result.path for result in results] == ["Inbox/Ana Lima.md"]
         row = await here.row(results[0].draft)
         assert (await here.engine.drafts.draft(row.id)).before == STUB
@@ -552,7 +552,7 @@ async def test_a_private_task_makes_a_persons_page_private(tmp_path: Path) -> No
         "Projects/Rocket.md": "# Rocket\n\nAna Lima leads the rocket project since May.\n",
     }
     async with office(tmp_path, notes=notes) as here:
-        (result,) = await here.engine.write_drafts("person_profile", THIS_WEEK)
+        (result,) = await here.engine.drafts.write_new("person_profile", THIS_WEEK)
         assert "about the illness" in here.text(result.path)
         assert here.front(result.path)["donna"] == "local-only"
 
