@@ -124,6 +124,8 @@ class ReviewReading(ReviewActs):
         self._reading = self.set_timer(PAUSE, self._read_selected)
 
     def _read_selected(self) -> None:
+        if not self.display:
+            return  # whoever comes here looks again
         row = self.selected
         if row is None or self._backend is None or self.has_class("-empty"):
             self._without_text("")
