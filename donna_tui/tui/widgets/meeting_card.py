@@ -13,7 +13,9 @@ from textual.widgets import Static
 from donna_tui.drafting import Meeting, MeetingRow, MeetingState
 from donna_tui.tui.widgets.draft_row import line_of, short_line
 from donna_tui.tui.widgets.meeting_list import meeting_title, state_mark, times_of
+from donna_tui.tui.widgets.markdown_lines import MOST_CHARACTERS
 from donna_tui.tui.widgets.passage_view import PassageView
+from donna_tui.vault.frontmatter import parse_frontmatter
 
 _MOST_PEOPLE = 6
 _MOST_WARNINGS = 3
@@ -37,8 +39,8 @@ class MeetingCard(Vertical):
         self.head.update(Content("\n").join(head_lines(row, day, says)) if row is not None else Content(""))
 
     def show_text(self, text: str, foot: str, *warnings: str) -> None:
-        """Show a text, below it where it is or goes, and what else one should know."""
-        self.view.show(text)
+        """Show the body of a note, below it where it is or goes, and what else one should know."""
+        self.view.show(text[parse_frontmatter(text[:MOST_CHARACTERS]).body_start :])
         lines = [Content.styled(line_of(foot), "$text-muted")] if foot else []
         lines += [Content.styled(line_of(warning), "$text-warning") for warning in warnings[:_MOST_WARNINGS]]
         self.foot.update(Content("\n").join(lines))
