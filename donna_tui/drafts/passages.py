@@ -114,7 +114,8 @@ def note_passages(database: Database, path: str, most: int, user_id: str = ME) -
     rows = database.rows(
         "SELECT d.metadata_json, d.title, c.heading_path, c.start_line, c.end_line, c.content, d.sensitive"
         " FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
-        " WHERE d.source_type = ? AND d.user_id = ? AND d.source_id = ? AND d.deleted_at IS NULL ORDER BY c.chunk_index LIMIT ?",
+        " WHERE d.source_type = ? AND d.user_id = ? AND d.source_id = ? AND d.deleted_at IS NULL"
+        " ORDER BY c.chunk_index LIMIT ?",
         (MemorySource.VAULT.value, user_id, path, most),
     )
     return [
