@@ -101,7 +101,7 @@ def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
 
 
 def run_new(skill: str, day: str, space: str | None, *, as_json: bool) -> None:
-    """Write the drafts of a skill for a day."""
+    """Write the drafts of a skill for a day; exit with 1 if there is nothing to write, with 5 if one failed."""
     if skill not in SKILLS:
         raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=", ".join(SKILLS))
     wanted = _day(day)
@@ -120,6 +120,8 @@ def run_new(skill: str, day: str, space: str | None, *, as_json: bool) -> None:
     if not rows:
         say("donna: there is nothing to write about")
         raise SystemExit(ExitCode.NOTHING_FOUND)
+    if any(row.state is DraftState.FAILED for row in rows):
+        raise SystemExit(ExitCode.FAILED)
 
 
 def tell_row(row: DraftRow, *, as_json: bool) -> None:
@@ -183,7 +185,8 @@ def _tell(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
         "remarks": list(plan.remarks),
     }
     told = f"{plan.subject} · operation {outcome.operation} · commit {outcome.commit[:12]}"
-    emit(fields, as_json=as_json, human=lambda: [told, *plan.remarks])
+    lines = [told, *plan.remarks] if outcome.changed else ["Nothing was changed."]
+    emit(fields, as_json=as_json, human=lambda: lines)
 
 
 def _shown(draft: Draft) -> Iterator[str]:
@@ -204,9 +207,16 @@ def _edited(text: str) -> str:
     with tempfile.TemporaryDirectory(prefix="donna-") as folder:
         file = Path(folder) / "draft.md"
         file.write_text(text, encoding="utf-8")
-        if subprocess.call([*shlex.split(editor), str(file)]) != 0:  # noqa: S603 - the user's own editor
+        try:
+            code = subprocess.call([*shlex.split(editor), str(file)])  # noqa: S603 - the user's own editor
+        except (OSError, ValueError):
+            raise DonnaError(Reason.USAGE, "the editor cannot be started", hint="correct $EDITOR") from None
+        if code != 0:
             raise DonnaError(Reason.USAGE, "the editor ended with an error; nothing was changed")
-        return file.read_text(encoding="utf-8")
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise DonnaError(Reason.ENCODING, "what the editor left is no text in UTF-8; nothing was changed") from None
 
 
 def _day(text: str) -> datetime.date:
