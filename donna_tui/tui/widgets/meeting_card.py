@@ -12,8 +12,8 @@ from textual.widgets import Static
 
 from donna_tui.drafting import Meeting, MeetingRow, MeetingState
 from donna_tui.tui.widgets.draft_row import line_of, short_line
-from donna_tui.tui.widgets.meeting_list import meeting_title, state_mark, times_of
 from donna_tui.tui.widgets.markdown_lines import MOST_CHARACTERS
+from donna_tui.tui.widgets.meeting_list import meeting_title, state_mark, times_of
 from donna_tui.tui.widgets.passage_view import PassageView
 from donna_tui.vault.frontmatter import parse_frontmatter
 
