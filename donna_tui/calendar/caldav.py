@@ -13,7 +13,7 @@ from donna_tui.calendar.passwords import login_of
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
 
-INSTALL_HINT = "pip install 'donna-tui[caldav]'"
+INSTALL_HINT = "pip install 'donna-tui[calendars]'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import datetime
 import json
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -30,6 +31,8 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
 
     `data` may be several files on end, of `most` bytes in all. What cannot be read is a problem, never an error.
     """
+    if not _can_read():
+        return _nothing("it needs two more packages: pip install 'donna-tui[calendars]'")
     if len(data) > most:
         return _nothing(f"it is larger than {most // 1_000_000} MB")
     if not data.strip():
@@ -48,6 +51,11 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
     except TimeoutError:
         return _nothing("it takes too long to read")
     return await asyncio.to_thread(_fetched, printed)
+
+
+def _can_read() -> bool:
+    """Whether what reads calendars is installed; a lean Donna is without it."""
+    return all(find_spec(name) for name in ("icalendar", "recurring_ical_events"))
 
 
 def _nothing(why: str) -> Fetched:
