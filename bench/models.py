@@ -73,7 +73,7 @@ def serving(provider: EmbeddingProvider) -> BuildService:
 
 def engines_get(build: BuildService) -> contextlib.AbstractContextManager[object]:
     """Every engine that starts in this process within the block gets its model from `build`."""
-    return patch("donna_tui.engine.build_embedding_service", build)
+    return patch("donna_tui.modelloader.build_embedding_service", build)
 
 
 if __name__ == "__main__":

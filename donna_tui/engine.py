@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.embedding.build import build_embedding_service
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DatabaseError, DonnaError, Reason, SpaceError
+from donna_tui.errors import DatabaseError, Reason, SpaceError
 from donna_tui.events import (
     EngineEvent,
     EngineStateChanged,
@@ -27,14 +26,13 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import Document, folders_of, linking_to, sources_of
 from donna_tui.index.generations import Recipe
 from donna_tui.index.invocations import InputHash, load_key
-from donna_tui.index.vectors import VectorIndex
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.pipeline import Parts
-from donna_tui.ingest.progress import count, file_problems, with_waiting
 from donna_tui.log import LOG_NAME, LogFile
 from donna_tui.memories import BackfillRow, MemorySource
 from donna_tui.memoryhost import HostParts, MemoryHost
-from donna_tui.monitor import Measurement, Monitor
+from donna_tui.modelloader import ModelLoader
+from donna_tui.monitor import Measurement, Monitor, measure
 from donna_tui.paths import AppPaths, private_folder
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
@@ -45,12 +43,15 @@ from donna_tui.status import Status
 from donna_tui.supervisor import Supervisor, set_within
 from donna_tui.tenure import Tenure
 from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
+from donna_tui.tools.metrics_server import serve_metrics
 from donna_tui.tools.passage import Passage, read_passage
 from donna_tui.tools.remembered import read_remembered
 from donna_tui.vault.open import indexed_client
 from donna_tui.vault.paths import check_relative
 
 if TYPE_CHECKING:
+    from donna_tui.draftdesk import DraftDesk
+    from donna_tui.drafthost import DraftHost
     from donna_tui.memorydesk import MemoryDesk
     from donna_tui.vaultdesk import VaultDesk
 
@@ -64,12 +65,19 @@ class Engine:
     """One space at work. Use it on one event loop, between `start` and `stop`.
 
     `watch` follows the vault until `stop`; without it, `sync` brings the index up to date once. `what` names this
-    program to others that find the space in use. If another process keeps the index, this one only reads it, and keeps
-    it itself once the other has ended.
+    program to others that find the space in use, and `clock` (Unix time) decides which meetings have ended. If another
+    process keeps the index, this one only reads it, and keeps it itself once the other has ended.
     """
 
     def __init__(
-        self, space: Space, config: MemoryConfig, paths: AppPaths, *, watch: bool = True, what: str = "donna"
+        self,
+        space: Space,
+        config: MemoryConfig,
+        paths: AppPaths,
+        *,
+        watch: bool = True,
+        what: str = "donna",
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.space, self._config, self._paths, self._watch = space, config, paths, watch
         self.hub = EventHub()
@@ -77,7 +85,9 @@ class Engine:
         self._service: EmbeddingService | None = None
         self._vault: VaultDesk | None = None
         self._host = self._build_host()
-        self._cancel_model = threading.Event()
+        self._drafts: DraftHost | None = None
+        self._clock = clock
+        self._loader = ModelLoader(config.embedding, paths.cache, self.hub)
         self._started = False
         self._log_file = paths.log / LOG_NAME
         self._tasks = Supervisor(self.hub)
@@ -106,6 +116,8 @@ class Engine:
         if self._watch:
             self._vault = await asyncio.to_thread(self._open_vault)
             self._tasks.start("finishing an unfinished write", lambda: self.notes.recover(self.hub))
+            if port := self._config.metrics.port:
+                self._tasks.start("serving metrics", lambda: serve_metrics(self.hub, port))
         await self._tenure.begin()
         if self._watch:
             self._tasks.start("taking over the index", self._tenure.take_over)
@@ -129,6 +141,33 @@ class Engine:
     def memory(self) -> MemoryDesk:
         """Remembers, lists, forgets and recalls what is no note."""
         return self._host.desk
+
+    @property
+    def drafts(self) -> DraftDesk:
+        """Lists, previews, approves and rejects drafts, and looks at the calendar."""
+        return self._draft_host().desk
+
+    def _draft_host(self) -> DraftHost:
+        if self._drafts is None:
+            from donna_tui.drafthost import DraftHost, DraftHostParts
+
+            self._drafts = DraftHost(
+                DraftHostParts(
+                    space=self.space,
+                    config=self._config,
+                    hub=self.hub,
+                    read=self._read,
+                    search=lambda request, most: self._desk.search(request, max_k=most),
+                    memory=lambda: self._host.desk,
+                    clock=self._clock,
+                )
+            )
+        return self._drafts
+
+    async def _draft(self) -> None:
+        """Draft by itself, once searches are at their quickest: nobody waits for it."""
+        await self.model_known.wait()
+        await self._draft_host().follow()
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
         """Bring one source in anew from what it is made from. Raises SpaceError if another process keeps the index."""
@@ -162,6 +201,8 @@ class Engine:
             await keeper.use_model(self._service)
         self.hub.post(EngineStateChanged(state="running"))
         self._follow_model()
+        if self._watch:
+            self._tasks.start("drafting", self._draft)
 
     async def stop(self) -> None:
         """Stop all work and close everything. What was not finished is found again at the next start."""
@@ -169,8 +210,10 @@ class Engine:
             return
         self._started = False
         self.hub.post(EngineStateChanged(state="stopping"))
-        self._cancel_model.set()
+        self._loader.cancel()
         await self._tasks.stop()
+        if self._drafts:
+            await self._drafts.close()
         if self._vault:
             await self._vault.close()
         await self._host.close()
@@ -240,41 +283,15 @@ class Engine:
         return Settings(self._config.retrieval.min_score, self._config.retrieval.max_k)
 
     async def _load_model(self) -> None:
-        try:
-            self._service = await self._build_model()
-        except DonnaError as error:
-            self._without_model(error)
-        except OSError as error:
-            message = f"the model cannot be prepared in {self._paths.cache} ({error.strerror})"
-            self._without_model(DonnaError(Reason.IO_ERROR, message, hint="is there space, and may Donna write there?"))
+        self._service = await self._loader.load()
+        if self._service is None:
+            self._desk.use(None, NO_MODEL)
         if self._keeper:
             await self._keeper.use_model(self._service)
         self._follow_model()
         self.model_known.set()
         if self._service:
             self.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=self._service.provider.version_tag))
-
-    async def _build_model(self) -> EmbeddingService:
-        """Build on a thread, which cannot be cancelled: a model that comes when nobody wants it any more is closed."""
-        config, cache = self._config.embedding, self._paths.cache
-        work = asyncio.to_thread(build_embedding_service, config, cache, self._on_phase, self._cancel_model)
-        building = asyncio.create_task(work)
-        try:
-            return await asyncio.shield(building)
-        except asyncio.CancelledError:
-            with contextlib.suppress(DonnaError, OSError):
-                await (await building).close()
-            raise
-
-    def _on_phase(self, phase: ModelPhase, detail: str) -> None:
-        if phase is not ModelPhase.READY:  # which is told once searches use it
-            self.hub.post(ModelStateChanged(phase=phase, detail=detail))
-
-    def _without_model(self, error: DonnaError) -> None:
-        phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
-        self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
-        self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
-        self._desk.use(None, NO_MODEL)
 
     def _follow_model(self) -> None:
         """Search by meaning where the vectors of the index are those of the loaded model."""
@@ -374,21 +391,7 @@ class Engine:
         return await self._tenure.readers.run(lambda database, _: work(database))
 
     async def _measure(self) -> Measurement:
-        def measure(database: Database, vectors: VectorIndex) -> Measurement:
-            return Measurement(count(database), file_problems(database), 0, None, vectors.name)
-
-        if not self._keeper:
-            return await self._tenure.readers.run(measure)
-        pipeline = self._keeper.indexes.newest
-        measured = await pipeline.readers.run(measure)
-        waiting = pipeline.new_notes
-        return Measurement(
-            with_waiting(measured.coverage, waiting),
-            measured.problems,
-            pipeline.queued,
-            pipeline.last_reconcile,
-            measured.vector_engine,
-        )
+        return await measure(self._keeper, self._tenure.readers)
 
     def _report(self, error: DatabaseError) -> None:
         self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))

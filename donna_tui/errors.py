@@ -45,13 +45,21 @@ class Reason(StrEnum):
     MODEL_INVALID = "model_invalid"
     EMBEDDING_FAILED = "embedding_failed"
 
+    EGRESS_REFUSED = "egress_refused"
+    MODEL_CALL_FAILED = "model_call_failed"
+
     DATABASE_CORRUPT = "database_corrupt"
     DATABASE_LOCKED = "database_locked"
     DATABASE_NEWER = "database_newer"
     DISK_FULL = "disk_full"
     IO_ERROR = "io_error"
 
+    CALENDAR_FAILED = "calendar_failed"
+
     WATCHER_DEGRADED = "watcher_degraded"
+    TEMPLATE_ERROR = "template_error"
+    NOT_A_DRAFT = "not_a_draft"
+
     NO_TERMINAL = "no_terminal"
     USAGE = "usage"
     INTERNAL = "internal"
@@ -92,6 +100,10 @@ class DatabaseError(DonnaError):
 
 class ModelError(DonnaError):
     """The embedding model is absent, damaged or misbehaves."""
+
+
+class CalendarError(DonnaError):
+    """A calendar cannot be reached or read. The message names its host or file, never its whole address."""
 
 
 class SpaceError(DonnaError):

@@ -7,21 +7,22 @@ note text: paths, counts, codes and milliseconds only.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal
 
+from donna_tui.calendarevents import (
+    CalendarFetched,
+    MeetingEndDetected,
+    MeetingEndDispatchFailed,
+    MeetingEndPollerCancelled,
+    MeetingEndPollerCycleFailed,
+    MeetingEndPollerStarted,
+)
+from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.errors import Reason
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """Base of all events. `name` is the event's name in the log; `at` is Unix time in seconds."""
-
-    name: ClassVar[str] = "event"
-    at: float = field(default_factory=time.time)
+from donna_tui.eventbase import Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,6 +322,16 @@ EngineEvent = (
     | MemoryRemembered
     | MemoryIngestFailed
     | BackfillDone
+    | ModelCalled
+    | Autowritten
+    | AutowriteSkipped
+    | AutowriteFailed
+    | CalendarFetched
+    | MeetingEndDetected
+    | MeetingEndDispatchFailed
+    | MeetingEndPollerCancelled
+    | MeetingEndPollerCycleFailed
+    | MeetingEndPollerStarted
 )
 
 Listener = Callable[[EngineEvent], None]

@@ -78,7 +78,7 @@ class MemoryDesk(ConversationDesk):
         """Remember a text (`ingest` of seed 002); its memories, with their importance if the index has them in time."""
         told = Told(text, user_id, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
         cut = await self._cut()
-        facts = await self._book.change(lambda book: remember(book, told, cut, time.time()))
+        facts = await self.book.change(lambda book: remember(book, told, cut, time.time()))
         await self.parts.settle(patience)
         return tuple([await self._stored(fact) for fact in facts])
 
@@ -87,7 +87,7 @@ class MemoryDesk(ConversationDesk):
 
     async def log_correction(self, correction: Correction) -> bool:
         """Store a correction; False if it was stored before."""
-        return await self._book.change(lambda book: _add_correction(book, correction))
+        return await self.book.change(lambda book: _add_correction(book, correction))
 
     async def correct(
         self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
@@ -112,7 +112,7 @@ class MemoryDesk(ConversationDesk):
         await self.log_correction(correction)
         if identity.startswith("memory:"):
             cut = await self._cut()
-            await self._book.change(
+            await self.book.change(
                 lambda book: replace_fact(book, memory.source_id, original, corrected, cut, time.time())
             )
         return correction
@@ -127,24 +127,24 @@ class MemoryDesk(ConversationDesk):
         target = await self._target(identity)
         now = time.time()
         if not for_good:
-            return await self._book.change(lambda book: forget(book, target, now))
-        erased = await self._book.change(lambda book: forget_for_good(book, target, now))
-        await self._book.renew_backups()
+            return await self.book.change(lambda book: forget(book, target, now))
+        erased = await self.book.change(lambda book: forget_for_good(book, target, now))
+        await self.book.renew_backups()
         return erased
 
     async def bring_back(self, identity: str) -> bool:
         """Undo a `forget` that was not for good."""
         target = await self._target(identity)
-        return await self._book.change(lambda book: forget(book, target, None))
+        return await self.book.change(lambda book: forget(book, target, None))
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
         """Let a memory be recalled however unimportant it seems, or no longer."""
         target = await self._target(identity)
-        return await self._book.change(lambda book: pin(book, target, pinned=pinned))
+        return await self.book.change(lambda book: pin(book, target, pinned=pinned))
 
     async def _target(self, identity: str) -> Target:
         named: str | None = await self.parts.read(lambda index: id_of_passage(index, identity))
-        return await self._book.run(lambda book: find_target(book.database, named or identity))
+        return await self.book.run(lambda book: find_target(book.database, named or identity))
 
     # Recalling
 
@@ -197,7 +197,7 @@ class MemoryDesk(ConversationDesk):
         return self._recaller
 
     async def _preferences(self, user_id: str) -> list[Fact]:
-        return await self._book.run(lambda book: procedural(book.database, user_id))
+        return await self.book.run(lambda book: procedural(book.database, user_id))
 
 
 def _add_correction(book: Book, correction: Correction) -> bool:

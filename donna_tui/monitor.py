@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from donna_tui.events import (
@@ -25,7 +25,12 @@ from donna_tui.events import (
     ReconcileDone,
     WatcherStateChanged,
 )
+from donna_tui.index.database import Database
+from donna_tui.index.readers import Readers
+from donna_tui.index.vectors import VectorIndex
+from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.ledger import Ledger
+from donna_tui.ingest.progress import count, file_problems, with_waiting
 from donna_tui.status import Coverage, Problem, Status
 
 INTERVAL_SECONDS = 0.25
@@ -48,6 +53,24 @@ class Measurement:
     queued: int
     last_reconcile: float | None
     vector_engine: str
+
+
+async def measure(keeper: Keeper | None, readers: Readers) -> Measurement:
+    """Count in the newest index of a keeper; where another process keeps it, in the one that is read."""
+    if keeper is None:
+        return await readers.run(_counted)
+    pipeline = keeper.indexes.newest
+    counted = await pipeline.readers.run(_counted)
+    return replace(
+        counted,
+        coverage=with_waiting(counted.coverage, pipeline.new_notes),
+        queued=pipeline.queued,
+        last_reconcile=pipeline.last_reconcile,
+    )
+
+
+def _counted(database: Database, vectors: VectorIndex) -> Measurement:
+    return Measurement(count(database), file_problems(database), 0, None, vectors.name)
 
 
 class Monitor:

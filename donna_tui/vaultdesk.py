@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
 from donna_tui.config.models import MemoryConfig
+from donna_tui.drafting import DRAFT_KEY
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import EventHub, ProblemRaised, VaultWritten
 from donna_tui.index.database import Database
@@ -30,7 +31,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 ReadIndex = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 
-DRAFT_KEY = "donna_draft"
 LEFT_OUT = "your settings leave it out of the index (sources.vault.ignore_globs)"
 
 

@@ -8,18 +8,23 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from donna_tui.config.models import MemoryConfig
     from donna_tui.engine import Engine
+    from donna_tui.space import Space
 
 FOLDER = Path(__file__).resolve().parent
 PATIENCE_SECONDS = 120.0
+STAMP = "%Y%m%dT%H%M%SZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class Shot:
     """One picture: its name, the size of the terminal, the theme, what is typed first, and the keys after that.
 
     `with_history` begins a history in the demo vault and changes two notes first; `with_memories` remembers a morning's
-    talk.
+    talk; `with_meetings` follows a calendar in which a stand-up has just ended, and waits for its draft.
     """
 
     name: str
@@ -37,11 +42,21 @@ class Shot:
     keys: tuple[str, ...] = ()
     with_history: bool = False
     with_memories: bool = False
+    with_meetings: bool = False
 
 
 CHANGED = "Projects/gateway/decisions.md"
 TO_THE_NOTE = ("f", *"decisions", "enter", "j", "j")
 ASKED = ("slash", *("space" if char == " " else char for char in "redis failover drill"), "enter", "j")
+TO_THE_DRAFT = ("escape", "3", "enter", "j", "j", "j", "j")
+ENTRIES = (
+    ("Standup", -0.28, 0.25, ("Priya Raman", "Tomasz Okafor")),
+    ("1:1 with Ruth", 1.5, 0.5, ("Ruth Castellan",)),
+    ("Kestrel call", 3.0, 1.0, ("Jonas Feld", "Priya Raman")),
+    ("Roadmap planning", -20.0, 1.5, ("Ruth Castellan", "Leo Brandt")),
+)
+"""Meetings: title, when they begin and how long they last in hours from now, and who is invited."""
+
 TALK = (
     ("Noor", "We moved off Redis because the failover took 4.2 s, and p99 went from 40 ms to 2.3 s."),
     ("assistant", "The embedded store keeps the hot set in the process, so a Redis failover no longer matters."),
@@ -70,6 +85,12 @@ SHOTS = (
     Shot("vault-undo-120x36", (120, 36), keys=("escape", "2", "z"), with_history=True),
     Shot("memory-120x36", (120, 36), keys=("escape", "5", *ASKED), with_memories=True),
     Shot("memory-160x48", (160, 48), keys=("escape", "5", *ASKED), with_memories=True),
+    Shot("review-120x36", (120, 36), keys=TO_THE_DRAFT, with_meetings=True),
+    Shot("review-160x48", (160, 48), keys=TO_THE_DRAFT, with_meetings=True),
+    Shot("review-80x24", (80, 24), keys=("escape", "3"), with_meetings=True),
+    Shot("review-approve-120x36", (120, 36), keys=("escape", "3", "a"), with_meetings=True),
+    Shot("meetings-120x36", (120, 36), keys=("escape", "4", "j"), with_meetings=True),
+    Shot("meetings-160x48", (160, 48), keys=("escape", "4", "j"), with_meetings=True),
 )
 
 
@@ -84,7 +105,8 @@ async def take(shot: Shot, home: Path) -> None:
 
     paths = app_paths({"DONNA_HOME": str(home)}).make()
     session = session_for(space_at(make_demo(demo_folder(paths)), paths), paths)
-    engine = Engine(session.space, session.config, paths, what="the screenshots")
+    config = with_calendar(session.config, session.space, home) if shot.with_meetings else session.config
+    engine = Engine(session.space, config, paths, what="the screenshots")
     app = DonnaApp(lambda _: engine, theme=shot.theme, space_name=session.space.name)
     async with app.run_test(size=shot.size) as pilot:
         await until(lambda: indexed(engine))
@@ -92,9 +114,44 @@ async def take(shot: Shot, home: Path) -> None:
             await make_history(engine)
         if shot.with_memories and not await engine.memory.sessions():
             await make_memories(engine)
+        if shot.with_meetings:
+            await until_async(lambda: engine.drafts.drafts())
         await pilot.press(*[key_of(char) for char in shot.query], *shot.keys)
         await pilot.pause(1.0)
         app.save_screenshot(f"{shot.name}.svg", path=str(FOLDER))
+    shutil.rmtree(session.space.root)  # so that the next demo vault has the same name
+    shutil.rmtree(session.space.state)
+
+
+def with_calendar(config: MemoryConfig, space: Space, home: Path) -> MemoryConfig:
+    """Settings that follow a calendar of today, for a vault that has a history."""
+    from donna_tui.config.calendars import CalendarConfig
+    from donna_tui.vault.open import open_writer
+
+    open_writer(config, space).init_if_missing()
+    file = home / "work.ics"
+    file.write_text(calendar_of(datetime.now(UTC)), encoding="utf-8")
+    return config.model_copy(update={"calendars": (CalendarConfig(name="Work", kind="ics", path=file),)})
+
+
+def calendar_of(now: datetime) -> str:
+    """An iCalendar file of the meetings around now."""
+    lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Donna//Pictures//EN"]
+    for number, (title, begins, lasts, people) in enumerate(ENTRIES):
+        start = now + timedelta(hours=begins)
+        end = start + timedelta(hours=lasts)
+        lines += ["BEGIN:VEVENT", f"UID:{number}@example.invalid", f"DTSTAMP:{start:{STAMP}}", f"SUMMARY:{title}"]
+        lines += [f"DTSTART:{start:{STAMP}}", f"DTEND:{end:{STAMP}}"]
+        lines += [f'ATTENDEE;CN="{name}":mailto:{name.split()[0].lower()}@example.invalid' for name in people]
+        lines += ["END:VEVENT"]
+    return "\r\n".join([*lines, "END:VCALENDAR", ""])
+
+
+async def until_async(condition: Callable[[], Awaitable[object]]) -> None:
+    """Wait for something that has to be asked for."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not await condition():
+            await asyncio.sleep(0.2)
 
 
 async def make_history(engine: Engine) -> None:
@@ -107,8 +164,6 @@ async def make_history(engine: Engine) -> None:
 
 async def make_memories(engine: Engine) -> None:
     """What a morning's talk leaves behind, and two things that Donna was told."""
-    from datetime import UTC, datetime, timedelta
-
     now = datetime.now(UTC) - timedelta(hours=2)
     lines = [
         {

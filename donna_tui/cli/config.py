@@ -15,6 +15,7 @@ from donna_tui.cli.output import emit, emit_lines, fail, json_text, say
 from donna_tui.config.files import is_folder, space_file
 from donna_tui.config.load import LoadedConfig, load_config, packaged_file, user_file
 from donna_tui.config.origin import Origin
+from donna_tui.config.routes import models_file
 from donna_tui.config.schema import json_schema, value_of
 from donna_tui.errors import ConfigError, DonnaError, Reason, SpaceError
 from donna_tui.paths import app_paths, expanded
@@ -87,6 +88,7 @@ def _root_if_known(space: Path | None) -> Path | None:
 def _places(root: Path | None) -> Iterator[tuple[str, Path]]:
     yield "defaults", packaged_file()
     yield "your settings", user_file()
+    yield "your language models", models_file()
     if root is not None:
         yield "settings of the vault", space_file(root)
     folders = app_paths(os.environ)

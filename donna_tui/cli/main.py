@@ -7,7 +7,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from donna_tui.cli.calendar_verbs import meetings_app
 from donna_tui.cli.config import config_app
+from donna_tui.cli.draft_verbs import draft_app
 from donna_tui.cli.guard import guarded
 from donna_tui.cli.memory import memory_app
 from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
@@ -35,6 +37,8 @@ app = typer.Typer(
 app.add_typer(config_app, name="config")
 app.add_typer(vault_app)
 app.add_typer(memory_app)
+app.add_typer(draft_app, name="draft")
+app.add_typer(meetings_app, name="meetings")
 
 
 def _version(asked: bool) -> None:

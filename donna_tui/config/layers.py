@@ -53,7 +53,7 @@ def from_document(document: Document) -> Values:
 def from_environment(environ: Mapping[str, str]) -> Values:
     """The values that variables like `DONNA_RETRIEVAL__DEFAULT_K` set. Raises ConfigError.
 
-    Two underscores make a variable a setting: `DONNA_HOME` and its like are none.
+    Two underscores make a variable a setting, or the name of one that is in no block. `DONNA_HOME` is none.
     """
     values: Values = {}
     for variable, text in environ.items():
@@ -63,6 +63,8 @@ def from_environment(environ: Mapping[str, str]) -> Values:
         origin = Origin("environment", variable)
         if "__" in name:
             _add(values, *_single(name.lower().split("__"), text, origin))
+        elif isinstance(ROOT.names.get(name.lower()), Setting):
+            _add(values, *_single([name.lower()], text, origin))
         else:
             _refuse_single_underscore(name, origin)
     return values

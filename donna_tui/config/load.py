@@ -33,7 +33,10 @@ _PLAIN = {
     "bool_type": "must be true or false",
     "dict_type": "must be names, each with a list",
     "float_type": "must be a number",
+    "extra_forbidden": "is not a setting",
     "int_type": "must be a whole number",
+    "missing": "must be given",
+    "model_type": "must be a block of settings",
     "path_type": "must be a path",
     "string_type": "must be text",
     "tuple_type": "must be a list",
@@ -128,6 +131,8 @@ def _conflict(error: ErrorDetails, values: Values) -> ConfigError:
 
 
 def _problem(error: ErrorDetails) -> str:
+    if error["type"] == "secret":  # what was given must not be shown
+        return error["msg"]
     given = shown(error["input"])
     if error["type"] == "literal_error":
         choices = re.findall(r"'([^']*)'", error["ctx"]["expected"])

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, AliasChoices, Field, field_validator, model
 from pydantic_core import PydanticCustomError
 
 from donna_tui.config.blocks import Block, FromSpace, Glob, HomePath, Line, Number, Switch, TopFolder, Whole, related
+from donna_tui.config.calendars import Calendars
 from donna_tui.config.skills import SkillsConfig
 
 MODEL = "minilm-l6-v2"
@@ -209,6 +210,12 @@ class RecallConfig(Block):
     )
 
 
+class MetricsConfig(Block):
+    """Numbers for Prometheus, served to this machine only."""
+
+    port: Whole = Field(0, ge=0, le=65_535, description="The port at which they are served; 0 serves none.")
+
+
 class UiConfig(Block):
     """How the screens look and which keys do what."""
 
@@ -229,4 +236,9 @@ class MemoryConfig(Block):
     sources: SourcesConfig = Field(default_factory=SourcesConfig)
     recall: RecallConfig = Field(default_factory=RecallConfig)
     skills: SkillsConfig = Field(default_factory=SkillsConfig)
+    calendars: Calendars = Field(
+        (),
+        description="Calendars to follow: [{name: Work, kind: ics, path: ~/work.ics}]. Settings of one are below it.",
+    )
+    metrics: MetricsConfig = Field(default_factory=MetricsConfig)
     ui: UiConfig = Field(default_factory=UiConfig)

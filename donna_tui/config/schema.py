@@ -10,8 +10,9 @@ from typing import Any, Literal, get_args, get_origin
 import yaml
 from annotated_types import Ge, Le
 
+from donna_tui.config.blocks import Block
 from donna_tui.config.models import MemoryConfig
-from donna_tui.config.settings import ROOT, SETTINGS, Group, Setting
+from donna_tui.config.settings import ROOT, SETTINGS, Group, Setting, item_settings
 
 COMMENT_WIDTH = 100
 
@@ -19,6 +20,8 @@ _HEAD = (
     "Every setting of Donna, with its default. Copy what you want to change into a file of your own; "
     "`donna config path` says where. A variable such as DONNA_RETRIEVAL__DEFAULT_K=12 stands above any file."
 )
+
+_HEADINGS = ("| Setting | Default | Values | What it does | File in the vault |", "|---|---|---|---|---|")
 
 _KINDS = {int: "whole number", float: "number", bool: "true or false", tuple: "list", dict: "names with lists"}
 
@@ -33,6 +36,8 @@ def plain(value: object) -> Any:
     """A value of the configuration as plain data for JSON and YAML."""
     if isinstance(value, tuple):
         return [plain(item) for item in value]
+    if isinstance(value, Block):
+        return {name: plain(item) for name, item in value.model_dump(exclude_defaults=True).items()}
     if isinstance(value, dict):
         return {name: plain(item) for name, item in value.items()}
     return str(value) if isinstance(value, Path) else value
@@ -53,13 +58,18 @@ def default_file() -> str:
 
 def markdown_reference() -> str:
     """The reference page of all settings, as Markdown."""
-    return "\n".join(_section(group) for group in ROOT.members if isinstance(group, Group))
+    return "\n".join(_section(each) if isinstance(each, Group) else _list_section(each) for each in ROOT.members)
 
 
 def _section(group: Group) -> str:
-    head = ["| Setting | Default | Values | What it does | File in the vault |", "|---|---|---|---|---|"]
     rows = [_row(setting) for setting in SETTINGS.values() if setting.id.startswith(f"{group.id}.")]
-    return "\n".join([f"## {group.id}", "", _summary(group), "", *head, *rows, ""])
+    return "\n".join([f"## {group.id}", "", _summary(group), "", *_HEADINGS, *rows, ""])
+
+
+def _list_section(setting: Setting) -> str:
+    """A setting of its own is a list of blocks: the table has a row for it and one for each setting of an item."""
+    rows = [_row(setting), *(_row(each) for each in item_settings(setting))]
+    return "\n".join([f"## {setting.id}", "", setting.field.description or "", "", *_HEADINGS, *rows, ""])
 
 
 def _row(setting: Setting) -> str:
@@ -85,6 +95,8 @@ def _summary(group: Group) -> str:
 
 
 def _flow(setting: Setting) -> str:
+    if setting.field.is_required():
+        return "must be given"
     value = plain(setting.field.default)
     return yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("...\n").strip()
 
@@ -104,6 +116,7 @@ class _DefaultFile:
                 yield f"{indent}{_name(member)}:"
                 yield from self.lines(member, depth + 1)
             else:
+                yield from [] if depth else [""]
                 yield from self._comment(member.field.description or "", indent)
                 yield from _assignment(member, indent)
 
@@ -120,7 +133,7 @@ def _name(member: Group | Setting) -> str:
 
 def _assignment(setting: Setting, indent: str) -> Iterator[str]:
     value = plain(setting.field.default)
-    if not isinstance(value, list):
+    if not isinstance(value, list) or not value:
         yield f"{indent}{_name(setting)}: {_flow(setting)}"
         return
     yield f"{indent}{_name(setting)}:"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
@@ -86,6 +86,14 @@ def _member(identifier: str, field: FieldInfo, aliases: tuple[str, ...]) -> Sett
     if isinstance(kind, type) and issubclass(kind, Block):
         return _group(kind, identifier)
     return Setting(identifier, field, aliases)
+
+
+def item_settings(setting: Setting) -> list[Setting]:
+    """The settings of one item, if the setting is a list of blocks. They are not set one by one."""
+    model = next(iter(get_args(setting.field.annotation)), None)
+    if not isinstance(model, type) or not issubclass(model, Block):
+        return []
+    return [Setting(f"{setting.id}[].{name}", field, ()) for name, field in model.model_fields.items()]
 
 
 def _all_settings(group: Group) -> Iterator[Setting]:

@@ -27,11 +27,13 @@ Minute = Annotated[
     ),
 ]
 Weekday = Annotated[Whole, Field(ge=0, le=6, description="Day on which it runs: 0 is Monday, 6 is Sunday.")]
+OFF_AT_FIRST = "Whether it is written by itself at its hour; `donna draft new` writes one at any time."
+
 Limit = Annotated[Whole, Field(ge=0, le=200)]
 
 
 class Skill(Switch):
-    """What all skills share."""
+    """What all skills share. Those with an hour of their own begin once they are switched on."""
 
     autonomy_level: Literal["low", "medium", "high"] = Field(
         "medium", description="low writes to Inbox for review; medium and high write to the target folder."
@@ -65,6 +67,7 @@ class DailyReflectionLimits(Block):
 class DailyReflectionConfig(Skill):
     """A look back at the day, in Reflections."""
 
+    enabled: bool = Field(False, strict=True, description=OFF_AT_FIRST)
     hour: Hour = 21
     minute: Minute = 0
     context_limits: DailyReflectionLimits = Field(default_factory=DailyReflectionLimits)
@@ -80,6 +83,7 @@ class CommitmentLogLimits(Block):
 class CommitmentLogConfig(Skill):
     """The promises made in chats and tasks, in Commitments."""
 
+    enabled: bool = Field(False, strict=True, description=OFF_AT_FIRST)
     hour: Hour = 20
     minute: Minute = 30
     context_limits: CommitmentLogLimits = Field(default_factory=CommitmentLogLimits)
@@ -97,6 +101,7 @@ class WeeklyReviewLimits(Block):
 class WeeklyReviewConfig(Skill):
     """A look back at the week, in WeeklyReview."""
 
+    enabled: bool = Field(False, strict=True, description=OFF_AT_FIRST)
     day_of_week: Weekday = 6
     hour: Hour = 21
     minute: Minute = 0
@@ -115,6 +120,7 @@ class PersonProfileLimits(Block):
 class PersonProfileConfig(Skill):
     """A page for each person who is mentioned often, in People."""
 
+    enabled: bool = Field(False, strict=True, description=OFF_AT_FIRST)
     autonomy_level: Literal["low", "medium", "high"] = Field(
         "low", description="low writes to Inbox for review; medium and high write to the target folder."
     )

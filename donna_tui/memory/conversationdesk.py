@@ -45,15 +45,15 @@ class ConversationDesk:
 
     def __init__(self, parts: DeskParts) -> None:
         self.parts = parts
-        self._book = BookThread(parts.folder, parts.hub, parts.changed)
+        self.book = BookThread(parts.folder, parts.hub, parts.changed)
 
     async def sessions(self, user_id: str = ME) -> tuple[SessionRow, ...]:
         """The conversations, those that began first at the beginning."""
-        return await self._book.run(lambda book: tuple(list_sessions(book.database, user_id)))
+        return await self.book.run(lambda book: tuple(list_sessions(book.database, user_id)))
 
     async def say(self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False) -> None:
         """Store turns of a conversation that goes on; they become memories as their buffer is flushed."""
-        await self._book.change(lambda book: Recorder(book, user_id, sensitive).add(turns))
+        await self.book.change(lambda book: Recorder(book, user_id, sensitive).add(turns))
 
     async def import_chat(
         self,
@@ -67,28 +67,28 @@ class ConversationDesk:
 
         `user` takes only the turns of that person from a file with those of several.
         """
-        importing = await self._book.run(lambda book: Import(Recorder(book, sensitive=sensitive), user))
+        importing = await self.book.run(lambda book: Import(Recorder(book, sensitive=sensitive), user))
         steps = importing.run(path)
-        while (progress := await self._book.run(lambda _: next(steps, None))) is not None:
+        while (progress := await self.book.run(lambda _: next(steps, None))) is not None:
             on_progress(progress)
         self.parts.changed()
-        await self._book.back_up()
+        await self.book.back_up()
         return importing.report
 
     async def compress(self, user_id: str = ME) -> tuple[MemoryChunk, ...]:
         """Sum up the oldest sessions, if there are more than the configured number that are not; the summaries."""
         threshold = self.parts.config.recall.compression_threshold
         rules, cut = TurnRules(self.parts.config.sources.chat), await self._cut()
-        sessions = await self._book.run(lambda book: due(book.database, threshold, user_id))
+        sessions = await self.book.run(lambda book: due(book.database, threshold, user_id))
         facts = [
-            await self._book.change(lambda book, each=session: compress(book, each, rules, cut.counter, user_id))  # type: ignore[misc]
+            await self.book.change(lambda book, each=session: compress(book, each, rules, cut.counter, user_id))  # type: ignore[misc]
             for session in sessions
         ]
         return tuple(memory_of_fact(fact) for fact in facts)
 
     async def expand(self, session: str, user_id: str = ME) -> bool:
         """Take the summary of a session back. False if it has none."""
-        return await self._book.change(lambda book: expand(book, session, time.time(), user_id))
+        return await self.book.change(lambda book: expand(book, session, time.time(), user_id))
 
     async def settle(self, patience: float | None = None) -> bool:
         """Wait until the index has what is remembered; False if another process or some trouble holds that up."""
@@ -96,7 +96,7 @@ class ConversationDesk:
 
     async def close(self) -> None:
         """Back up what has changed if it is time, and close the memory."""
-        await self._book.close()
+        await self.book.close()
 
     async def _cut(self) -> Cut:
-        return await self._book.run(lambda _: self.parts.cut())
+        return await self.book.run(lambda _: self.parts.cut())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, Correction, MemoryType
@@ -93,6 +94,16 @@ def procedural(database: Database, user_id: str = ME) -> list[Fact]:
     return [_fact(row) for row in rows]
 
 
+def latest_corrections(database: Database, task_type: str, most: int, user_id: str = ME) -> list[Correction]:
+    """What was corrected last in a kind of task."""
+    rows = database.rows(
+        f"SELECT {_CORRECTION} FROM corrections WHERE user_id = ? AND task_type = ? AND forgotten_at IS NULL"  # noqa: S608
+        " ORDER BY created_at DESC, id LIMIT ?",
+        (user_id, task_type, most),
+    )
+    return [_correction(row) for row in rows]
+
+
 def add_correction(book: Book, correction: Correction) -> bool:
     """Within a transaction: store a correction; False if it is there already, for logging it twice is one."""
     if book.database.value("SELECT 1 FROM corrections WHERE id = ?", (correction.id,)):
@@ -115,9 +126,11 @@ def read_correction(database: Database, identity: str) -> Correction | None:
         f"SELECT {_CORRECTION} FROM corrections WHERE id = ? AND forgotten_at IS NULL",  # noqa: S608
         (identity,),
     )
-    if not rows:
-        return None
-    values = dict(zip(_CORRECTION.split(", "), rows[0], strict=True))
+    return _correction(rows[0]) if rows else None
+
+
+def _correction(row: Sequence[object]) -> Correction:
+    values: dict[str, Any] = dict(zip(_CORRECTION.split(", "), row, strict=True))
     flags = {name: bool(values[name]) for name in ("sensitive", "pinned")}
     return Correction(**{**values, **flags})
 

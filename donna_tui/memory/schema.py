@@ -80,5 +80,77 @@ CREATE TABLE changes (
 );
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_base", BASE),)
+DRAFTS = """
+CREATE TABLE calendar_mirror (
+    event_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    calendar_id TEXT NOT NULL,
+    series_id TEXT NOT NULL DEFAULT '',
+    summary TEXT NOT NULL,
+    start_time REAL NOT NULL,
+    end_time REAL NOT NULL,
+    day TEXT NOT NULL,
+    all_day INTEGER NOT NULL DEFAULT 0,
+    location TEXT NOT NULL DEFAULT '',
+    description TEXT NOT NULL DEFAULT '',
+    attendees TEXT,
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (user_id, calendar_id, event_id)
+) WITHOUT ROWID;
+CREATE INDEX ix_mirror_end ON calendar_mirror (user_id, end_time);
+CREATE INDEX ix_mirror_start ON calendar_mirror (user_id, start_time);
+
+CREATE TABLE calendars (
+    user_id TEXT NOT NULL,
+    calendar_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    fetched_at REAL,
+    problem TEXT NOT NULL DEFAULT '',
+    watermark REAL,
+    token TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (user_id, calendar_id)
+) WITHOUT ROWID;
+
+CREATE TABLE drafts (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    skill TEXT NOT NULL,
+    key TEXT NOT NULL,
+    title TEXT NOT NULL,
+    state TEXT NOT NULL,
+    target TEXT NOT NULL,
+    path TEXT NOT NULL DEFAULT '',
+    original TEXT NOT NULL DEFAULT '',
+    answer TEXT NOT NULL DEFAULT '',
+    evidence TEXT NOT NULL DEFAULT '',
+    drafter TEXT NOT NULL DEFAULT '',
+    cost REAL NOT NULL DEFAULT 0,
+    sensitive INTEGER NOT NULL DEFAULT 0,
+    created_at REAL NOT NULL,
+    decided_at REAL,
+    reason TEXT NOT NULL DEFAULT '',
+    detail TEXT NOT NULL DEFAULT '',
+    attempts INTEGER NOT NULL DEFAULT 0,
+    next_try REAL,
+    UNIQUE (user_id, skill, key)
+);
+CREATE INDEX ix_drafts_state ON drafts (user_id, state, created_at);
+
+CREATE TABLE model_calls (
+    id INTEGER PRIMARY KEY,
+    at REAL NOT NULL,
+    task_type TEXT NOT NULL,
+    alias TEXT NOT NULL,
+    model TEXT NOT NULL,
+    latency_ms REAL NOT NULL,
+    tokens_in INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL,
+    cost_usd REAL NOT NULL,
+    input_hash TEXT NOT NULL,
+    outcome TEXT NOT NULL
+);
+CREATE INDEX ix_model_calls_at ON model_calls (at);
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_base", BASE), ("0002_drafts", DRAFTS))
 """Ordered and append-only: a released migration never changes."""

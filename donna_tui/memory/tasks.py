@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import TaskSourceConfig
+from donna_tui.drafting import DRAFT_KEY
 from donna_tui.errors import DatabaseError, VaultReadError
 from donna_tui.events import EventHub, MemoryIngestFailed, TasksIngested
 from donna_tui.index.database import Database
@@ -88,9 +89,13 @@ class TaskSource:
         self._observe(lambda: self._keep_only(path, set()), path)
 
     def follow(self, note: VaultNote) -> int:
-        """Store the tasks of a note, drop those it no longer has; how many it has. Raises DatabaseError."""
+        """Store the tasks of a note, drop those it no longer has; how many it has. Raises DatabaseError.
+
+        The check boxes of a draft are none until somebody approves it: Donna would take her own words for tasks.
+        """
         started = time.perf_counter()
-        documents = [task_document(task, note, self._cut) for task in tasks_in(note.text)]
+        found = () if note.frontmatter.data.get(DRAFT_KEY) else tasks_in(note.text)
+        documents = [task_document(task, note, self._cut) for task in found]
         self._keep_only(note.path, {document.source_id for document, _ in documents})
         changed = sum(self._store_one(document, chunks) for document, chunks in documents)
         if changed:

@@ -17,13 +17,14 @@ from donna_tui.paths import AppPaths
 from donna_tui.space import Space
 from donna_tui.spacelock import SpaceLock
 from donna_tui.tools.finding import Finding
+from donna_tui.tools.models import examine_models
 from donna_tui.tools.promises import examine_promises
 from donna_tui.tools.status import keeper_of, model_at_hand, read_report
 
 
 def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -> list[Finding]:
     """All examinations that make sense; those of the vault and the index only where there is a space."""
-    findings = [*_installation(), _model(paths), _private(paths)]
+    findings = [*_installation(), _model(paths), *examine_models(), _private(paths)]
     if space is None or config is None:
         hint = "open one with donna ~/notes, or try donna demo"
         return [*findings, Finding("vault", "warn", "no vault is chosen yet", hint, Reason.NO_VAULT)]

@@ -12,6 +12,8 @@ Context = Literal[
     "search.input",
     "vault",
     "vault.input",
+    "review",
+    "meetings",
     "memory",
     "memory.input",
     "list",
@@ -20,7 +22,7 @@ Context = Literal[
     "conflict",
     "forget",
 ]
-Pane = Literal["search", "vault", "memory", "activity"]
+Pane = Literal["search", "vault", "review", "meetings", "memory", "activity"]
 
 ACTIVE_IN: dict[Context, str] = {
     "global": "everywhere",
@@ -28,6 +30,8 @@ ACTIVE_IN: dict[Context, str] = {
     "search.input": "Search, while typing",
     "vault": "Vault",
     "vault.input": "Vault, while typing",
+    "review": "Review",
+    "meetings": "Meetings",
     "memory": "Memory",
     "memory.input": "Memory, while typing",
     "list": "lists",
@@ -65,6 +69,18 @@ class ActionState:
     no_bring_back: str = ""
     no_prompt: str = ""
     filtered: bool = False
+    draft: bool = False
+    to_approve: bool = False
+    no_approve: str = ""
+    no_hunk: str = ""
+    no_edit: str = ""
+    no_edit_here: str = ""
+    no_reject: str = ""
+    no_again: str = ""
+    meeting: bool = False
+    no_note: str = ""
+    no_draft_now: str = ""
+    calendar: bool = False
 
 
 Objection = Callable[[ActionState], str]

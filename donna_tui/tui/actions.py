@@ -17,6 +17,7 @@ from donna_tui.tui.action import (
     needs_retryable,
     needs_space,
 )
+from donna_tui.tui.draft_actions import MEETINGS, REVIEW
 from donna_tui.tui.memory_actions import FORGET, MEMORY
 from donna_tui.tui.vault_actions import CONFLICT, PLAN, VAULT
 
@@ -198,7 +199,14 @@ _ACTIVITY = (
 _LISTS = (
     Action(id="list.down", title="down", help="Next row.", group="list", context="list", keys=("j", "down")),
     Action(id="list.up", title="up", help="Previous row.", group="list", context="list", keys=("k", "up")),
-    Action(id="list.first", title="first", help="First row.", group="list", context="list", keys=("g", "home")),
+    Action(
+        id="list.first",
+        title="first",
+        help="First row; in Review g composes anew, and home goes there.",
+        group="list",
+        context="list",
+        keys=("g", "home"),
+    ),
     Action(id="list.last", title="last", help="Last row.", group="list", context="list", keys=("G", "end")),
     Action(
         id="list.page-down", title="page down", help="A page down.", group="list", context="list", keys=("pagedown",)
@@ -218,6 +226,8 @@ _VIEWS = (
     ),
     Action(id="view.search", title="Search", help="Go to the Search screen.", group="view", keys=("1",)),
     Action(id="view.vault", title="Vault", help="Go to the Vault screen.", group="view", keys=("2",)),
+    Action(id="view.review", title="Review", help="Go to the Review screen.", group="view", keys=("3",)),
+    Action(id="view.meetings", title="Meetings", help="Go to the Meetings screen.", group="view", keys=("4",)),
     Action(id="view.memory", title="Memory", help="Go to the Memory screen.", group="view", keys=("5",)),
     Action(id="view.activity", title="Activity", help="Go to the Activity screen.", group="view", keys=("6",)),
     Action(id="view.next", title="next part", help="Go to the next part of the screen.", group="view", keys=("tab",)),
@@ -263,9 +273,11 @@ _APP = (
     ),
 )
 
-_ALL = (*_SEARCH, *VAULT, *MEMORY, *_ACTIVITY, *PLAN, *CONFLICT, *FORGET, *_VIEWS, *_LISTS, *_APP)
+_ALL = (*_SEARCH, *VAULT, *REVIEW, *MEETINGS, *MEMORY, *_ACTIVITY, *PLAN, *CONFLICT, *FORGET, *_VIEWS, *_LISTS, *_APP)
 ACTIONS: dict[str, Action] = {action.id: action for action in _ALL}
 
+TAKES_FROM: dict[str, str] = {"review.regenerate": "list.first"}
+"""Actions of a screen that keep a key which both they and an action for lists have by default."""
 
 _INSIDE: dict[Pane, tuple[Context, Context]] = {
     "search": ("search", "search.input"),
@@ -281,7 +293,7 @@ def actions_in(*contexts: Context) -> Iterable[Action]:
 
 def active_contexts(state: ActionState) -> tuple[Context, ...]:
     """The contexts whose keys reach an action now, nearest first."""
-    if state.pane == "activity":
-        return ("activity", "list", "global")
+    if state.pane in ("activity", "review", "meetings"):
+        return (state.pane, "list", "global")
     inside, typing = _INSIDE[state.pane]
     return (typing, inside, "global") if state.typing else (inside, "list", "global")

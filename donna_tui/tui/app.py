@@ -26,7 +26,7 @@ MakeBackend = Callable[[VaultChoice | None], Backend]
 It gets what the first-run screen gave, or None if the space was settled before. It may raise DonnaError.
 """
 
-_STYLES = ("base", "search", "vault", "memory", "memory", "activity", "first_run")
+_STYLES = ("base", "search", "vault", "review", "meetings", "memory", "activity", "first_run")
 
 
 class DonnaApp(App[None], inherit_bindings=False):

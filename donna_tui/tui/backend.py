@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from donna_tui.drafting import CalendarRow, Draft, DraftRow, MeetingRow, Preview
 from donna_tui.events import Listener
 from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
@@ -152,6 +153,46 @@ class MemoryBackend(Protocol):
         """The `<memory>` block of a recall."""
 
 
+class DraftBackend(Protocol):
+    """What the Review and Meetings screens need. Every method raises only `DonnaError`."""
+
+    async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
+        """What waits or has failed, the newest first; with `everything` also what was decided, at most 200 of it."""
+
+    async def draft(self, identity: str) -> Draft:
+        """A draft with its text as it is on disk now and the passages that it rests on."""
+
+    async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset()) -> Plan:
+        """What approving a draft would do, without the hunks of these numbers. It can be carried out by `approve`."""
+
+    async def approve(self, identity: str, plan: Plan) -> Outcome:
+        """Carry out an approval that was looked at. What the person changed is remembered as a correction."""
+
+    async def plan_rejection(self, identity: str) -> Plan:
+        """What rejecting a draft would do: its note goes, and none is written for this occasion again."""
+
+    async def reject(self, identity: str, plan: Plan) -> Outcome:
+        """Carry out a rejection that was looked at."""
+
+    async def regenerate(self, identity: str) -> DraftRow:
+        """Compose a draft anew from what is known now, in the place of the old text; also tries a failed one again."""
+
+    async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
+        """The meetings that begin between two Unix times, in order, with the state of their notes."""
+
+    async def preview(self, event_id: str) -> Preview:
+        """The note of a meeting as it would be written now. Nothing is written, and no model is asked."""
+
+    async def write_now(self, event_id: str) -> DraftRow:
+        """Write the draft of a meeting now, whether or not it has ended."""
+
+    async def calendars(self) -> tuple[CalendarRow, ...]:
+        """The calendars that are followed."""
+
+    async def refresh(self) -> None:
+        """Read all calendars now."""
+
+
 class Backend(Protocol):
     """The engine as the screens see it. Every method raises only `DonnaError`."""
 
@@ -162,6 +203,10 @@ class Backend(Protocol):
     @property
     def memory(self) -> MemoryBackend:
         """Where memories are listed, recalled and forgotten. The first time it takes a moment."""
+
+    @property
+    def drafts(self) -> DraftBackend:
+        """Where drafts wait and meetings are listed. The first time it takes a moment."""
 
     async def start(self) -> None: ...
     async def stop(self) -> None: ...

@@ -10,6 +10,7 @@ from donna_tui.text.numbers import plural as plural
 
 _MINUTE = 60
 _HOUR = 3600
+_DAY = 24 * _HOUR
 _UNITS = ("kB", "MB", "GB", "TB")
 
 
@@ -79,6 +80,18 @@ def moment(at: float) -> str:
 def day(at: float) -> str:
     """The local day of a Unix time, with its year: `8 May 2023`; empty where it is not known."""
     return _local(at, "%d %b %Y").lstrip("0") if at else ""
+
+
+def age(at: float, now: float) -> str:
+    """How long ago a Unix time is, no more exact than one needs: `now`, `5 min`, `3 h`, `2 d`, and then its day."""
+    seconds = now - at
+    if seconds < _MINUTE:
+        return "now"
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE:.0f} min"
+    if seconds < _DAY:
+        return f"{seconds // _HOUR:.0f} h"
+    return f"{seconds // _DAY:.0f} d" if seconds < 7 * _DAY else _local(at, "%d %b").lstrip("0")
 
 
 def shorten_path(path: str, cells: int) -> str:

@@ -14,7 +14,7 @@ import yaml
 from donna_tui.errors import ConfigError, Reason
 from donna_tui.resources import resource
 from donna_tui.tui.action import Context
-from donna_tui.tui.actions import ACTIONS
+from donna_tui.tui.actions import ACTIONS, TAKES_FROM
 from donna_tui.tui.keysheet import DEFAULT_KEYS, Keys, is_printable, key_name
 
 FaultName = Literal["unknown_action", "no_key", "unknown_key", "unsendable_key", "stolen_key", "key_while_typing"]
@@ -23,15 +23,31 @@ PRESETS = ("default", "vim", "emacs")
 
 _OVERLAPS: dict[Context, frozenset[Context]] = {
     "global": frozenset(
-        ("global", "search", "search.input", "vault", "vault.input", "memory", "memory.input", "list", "activity")
+        (
+            "global",
+            "search",
+            "search.input",
+            "vault",
+            "vault.input",
+            "review",
+            "meetings",
+            "memory",
+            "memory.input",
+            "list",
+            "activity",
+        )
     ),
     "search": frozenset(("global", "search", "search.input", "list")),
     "search.input": frozenset(("global", "search", "search.input")),
     "vault": frozenset(("global", "vault", "vault.input", "list")),
     "vault.input": frozenset(("global", "vault", "vault.input")),
+    "review": frozenset(("global", "review", "list")),
+    "meetings": frozenset(("global", "meetings", "list")),
     "memory": frozenset(("global", "memory", "memory.input", "list")),
     "memory.input": frozenset(("global", "memory", "memory.input")),
-    "list": frozenset(("global", "search", "vault", "memory", "list", "activity", "plan", "conflict")),
+    "list": frozenset(
+        ("global", "search", "vault", "review", "meetings", "memory", "list", "activity", "plan", "conflict")
+    ),
     "activity": frozenset(("global", "list", "activity")),
     "plan": frozenset(("list", "plan", "conflict")),
     "conflict": frozenset(("list", "plan", "conflict")),
@@ -177,7 +193,7 @@ def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[KeyFault]:
     names = sorted(keys, key=lambda name: name not in changed)
     for index, name in enumerate(names):
         for other in names[index + 1 :]:
-            if ACTIONS[other].context not in _OVERLAPS[ACTIONS[name].context]:
+            if ACTIONS[other].context not in _OVERLAPS[ACTIONS[name].context] or _gives_way(name, other):
                 continue
             for key in sorted(set(keys[name]) & set(keys[other])):
                 message = f"{key_name(key)} for {name} is taken from {other}, which works there too."
@@ -190,6 +206,11 @@ def check_taken(keys: Keys) -> Iterator[str]:
         owners = [_TAKEN_BY.get(key) for key in own]
         if own and all(owners):
             yield f"{name} has only {' '.join(own)}, which {owners[0]} may keep for itself; give it a second key."
+
+
+def _gives_way(name: str, other: str) -> bool:
+    """Whether one of two actions leaves a key that both have to the other, so that neither steals it."""
+    return TAKES_FROM.get(name) == other or TAKES_FROM.get(other) == name
 
 
 def _is_sendable(key: str) -> bool:

@@ -34,3 +34,19 @@ class StatusChanged(EngineMessage):
 
 class ActionsChanged(Message):
     """A pane tells the main screen that other actions may be possible now, so that the footer is drawn again."""
+
+
+class OpenDraft(Message):
+    """Somebody wants to review the draft of this id."""
+
+    def __init__(self, identity: str) -> None:
+        super().__init__()
+        self.identity = identity
+
+
+class OpenNote(Message):
+    """Somebody wants to see the note at this path in the Vault."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.wording import reason_title
+from donna_tui.tui.sentences import reason_title
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from donna_tui.events import ModelPhase
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Latency, Status
 from donna_tui.tui.humanize import clock, count, estimate, milliseconds, percent, plural, size
-from donna_tui.tui.wording import WATCHER, Tone, reason_words
+from donna_tui.tui.sentences import Tone, reason_words
+from donna_tui.tui.wording import WATCHER
 
 _RECENT = 5
 

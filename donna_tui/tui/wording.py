@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
-from donna_tui.errors import Reason
+from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.events import (
     BackfillDone,
     ChatIngested,
@@ -39,85 +37,10 @@ from donna_tui.events import (
     WatchHint,
 )
 from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.calendar_wording import DESCRIBE_CALENDARS
 from donna_tui.tui.humanize import clock, milliseconds, plural
+from donna_tui.tui.sentences import Kind, Sentence, Tone, joined, reason_words
 
-
-class Kind(StrEnum):
-    """What a person may want to see alone. The values are the words on screen."""
-
-    NOTES = "notes"
-    PROBLEMS = "problems"
-    SEARCHES = "searches"
-    ENGINE = "Donna"
-
-
-class Tone(StrEnum):
-    """How much a line asks for attention."""
-
-    GOOD = "good"
-    PLAIN = "plain"
-    QUIET = "quiet"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """One event in words, sanitised. `took` is how long it took, `stages` where that time went; all may be empty."""
-
-    kind: Kind
-    tone: Tone
-    what: str
-    path: str = ""
-    detail: str = ""
-    took: str = ""
-    stages: str = ""
-
-
-REASONS: dict[Reason, str] = {
-    Reason.PATH_ESCAPE: "leads out of the vault",
-    Reason.NOT_MARKDOWN: "not a Markdown file",
-    Reason.MISSING: "no longer there",
-    Reason.IGNORED: "ignored by your settings",
-    Reason.NOT_REGULAR: "not an ordinary file",
-    Reason.UNREADABLE: "cannot be read",
-    Reason.TOO_LARGE: "too large",
-    Reason.TOO_LONG: "name too long",
-    Reason.NOT_TEXT: "not text",
-    Reason.CONFLICT_COPY: "copy made by sync",
-    Reason.INVALID_FRONTMATTER: "properties cannot be read",
-    Reason.OUTSIDE_ALLOWLIST: "outside the folders that Donna may write to",
-    Reason.CONFLICT: "edited elsewhere",
-    Reason.SENSITIVE: "marked as sensitive",
-    Reason.ENCODING: "not written in UTF-8",
-    Reason.GIT_BUSY: "git is in the middle of something",
-    Reason.GIT_LOCKED: "git is locked",
-    Reason.GIT_FAILED: "git failed",
-    Reason.NO_REPOSITORY: "no history yet",
-    Reason.NOT_TRUSTED: "belongs to somebody else",
-    Reason.IGNORED_BY_GIT: "left out of the history",
-    Reason.NOTHING_TO_UNDO: "nothing to undo",
-    Reason.NOTHING_TO_REDO: "nothing to redo",
-    Reason.UNDO_CONFLICT: "changed since",
-    Reason.CONFIG_INVALID: "a setting is not valid",
-    Reason.KEYMAP_INVALID: "a key setting is not valid",
-    Reason.NO_VAULT: "no vault chosen",
-    Reason.ROOT_MISSING: "the vault's folder is missing",
-    Reason.MASS_DISAPPEARANCE: "many notes are gone",
-    Reason.BUSY: "another Donna is at work here",
-    Reason.MODEL_MISSING: "search by meaning is not installed",
-    Reason.MODEL_INVALID: "the model's files are damaged",
-    Reason.EMBEDDING_FAILED: "the model failed",
-    Reason.DATABASE_CORRUPT: "the index is damaged",
-    Reason.DATABASE_LOCKED: "the index is in use",
-    Reason.DATABASE_NEWER: "the index was made by a newer Donna",
-    Reason.DISK_FULL: "the disk is full",
-    Reason.IO_ERROR: "the disk gave an error",
-    Reason.WATCHER_DEGRADED: "changes are noticed late",
-    Reason.NO_TERMINAL: "no terminal",
-    Reason.USAGE: "not understood",
-    Reason.INTERNAL: "a fault in Donna",
-}
 MODES = {"hybrid": "by words and meaning", "semantic": "by meaning", "keyword": "by words"}
 _INDEXED = {
     "new": "New note",
@@ -159,20 +82,6 @@ WATCHER = {"native": "at once", "polling": "every few seconds", "off": "not watc
 _ATTENTION = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WARNING}
 
 
-def reason_words(code: str) -> str:
-    """A reason code in words; an unknown code is at least made readable."""
-    try:
-        return REASONS[Reason(code)]
-    except ValueError:
-        return clean_line(code).replace("_", " ")
-
-
-def reason_title(code: str) -> str:
-    """A reason code as the title of a problem."""
-    words = reason_words(code)
-    return words[:1].upper() + words[1:]
-
-
 def describe(event: EngineEvent) -> Sentence | None:
     """The event in words; None for what concerns only the machine, such as a flush of the queue."""
     return _DESCRIBE[type(event)](event)
@@ -191,7 +100,7 @@ def stage_times(stages: StageTimes) -> str:
 
 
 def _indexed(event: NoteIndexed) -> Sentence:
-    detail = _sentence(plural(event.chunks, "passage"), _after_saving(event.found_after_ms))
+    detail = joined(plural(event.chunks, "passage"), _after_saving(event.found_after_ms))
     what, path, stages = _INDEXED.get(event.why, "Read"), clean_line(event.path), event.stages
     took = milliseconds(stages.read + stages.chunk + stages.store + stages.embed)
     return Sentence(Kind.NOTES, Tone.PLAIN, what, path, detail, took, stage_times(stages))
@@ -200,7 +109,7 @@ def _indexed(event: NoteIndexed) -> Sentence:
 def _embedded(event: NoteEmbedded) -> Sentence:
     whole = event.computed + event.reused
     new = f"{event.computed:,} of {plural(whole, 'passage')} new" if event.reused else plural(whole, "new passage")
-    detail = _sentence(new, _after_saving(event.found_after_ms))
+    detail = joined(new, _after_saving(event.found_after_ms))
     took = milliseconds(event.latency_ms) if event.computed else ""
     path = clean_line(event.path)
     return Sentence(Kind.NOTES, Tone.GOOD, "Found by meaning", path, detail, took, f"embed {took}" if took else "")
@@ -227,7 +136,7 @@ def _failed(event: NoteFailed) -> Sentence:
 
 
 def _raised(event: ProblemRaised) -> Sentence:
-    detail = _sentence(clean_line(event.message) or reason_words(event.reason), clean_line(event.hint), mark=" ")
+    detail = joined(clean_line(event.message) or reason_words(event.reason), clean_line(event.hint), mark=" ")
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Problem", clean_line(event.path), detail)
 
 
@@ -239,7 +148,7 @@ def _written(event: VaultWritten) -> Sentence:
     more = plural(len(event.paths) - 1, "more note") if len(event.paths) > 1 else ""
     path = clean_line(event.paths[0]) if event.paths else ""
     what = _WRITTEN.get(event.kind, "Changed")
-    return Sentence(Kind.NOTES, Tone.GOOD, what, path, _sentence(f"by {clean_line(event.actor)}", more))
+    return Sentence(Kind.NOTES, Tone.GOOD, what, path, joined(f"by {clean_line(event.actor)}", more))
 
 
 def _searched(event: SearchDone) -> Sentence:
@@ -269,7 +178,7 @@ def _model(event: ModelStateChanged) -> Sentence:
 
 def _watcher(event: WatcherStateChanged) -> Sentence:
     tone = Tone.PLAIN if event.mode == "native" else Tone.WARNING
-    detail = _sentence(f"changes are noticed {WATCHER[event.mode]}" if event.mode != "off" else "", event.detail)
+    detail = joined(f"changes are noticed {WATCHER[event.mode]}" if event.mode != "off" else "", event.detail)
     return Sentence(Kind.ENGINE, tone, "Watching" if event.mode != "off" else "Not watching", "", clean_line(detail))
 
 
@@ -305,16 +214,40 @@ def _backfilled(event: BackfillDone) -> Sentence:
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Brought in anew", detail=detail, took=milliseconds(event.latency_ms))
 
 
+def _model_called(event: ModelCalled) -> Sentence:
+    detail = f"{clean_line(event.task_type).replace('_', ' ')} by {clean_line(event.model)}"
+    tokens, cost = plural(event.tokens_in + event.tokens_out, "token"), f"${event.cost_usd:.4f}"
+    if event.outcome == "ok":
+        detail = joined(detail, tokens, cost if event.cost_usd else "")
+        return Sentence(Kind.ENGINE, Tone.PLAIN, "Model asked", "", detail, milliseconds(event.latency_ms))
+    detail = joined(detail, reason_words(event.outcome), cost if event.cost_usd else "")
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "No answer", "", detail, milliseconds(event.latency_ms))
+
+
+def _autowritten(event: Autowritten) -> Sentence:
+    return Sentence(Kind.NOTES, Tone.GOOD, "Drafted", clean_line(event.path), _template(event.template))
+
+
+def _already_written(event: AutowriteSkipped) -> Sentence:
+    detail = f"{_template(event.template)}: already there"
+    return Sentence(Kind.NOTES, Tone.QUIET, "Not drafted", clean_line(event.path), detail)
+
+
+def _not_written(event: AutowriteFailed) -> Sentence:
+    detail = f"{_template(event.template)}: {reason_words(event.reason)}"
+    return Sentence(Kind.PROBLEMS, Tone.ERROR, "Not drafted", clean_line(event.path), detail)
+
+
+def _template(name: str) -> str:
+    return clean_line(name).replace("_", " ")
+
+
 def _machine_only(event: IngestBatch | IndexProgress) -> None:
     return None
 
 
 def _after_saving(milliseconds_after: float | None) -> str:
     return "" if milliseconds_after is None else f"{milliseconds(milliseconds_after)} after saving"
-
-
-def _sentence(*parts: str, mark: str = " · ") -> str:
-    return mark.join(part for part in parts if part)
 
 
 _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
@@ -341,5 +274,10 @@ _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     MemoryRemembered: _remembered,
     MemoryIngestFailed: _not_remembered,
     BackfillDone: _backfilled,
+    ModelCalled: _model_called,
+    Autowritten: _autowritten,
+    AutowriteSkipped: _already_written,
+    AutowriteFailed: _not_written,
     IndexProgress: _machine_only,
+    **DESCRIBE_CALENDARS,
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.helpers import EVAL_VAULT, Desk, index_once, new_desk
+from tests.engine.providers import FaultyModel, serve
 
 FOLDERS = ("Queries", "Editing", "Getting Started", "Scripting")
 
@@ -32,3 +33,13 @@ def vault(indexed: Desk, tmp_path: Path, model_cache: Path) -> Desk:
     shutil.copytree(indexed.root, desk.root, dirs_exist_ok=True)
     shutil.copytree(indexed.paths.space_state(indexed.root), desk.paths.space_state(desk.root))
     return desk
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings of whoever runs the tests, one time zone, and vectors that cost nothing."""
+    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    serve(monkeypatch, FaultyModel())

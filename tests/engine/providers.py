@@ -10,7 +10,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from donna_tui import engine
+from donna_tui import modelloader
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding.prepare import OnPhase
 from donna_tui.embedding.provider import Matrix, Vector
@@ -81,4 +81,4 @@ def serve(monkeypatch: pytest.MonkeyPatch, model: FaultyModel) -> None:
         on_phase(ModelPhase.READY, model.version_tag)
         return EmbeddingService(model)
 
-    monkeypatch.setattr(engine, "build_embedding_service", build)
+    monkeypatch.setattr(modelloader, "build_embedding_service", build)

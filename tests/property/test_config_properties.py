@@ -33,7 +33,16 @@ def bounds(field: FieldInfo) -> tuple[Any, Any]:
     return least, most
 
 
+calendars = st.lists(
+    words.map(lambda name: {"name": name, "kind": "ics", "path": f"/nowhere/{name}"}),
+    max_size=3,
+    unique_by=lambda calendar: calendar["name"],
+)
+
+
 def values_for(setting: Setting) -> st.SearchStrategy[Any]:
+    if setting.id == "calendars":
+        return calendars
     if setting.id == "sources.chat.index_roles":
         return st.lists(st.sampled_from(["user", "assistant", "system", "tool"]))
     if setting.id in ("vault.root", "embedding.provider"):
@@ -100,9 +109,10 @@ def test_a_slip_of_the_finger_is_refused_with_the_nearest_name(identifier: str, 
     block, _, name = identifier.rpartition(".")
     at = data.draw(st.integers(0, len(name) - 1))
     slip = data.draw(st.sampled_from([name[:at] + name[at + 1 :], name[:at] + "q" + name[at:]]))
+    wrong = f"{block}.{slip}" if block else slip
     with pytest.raises(ConfigError) as caught:
-        load_config(environ={"DONNA_HOME": "/nowhere"}, overrides={f"{block}.{slip}": 1})
-    assert f"{block}.{slip} is not a setting; did you mean {identifier}?" in caught.value.message
+        load_config(environ={"DONNA_HOME": "/nowhere"}, overrides={wrong: 1})
+    assert f"{wrong} is not a setting; did you mean {identifier}?" in caught.value.message
 
 
 def refusal(text: str) -> str:

@@ -12,7 +12,9 @@ from textual.pilot import Pilot
 from donna_tui.results import Hit, SearchOutcome, SearchRequest, Snippet
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.external import External
+from donna_tui.tui.panes.meetings import MeetingsPane
 from donna_tui.tui.panes.memory import MemoryPane
+from donna_tui.tui.panes.review import ReviewPane
 from donna_tui.tui.panes.search import SearchPane
 from donna_tui.tui.panes.vault import VaultPane
 from donna_tui.tui.screens.main import MainScreen
@@ -51,6 +53,16 @@ class Driver:
     def memory(self) -> MemoryPane:
         """The Memory screen."""
         return self.main.query_one(MemoryPane)
+
+    @property
+    def review(self) -> ReviewPane:
+        """The Review screen."""
+        return self.main.query_one(ReviewPane)
+
+    @property
+    def meetings(self) -> MeetingsPane:
+        """The Meetings screen."""
+        return self.main.query_one(MeetingsPane)
 
     async def remember(self) -> None:
         """Show the Memory screen, and wait until its list is read."""

@@ -16,6 +16,7 @@ from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
 from donna_tui.tui.backend import Passage
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
+from tests.tui.fake_drafts import FakeDrafts
 from tests.tui.fake_memory import FakeMemory
 from tests.tui.fake_vault import FakeVault
 
@@ -100,6 +101,7 @@ class FakeBackend:
         self.script = tuple(script)
         self.vault = vault or FakeVault()
         self.memory = FakeMemory(self._enter, list(memories))
+        self.drafts = FakeDrafts(self._enter, self.vault)
         self.gates = Gates()
         self.failures: dict[tuple[str, str], DonnaError] = {}
         self.calls: list[Call] = []

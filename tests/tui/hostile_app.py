@@ -10,13 +10,13 @@ from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.backend import KnownVault
 from donna_tui.tui.external import External
 from donna_tui.tui.first_run import FirstRun
-from tests.tui import hostile, scenarios
+from tests.tui import draft_scenarios, hostile
 from tests.tui.fake_backend import FakeBackend
 
 
 def backend() -> FakeBackend:
-    """The hostile vault; every retry fails with a hostile message."""
-    made = scenarios.hostile()
+    """The hostile vault; its drafts and meetings are hostile too, and every retry fails with a hostile message."""
+    made = draft_scenarios.hostile_backend()
     made.fail("retry", DonnaError(Reason.INTERNAL, hostile.EVERYTHING, hint=hostile.EVERYTHING))
     return made
 

@@ -119,7 +119,7 @@ def loading() -> FakeBackend:
     """The engine is still opening the space: `start` waits, searches wait, the model is being loaded."""
     backend = empty()
     backend.change(state="starting", model_phase=ModelPhase.LOADING, model="", watcher="off")
-    for method in ("start", "search", "passage", "vault_rows", "count"):
+    for method in ("start", "search", "passage", "vault_rows", "count", "drafts", "calendars"):
         backend.gates.hold(method)
     return backend
 
@@ -183,7 +183,7 @@ def error() -> FakeBackend:
         coverage=replace(AT_REST.coverage, vectors=0, chunks_embedded=0),
         problems=(VANISHED, locked, model, BROKEN_NOTE, UNREADABLE_NOTE),
     )
-    for method in ("search", "more_like", "passage", "count", "recall"):
+    for method in ("search", "more_like", "passage", "count", "recall", "drafts", "calendars"):
         backend.fail(method, DatabaseError(Reason.DATABASE_LOCKED, locked.message, hint=locked.hint))
     backend.fail("vault_rows", VaultReadError(Reason.ROOT_MISSING, "the folder of this vault is not there"))
     raised = (_raised(problem) for problem in backend.current.problems[:3])

@@ -11,7 +11,9 @@ from donna_tui.tui.action import ActionState
 from donna_tui.tui.actions import ACTIONS, active_contexts
 from donna_tui.tui.keysheet import DEFAULT_KEYS, is_printable, key_name, keys_markdown, keys_table
 from donna_tui.tui.panes.activity import ActivityPane
+from donna_tui.tui.panes.meetings import MeetingsPane
 from donna_tui.tui.panes.memory import MemoryPane
+from donna_tui.tui.panes.review import ReviewPane
 from donna_tui.tui.panes.search import SearchPane
 from donna_tui.tui.panes.vault import VaultPane
 from donna_tui.tui.screens.commands import key_choices, palette_choices
@@ -33,6 +35,8 @@ def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> Non
         "search.input": SearchPane,
         "vault": VaultPane,
         "vault.input": VaultPane,
+        "review": ReviewPane,
+        "meetings": MeetingsPane,
         "memory": MemoryPane,
         "memory.input": MemoryPane,
         "activity": ActivityPane,

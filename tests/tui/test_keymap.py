@@ -128,11 +128,11 @@ def test_a_preset_that_does_not_exist_names_the_nearest() -> None:
 
 
 async def test_a_remapped_key_works_and_the_old_one_does_not() -> None:
-    keymap = load_keymap("default", {"view.activity": ["f2"], "app.keys": ["u"]})
+    keymap = load_keymap("default", {"view.activity": ["f2"], "app.keys": ["U"]})
     async with driving(scenarios.normal(), keymap=keymap) as donna:
         await donna.press("escape", "6")
         assert donna.main.header.active == "search"
-        assert "u keys" in donna.screen_text()
+        assert "U keys" in donna.screen_text()
         await donna.press("f2")
         assert donna.main.header.active == "activity"
 

@@ -100,6 +100,31 @@ def test_nothing_in_a_hostile_memory_acts_on_the_memory_screen_or_in_its_windows
         assert_only_text(bytes(terminal.written))
 
 
+def test_nothing_in_a_hostile_draft_or_calendar_acts_on_their_screens_or_in_their_windows() -> None:
+    with donna() as terminal:
+        terminal.wait_for("problems")
+        terminal.press(b"\x1b", until="keys")
+        terminal.press(b"3", until="wait for you")
+        terminal.press(b"\r", until="DONNA-TITLE-TAKEN")
+        terminal.press(b"jjjjjjjjjj", until="DONNA-MODES")
+        terminal.press(b" d", until="new note")
+        terminal.press(b"d", until="DONNA-STYLE")
+        terminal.press(b"\rj", until=".md")
+        terminal.press(b"\x1b\x1b", until="meeting")
+        terminal.press(b"a", until="approve it")
+        terminal.press(b"\x1b", until="wait for you")
+        terminal.press(b"A", until="approve all of them")
+        terminal.press(b"\r", until="approved, a commit for each")
+        terminal.press(b"\r", until="failed")
+        terminal.press(b"4", until="this week")
+        terminal.press(b"jjjjjjjjjj", until="DONNA-REWRITTEN")
+        terminal.press(b"\t\x1b[6~", until="DONNA-LEFT-SCREEN")
+        terminal.press(b"\x1b", until="people")
+        terminal.press(b"n", until="The draft waits for you")
+        terminal.leave()
+        assert_only_text(bytes(terminal.written))
+
+
 def test_hostile_names_of_vaults_are_text_too() -> None:
     with donna("first_run") as terminal:
         terminal.wait_for("Or the folder")

@@ -178,10 +178,9 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.go_to(GARDEN)
         await donna.press("d")
-        await donna.until(lambda: diffed(donna) == [GARDEN], "the edit is shown")
-        text = donna.screen_text()
-        assert "You edited this outside; it is not in the history yet" in text
-        assert "+ The quince needs a stake." in text
+        await donna.until(lambda: "+ The quince needs a stake." in donna.screen_text(), "the edit is shown")
+        assert diffed(donna) == [GARDEN]
+        assert "You edited this outside; it is not in the history yet" in donna.screen_text()
         await donna.press("h")
         await donna.until(lambda: donna.vault.desk.history.entries, "the history is read")
         assert "now          you         edited outside, not in the history yet" in donna.screen_text()

@@ -9,6 +9,15 @@ from typing import get_args
 
 import pytest
 
+from donna_tui.calendarevents import (
+    CalendarFetched,
+    MeetingEndDetected,
+    MeetingEndDispatchFailed,
+    MeetingEndPollerCancelled,
+    MeetingEndPollerCycleFailed,
+    MeetingEndPollerStarted,
+)
+from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.errors import Reason
 from donna_tui.events import (
     EngineEvent,
@@ -25,6 +34,7 @@ from donna_tui.events import (
 )
 from donna_tui.status import Coverage, Latency
 from donna_tui.tui import humanize
+from donna_tui.tui.sentences import REASONS, Kind, Tone, reason_title, reason_words
 from donna_tui.tui.summary import (
     coverage_figures,
     doing,
@@ -35,7 +45,7 @@ from donna_tui.tui.summary import (
     since_start,
     speed_now,
 )
-from donna_tui.tui.wording import _DESCRIBE, REASONS, Kind, Tone, describe, reason_title, reason_words, stage_times
+from donna_tui.tui.wording import _DESCRIBE, describe, stage_times
 from tests.tui import hostile, scenarios
 from tests.tui.sample_vault import NOW
 from tests.tui.scenarios import AT_REST
@@ -62,7 +72,8 @@ def test_an_unknown_reason_is_made_readable_and_safe() -> None:
 
 
 def test_every_kind_of_event_is_in_words_or_left_to_the_machine() -> None:
-    told = {type(event): describe(event) for event in (*scenarios.morning(), *_events_for_machines())}
+    events = (*scenarios.morning(), *_drafting("meeting_note"), *_calendars("meeting_note"), *_events_for_machines())
+    told = {type(event): describe(event) for event in events}
     assert {kind for kind, sentence in told.items() if sentence is None} == {IndexProgress, IngestBatch, WatchHint}
     assert set(_DESCRIBE) == set(get_args(EngineEvent))
 
@@ -117,12 +128,33 @@ def test_a_search_that_found_nothing_says_so() -> None:
 
 
 def test_sentences_of_hostile_events_hold_nothing_that_a_terminal_obeys() -> None:
-    for event in scenarios.hostile().script:
+    for event in (*scenarios.hostile().script, *_drafting("\x1b]0;T\x07\nNOTE"), *_calendars("\x1b]0;T\x07\nNOTE")):
         sentence = describe(event)
         assert sentence is not None
         for text in (sentence.what, sentence.path, sentence.detail, sentence.took, sentence.stages):
             assert "\n" not in text
             assert not any(ord(char) < 0x20 or 0x7F <= ord(char) <= 0x9F for char in text)
+
+
+def test_a_model_call_says_what_it_was_for_and_what_it_cost() -> None:
+    call = ModelCalled(
+        task_type="draft_meeting_note",
+        alias="reasoner",
+        model="some-model",
+        outcome="ok",
+        latency_ms=1200,
+        tokens_in=900,
+        tokens_out=100,
+        cost_usd=0.0123,
+    )
+    answered = describe(call)
+    assert answered is not None
+    assert (answered.what, answered.took) == ("Model asked", "1.2 s")
+    assert answered.detail == "draft meeting note by some-model · 1,000 tokens · $0.0123"
+    failed = describe(replace(call, outcome="rate_limited", tokens_in=0, tokens_out=0, cost_usd=0.0))
+    assert failed is not None
+    assert (failed.kind, failed.what) == (Kind.PROBLEMS, "No answer")
+    assert failed.detail == "draft meeting note by some-model · rate limited"
 
 
 @pytest.mark.parametrize(
@@ -271,3 +303,33 @@ def _events_for_machines() -> tuple[EngineEvent, ...]:
         seconds_left=None,
     )
     return (progress, WatchHint(paths=1, rescan=False))
+
+
+def _calendars(text: str) -> tuple[EngineEvent, ...]:
+    return (
+        CalendarFetched(calendar=text, kind=text, meetings=2, new=1, changed=1, gone=1, problems=1, latency_ms=1.0),
+        CalendarFetched(calendar=text, kind=text, reason=text, latency_ms=1.0),
+        MeetingEndDetected(calendar=text, event_id=text),
+        MeetingEndDispatchFailed(calendar=text, event_id=text, reason=text),
+        MeetingEndPollerStarted(calendars=1),
+        MeetingEndPollerCancelled(),
+        MeetingEndPollerCycleFailed(reason=text),
+    )
+
+
+def _drafting(text: str) -> tuple[EngineEvent, ...]:
+    return (
+        Autowritten(template=text, path=text, key=text),
+        AutowriteSkipped(template=text, path=text, key=text),
+        AutowriteFailed(template=text, path=text, key=text, reason=text),
+        ModelCalled(
+            task_type=text,
+            alias=text,
+            model=text,
+            outcome=text,
+            latency_ms=1.0,
+            tokens_in=1,
+            tokens_out=1,
+            cost_usd=1.0,
+        ),
+    )

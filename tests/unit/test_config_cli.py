@@ -105,5 +105,7 @@ def test_schema_prints_a_json_schema() -> None:
         "sources",
         "recall",
         "skills",
+        "calendars",
+        "metrics",
         "ui",
     }

@@ -18,11 +18,29 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 TORCH = frozenset({"torch", "transformers", "sentence_transformers"})
 
 RUNS_PROGRAMS = {
+    "cli/draft.py": "the user's editor",
+    "drafts/renderer.py": "a template, in a process of its own with limits",
+    "calendar/ics.py": "what reads a calendar file, in a process of its own",
     "embedding/prepare.py": "the export of the model, in a process of its own",
     "vault/gitcommand.py": "git, with fixed arguments",
     "tui/outside.py": "the user's editor, Obsidian and the browser",
 }
 """The only modules that start programs, and which."""
+
+DOORS = {
+    "safety/egress.py": "the one door for outbound bytes",
+    "safety/body.py": "the body of an answer, for the door",
+    "llm/": "the models' own libraries, which get their client from the door",
+    "calendar/": "calendar servers, over a client from the door",
+}
+"""The only places that know a network library, and why."""
+
+NETWORK = (
+    "httpx2", "httpx", "httpcore", "httpcore2", "h11", "socket", "ssl", "http", "urllib", "urllib3", "requests",
+    "niquests", "aiohttp", "anyio", "websockets", "ftplib", "smtplib", "imaplib", "poplib", "telnetlib", "xmlrpc",
+    "socketserver", "openai", "anthropic", "caldav",
+)  # fmt: skip
+NO_NETWORK = frozenset({"urllib.parse", "http.HTTPStatus"})
 
 
 def name(module: Path) -> str:
@@ -96,6 +114,13 @@ def test_the_engine_is_imported_without_the_models_libraries(tmp_path: Path) -> 
     assert not loaded & {"onnxruntime", "textual", *TORCH}
 
 
+def test_the_libraries_of_models_are_loaded_only_to_ask_one(tmp_path: Path) -> None:
+    assert not loaded_after("import donna_tui.engine", tmp_path) & {"httpx2", "openai", "anthropic"}
+    loaded = loaded_after("import donna_tui.llm.router", tmp_path)
+    assert "httpx2" in loaded
+    assert not loaded & {"openai", "anthropic"}
+
+
 @pytest.mark.model
 def test_a_search_with_a_prepared_model_never_loads_torch(tmp_path: Path, model_cache: Path) -> None:
     (tmp_path / "home" / "cache").mkdir(parents=True)
@@ -126,10 +151,35 @@ def test_only_embedding_knows_the_models_libraries() -> None:
         assert {each.split("/")[0] for each in importers(library) - examined} <= {"embedding"}, library
 
 
-def test_nothing_talks_to_the_network() -> None:
-    for library in ("socket", "http", "urllib", "requests", "httpx", "aiohttp", "ssl", "ftplib", "smtplib"):
-        users = {each for each in importers(library) if any(one != "urllib.parse" for one in uses(each, library))}
-        assert users == set(), library
+def test_bytes_leave_by_one_door() -> None:
+    for library in NETWORK:
+        users = {each for each in importers(library) if not uses(each, library) <= NO_NETWORK}
+        assert {each for each in users if not each.startswith(tuple(DOORS))} == set(), library
+
+
+OPENING = frozenset({"AsyncClient", "Client", "AsyncHTTPTransport", "HTTPTransport", "Proxy", "getaddrinfo"})
+LIBRARY_CLIENTS = ("OpenAI", "AsyncOpenAI", "Anthropic", "AsyncAnthropic")
+LISTENING = frozenset({"start_server", "create_server", "start_unix_server", "open_connection", "create_connection"})
+
+
+LISTENERS = {
+    "tools/metrics_server.py": "answers on this machine, where it is switched on",
+    "calendar/google_consent.py": "waits for the browser on this machine, while somebody connects a calendar",
+}
+
+
+def test_only_the_door_opens_clients_and_few_listen() -> None:
+    for module in MODULES:
+        called = {ast.unparse(call.func).split(".")[-1] for call in calls(module)}
+        assert name(module) == "safety/egress.py" or not called & OPENING, name(module)
+        assert name(module) in LISTENERS or not called & LISTENING, name(module)
+
+
+def test_every_library_that_calls_out_is_given_the_client_of_the_door() -> None:
+    built = [call for module in MODULES for call in calls(module) if ast.unparse(call.func).endswith(LIBRARY_CLIENTS)]
+    assert built
+    for call in built:
+        assert "http_client" in {keyword.arg for keyword in call.keywords}, ast.unparse(call)
 
 
 def uses(module: str, library: str) -> set[str]:

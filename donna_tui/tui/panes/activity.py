@@ -21,6 +21,7 @@ from donna_tui.tui.bindings import bindings
 from donna_tui.tui.humanize import count
 from donna_tui.tui.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.tui.screens.detail import DetailScreen
+from donna_tui.tui.sentences import Tone
 from donna_tui.tui.summary import coverage_figures, engine_figures, latency_figures
 from donna_tui.tui.widgets.event_log import EventLog
 from donna_tui.tui.widgets.figure_table import FigureTable
@@ -28,7 +29,6 @@ from donna_tui.tui.widgets.log_filter import LogFilter
 from donna_tui.tui.widgets.overview import Overview
 from donna_tui.tui.widgets.problem_list import ProblemList
 from donna_tui.tui.widgets.section_tabs import SectionTabs
-from donna_tui.tui.wording import Tone
 
 ROOMY = (100, 24)
 """Cells and lines of the pane from which on all its parts are in sight at once."""

@@ -39,6 +39,11 @@ class NoteActions(Horizontal):
         self._drops = ""
 
     @property
+    def writing(self) -> Writing | None:
+        """How this vault is changed, once it is open."""
+        return self._writing
+
+    @property
     def unkept_edits(self) -> tuple[str, ...]:
         """The notes with an edit that leaving now would lose."""
         return tuple(sorted(self._writing.edits.unkept)) if self._writing is not None else ()

@@ -138,10 +138,15 @@ def note_of(outcome: SearchOutcome) -> str:
 
 def note_that_holds(hit: Hit) -> str:
     """The note that a hit stands in: that of a task too; empty for chats and the like."""
-    if hit.source_type == MemorySource.TASK:
-        return hit.path.rpartition("#")[0]
+    return note_at(hit.source_type, hit.path)
+
+
+def note_at(source_type: str, path: str) -> str:
+    """The note that something of a source stands in; empty if no note holds it."""
+    if source_type == MemorySource.TASK:
+        return path.rpartition("#")[0]
     beside = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
-    return "" if hit.source_type in beside else hit.path
+    return "" if source_type in beside else path
 
 
 def before_asking(status: Status | None) -> Words:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TypeVar
 
-from textual.screen import Screen
 from textual.widget import Widget
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
@@ -18,37 +15,31 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.text.threeway import Merge, merge_texts
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.editing import EditCopy
-from donna_tui.tui.humanize import moment, plural
+from donna_tui.tui.humanize import moment
 from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.origins import actor_name, done_by
 from donna_tui.tui.outside import Outside
-from donna_tui.tui.panes.vault_state import PLAN_TITLES, PLAN_VERBS, names_of
+from donna_tui.tui.panes.looking import Looking
+from donna_tui.tui.panes.vault_state import names_of
 from donna_tui.tui.panes.waiting_edits import WaitingEdits
 from donna_tui.tui.refusals import Refusal, refusal_of
 from donna_tui.tui.screens.ask_path import AskPath
 from donna_tui.tui.screens.conflict import ConflictScreen, Settle
 from donna_tui.tui.screens.edit import EditScreen
 from donna_tui.tui.screens.picker import Choice, Picker
-from donna_tui.tui.screens.plan import Answer, PlanScreen, Proposal
+from donna_tui.tui.screens.plan import Answer
 from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.screens.three_way import ThreeWayScreen
 from donna_tui.tui.templates import fill, templates_of
-from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Plan, etag_of
-
-T = TypeVar("T")
-
-_PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
-"""Reasons that may be gone in a moment, so that trying again is offered."""
+from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, etag_of
 
 
-class Writing:
+class Writing(Looking):
     """The ways to change a vault from a pane. Each must run in a worker; it answers with what was done, or None."""
 
     def __init__(self, pane: Widget, outside: Outside, keys: Keys, backend: Backend) -> None:
-        self._pane = pane
+        super().__init__(pane, keys, backend)
         self._outside = outside
-        self._keys = keys
-        self._backend = backend
         self.edits = WaitingEdits(backend)
 
     async def edit(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
@@ -196,62 +187,6 @@ class Writing:
         numbers = ("", *(f" {number}" for number in range(2, 1_000)))
         return next(name for number in numbers if (name := f"{stem} (my edit{number}){ending}") not in taken)
 
-    # Looking at a plan
-
-    async def _kept(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Plan, look, do; what is refused is said here."""
-        while True:
-            try:
-                return await self._planned(make, remarks)
-            except DonnaError as error:
-                if not await self._refused(error):
-                    return None
-
-    async def _planned(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Plan, look, do. Raises DonnaError."""
-        plan = await make()
-        if not plan.changes:
-            self._tell("Nothing would change.")
-            return None
-        answer = await self._look(plan, remarks)
-        return await self._carry_out(plan) if answer is Answer.DO else None
-
-    async def _carry_out(self, plan: Plan) -> Outcome | None:
-        """Do what was looked at; where there is no history yet, begin one if the user agrees. Raises DonnaError."""
-        try:
-            return await self._backend.notes.apply_plan(plan)
-        except DonnaError as error:
-            if error.reason is not Reason.NO_REPOSITORY:
-                raise
-            screen = RefusalScreen(refusal_of(error), self._keys, does="begin a history")
-        if not await self._ask(screen):
-            return None
-        await self._backend.notes.create_repository()
-        return await self._backend.notes.apply_plan(plan)
-
-    async def _look(
-        self,
-        plan: Plan,
-        remarks: tuple[str, ...] = (),
-        *,
-        leads: tuple[str, ...] = (),
-        steps: int = 0,
-        most_steps: int = 0,
-        can_discard: bool = False,
-    ) -> Answer | None:
-        proposal = Proposal(
-            title=_title(plan, steps),
-            does=PLAN_VERBS[plan.kind],
-            changes=plan.changes,
-            leads=leads,
-            remarks=(*remarks, *plan.remarks),
-            steps=steps,
-            most_steps=most_steps,
-            can_discard=can_discard,
-            comes_back=plan.kind is OperationKind.UNDO,
-        )
-        return await self._ask(PlanScreen(proposal, self._keys))
-
     # Undo and redo
 
     async def _look_back(self, kind: OperationKind, steps: int) -> tuple[Answer | None, Outcome | None]:
@@ -315,31 +250,9 @@ class Writing:
             await self._refused(error)
             return None
 
-    async def _refused(self, error: DonnaError) -> bool:
-        """Say why something was refused. True if it may go better now."""
-        does = "try again" if error.reason in _PASSING else ""
-        agreed = await self._ask(RefusalScreen(refusal_of(error), self._keys, does=does))
-        return bool(agreed)
-
-    async def _ask(self, screen: Screen[T | None]) -> T | None:
-        return await self._pane.app.push_screen_wait(screen)
-
     def _warn(self, error: DonnaError) -> None:
         said = f"Your edit is not kept on disk for now: {refusal_of(error).what}"
         self._pane.notify(said, severity="warning", timeout=8, markup=False)
-
-    def _tell(self, text: str) -> None:
-        self._pane.notify(text, timeout=3, markup=False)
-
-
-def _title(plan: Plan, steps: int) -> str:
-    if steps > 1:
-        return f"{PLAN_TITLES[plan.kind]} {plural(steps, 'change')}"
-    if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
-        return PLAN_TITLES[plan.kind]
-    is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
-    name = plan.paths[0] if plan.paths else ""
-    return f"{'New note' if is_new else PLAN_TITLES[plan.kind]} {clean_line(name)}"
 
 
 def _lead(operation: Operation) -> str:

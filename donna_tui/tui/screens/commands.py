@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from donna_tui.tui.action import Action, ActionState, Context
-from donna_tui.tui.actions import ACTIONS, active_contexts
+from donna_tui.tui.actions import ACTIONS, TAKES_FROM, active_contexts
 from donna_tui.tui.keysheet import Keys, key_name, key_names
 from donna_tui.tui.screens.picker import Choice, Picker
 from donna_tui.tui.themes import THEME_NAMES
@@ -13,7 +13,10 @@ from donna_tui.tui.themes import THEME_NAMES
 THEME = "theme:"
 _KEY_WIDTH = 12
 _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
-    ("Here", ("search.input", "search", "vault.input", "vault", "memory.input", "memory", "activity")),
+    (
+        "Here",
+        ("search.input", "search", "vault.input", "vault", "review", "meetings", "memory.input", "memory", "activity"),
+    ),
     ("Everywhere", ("global",)),
     ("Moving", ("list",)),
 )
@@ -57,8 +60,15 @@ def key_choices(state: ActionState, keys: Keys) -> Iterator[Choice[str]]:
     for section, contexts in _SECTIONS:
         for action in ACTIONS.values():
             if action.context in contexts and action.context in active:
-                mark = key_names(keys[action.id][:2])
+                mark = key_names(_keys_left(action, keys, active)[:2])
                 yield _choice(action, state, title=action.title, mark=mark, section=section)
+
+
+def _keys_left(action: Action, keys: Keys, active: tuple[Context, ...]) -> tuple[str, ...]:
+    """The keys of an action, without those that another one keeps here."""
+    takers = (name for name, loser in TAKES_FROM.items() if loser == action.id and ACTIONS[name].context in active)
+    taken = {key for name in takers for key in keys[name]}
+    return tuple(key for key in keys[action.id] if key not in taken)
 
 
 def _choice(action: Action, state: ActionState, *, title: str, mark: str, section: str = "") -> Choice[str]:

@@ -16,8 +16,8 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Problem
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.humanize import clock, moment
+from donna_tui.tui.sentences import reason_title
 from donna_tui.tui.widgets.event_ring import LogRow
-from donna_tui.tui.wording import reason_title
 
 Facts = tuple[tuple[str, str], ...]
 _LONGEST = 4_000

@@ -70,6 +70,50 @@ Every change is one step. `{vault.undo}` shows exactly what taking the last one 
 `{vault.redo}` does it again. What you edited yourself is never undone: if a note was changed since, Donna says so and
 shows what it left, what is there now and what would come back.
 """,
+    "review": """\
+What Donna has drafted and nobody has approved yet. Nothing becomes a note of yours before you say so.
+
+## The queue
+The newest first: a draft that **waits**, with the place that it goes to, or one that **failed**, with the reason and
+when it is tried again. `{review.everything}` lists also what was decided.
+
+## A draft
+`{review.open}` goes into it. The numbers at the end of a line are the passages that it rests on; they stand in the
+evidence, with the place that each is from. `{review.open}` once more goes there, and on a passage shows the section
+around it. A line without a number is the heading, or was taken from the calendar.
+
+`{review.hunk}` leaves the part under the cursor out of the note. `{review.diff}` shows the draft as the difference that
+it makes. `{review.edit}` edits it in your editor, `{review.edit-here}` on this screen.
+
+## Deciding
+The line below the draft says what approving does. `{review.approve}` shows that as a difference first; one key more
+does it, as one commit. `{review.approve-all}` does it for all that wait. `{review.reject}` takes the draft away, and
+none is written for that occasion again. `{review.regenerate}` composes it anew from what is known now. What you change
+in a draft is remembered as a correction.
+
+`{review.undo}` shows what taking the last change back would do: an approval too.
+""",
+    "meetings": """\
+What is in your calendars, and how far the note of each meeting is.
+
+## The list
+A week or a day: `{meetings.span}` changes between them, `{meetings.earlier}` and `{meetings.later}` go on,
+`{meetings.today}` comes back. Each meeting says how far its note is: **coming**, **now**, **due** when it is over and
+the draft is on the way, **drafted** while that waits for you, **written**, **rejected**, **failed** with the reason,
+**cancelled**; **ended** where no note was asked for.
+
+## The note
+At the right is what the note would say if it were written now, and the passages that it would rest on; or the draft,
+or the note itself. Nothing of it is on disk before it is drafted, and no model is asked for this.
+
+`{meetings.write}` writes the draft now, whether or not the meeting has ended. `{meetings.open}` goes to the draft in
+Review, or to the note in the Vault.
+
+## Calendars
+The last line says which calendars are followed and when they were read; a line above it what is wrong with one.
+`{meetings.refresh}` reads them now. `donna meetings import FILE` brings an .ics file in; others are named under
+`calendars:` in memory.yaml.
+""",
     "memory": """\
 What Donna remembers beside your notes, why, and what of it a language model would get for a question.
 

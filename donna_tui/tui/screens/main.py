@@ -24,11 +24,13 @@ from donna_tui.tui.bridge import EngineBridge
 from donna_tui.tui.humanize import plural
 from donna_tui.tui.keymap import Keymap
 from donna_tui.tui.keysheet import shown_key
-from donna_tui.tui.messages import ActionsChanged, StatusChanged
+from donna_tui.tui.messages import ActionsChanged, OpenDraft, OpenNote, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.activity import ActivityPane
+from donna_tui.tui.panes.meetings import MeetingsPane
 from donna_tui.tui.panes.memory import MemoryPane
 from donna_tui.tui.panes.pane import Pane
+from donna_tui.tui.panes.review import ReviewPane
 from donna_tui.tui.panes.search import SearchPane
 from donna_tui.tui.panes.vault import VaultPane
 from donna_tui.tui.screens.commands import THEME, KeyList, Palette
@@ -79,6 +81,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         with ContentSwitcher(initial="search", id="panes"):
             yield SearchPane(self._outside, self._keymap.keys)
             yield VaultPane(self._outside, self._keymap.keys)
+            yield ReviewPane(self._outside, self._keymap.keys)
+            yield MeetingsPane(self._outside, self._keymap.keys)
             yield MemoryPane(self._outside, self._keymap.keys)
             yield ActivityPane(id="activity")
         yield StatusStrip(id="strip")
@@ -103,6 +107,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._connected = True
         for pane in self._panes:
             cast(Pane, pane).connect(backend)
+        writing = self.query_one(VaultPane).writing
+        if writing is not None:
+            self.query_one(ReviewPane).write_with(writing)
         self.post_message(StatusChanged(backend.status()))
 
     def disconnect(self) -> None:
@@ -169,6 +176,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
         event.stop()
         self.refresh_footer()
 
+    def on_review_reading_counted(self, event: ReviewPane.Counted) -> None:
+        """So many drafts wait."""
+        event.stop()
+        self.header.tell_waiting("review", event.waiting)
+
+    def on_open_draft(self, event: OpenDraft) -> None:
+        """Go to a draft."""
+        event.stop()
+        self._show_pane("review")
+        self.query_one(ReviewPane).look(event.identity)
+
+    def on_open_note(self, event: OpenNote) -> None:
+        """Go to a note."""
+        event.stop()
+        self._show_pane("vault")
+        self.query_one(VaultPane).look(event.path)
+
     def on_descendant_focus(self) -> None:
         """Other keys work where the focus is now."""
         self.refresh_footer()
@@ -192,6 +216,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_view_vault(self) -> None:
         """Show the Vault screen."""
         self._show_pane("vault")
+
+    def action_view_review(self) -> None:
+        """Show the Review screen."""
+        self._show_pane("review")
+
+    def action_view_meetings(self) -> None:
+        """Show the Meetings screen."""
+        self._show_pane("meetings")
 
     def action_view_memory(self) -> None:
         """Show the Memory screen."""

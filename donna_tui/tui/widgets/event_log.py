@@ -15,10 +15,11 @@ from textual.style import Style
 from donna_tui.events import EngineEvent
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.humanize import count
+from donna_tui.tui.sentences import Kind, Tone
 from donna_tui.tui.widgets.event_ring import EventRing, LogRow
 from donna_tui.tui.widgets.event_row import row_content
 from donna_tui.tui.widgets.strips import content_strip
-from donna_tui.tui.wording import Kind, Tone, describe, not_listed
+from donna_tui.tui.wording import describe, not_listed
 
 _MARGIN = 1
 """Cells between a row and the scroll bar."""

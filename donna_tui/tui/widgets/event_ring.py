@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass, replace
 
-from donna_tui.tui.wording import Kind, Sentence
+from donna_tui.tui.sentences import Kind, Sentence
 
 KEPT_ROWS = 2_000
 _TYPING_SECONDS = 3.0

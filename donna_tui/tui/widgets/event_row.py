@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from donna_tui.tui.humanize import clock, shorten_path
+from donna_tui.tui.sentences import Sentence, Tone
 from donna_tui.tui.widgets.event_ring import LogRow
-from donna_tui.tui.wording import Sentence, Tone
 
 _TIME = 8
 _WHAT = 16

@@ -9,8 +9,8 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from donna_tui.tui.humanize import shorten_path
+from donna_tui.tui.sentences import Tone
 from donna_tui.tui.summary import Figure
-from donna_tui.tui.wording import Tone
 
 _GAP = 2
 

@@ -17,14 +17,25 @@ from donna_tui.tui.keysheet import Keys, shown_key
 PANES: dict[Pane, str] = {
     "search": "view.search",
     "vault": "view.vault",
+    "review": "view.review",
+    "meetings": "view.meetings",
     "memory": "view.memory",
     "activity": "view.activity",
 }
 """The screens there are, and the action that goes to each."""
 
 
+_LEAST_FOR_NAMES = 78
+"""Cells below which only the screen in sight has a name."""
+
+_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+
+
 class Tab(Static):
-    """One screen's key and name."""
+    """One screen's key and name, and how much waits there."""
+
+    waiting: reactive[int] = reactive(0, layout=True)
+    is_short: reactive[bool] = reactive(False, layout=True)
 
     def __init__(self, pane: Pane, key: str) -> None:
         super().__init__(id=f"tab-{pane}", classes="tab")
@@ -32,7 +43,8 @@ class Tab(Static):
         self._key = key
 
     def render(self) -> Content:
-        return Content.assemble((self._key, "$text-disabled"), f" {ACTIONS[PANES[self.pane]].title}")
+        name = "" if self.is_short and not self.has_class("-active") else f" {ACTIONS[PANES[self.pane]].title}"
+        return Content.assemble((self._key, "$text-disabled"), name, (counted(self.waiting), "$text-accent"))
 
     def on_click(self) -> None:
         """Go to the screen."""
@@ -71,6 +83,23 @@ class HeaderBar(Horizontal):
     def watch_active(self, active: Pane) -> None:
         for tab in self.query(Tab):
             tab.set_class(tab.pane == active, "-active")
+            tab.refresh(layout=True)
+
+    def on_resize(self) -> None:
+        """Where there is little room, only the screen in sight is named."""
+        for tab in self.query(Tab):
+            tab.is_short = self.size.width < _LEAST_FOR_NAMES
+
+    def tell_waiting(self, pane: Pane, waiting: int) -> None:
+        """Show how much waits on a screen."""
+        self.query_one(f"#tab-{pane}", Tab).waiting = waiting
 
     def _space_name(self) -> Content:
         return Content(f"─ {clean_line(self._space)}" if self._space else "")
+
+
+def counted(number: int) -> str:
+    """A number behind a name: ` ③`; nothing for zero."""
+    if number <= 0:
+        return ""
+    return f" {_CIRCLED[number - 1]}" if number <= len(_CIRCLED) else f" ({number})"

@@ -15,8 +15,8 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from donna_tui.tui.sentences import Kind
 from donna_tui.tui.widgets.line_input import LineInput
-from donna_tui.tui.wording import Kind
 
 KINDS: tuple[Kind | None, ...] = (None, *Kind)
 _GAP = 2

@@ -78,13 +78,16 @@ class Block:
         )
 
 
-def markdown_blocks(text: str) -> Iterator[Block]:
-    """The blocks of a section, without the marks of Markdown. Spans carry names of styles."""
+def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
+    """The blocks of a section, without the marks of Markdown. Spans carry names of styles.
+
+    Unless told otherwise, lines of prose that an editor broke for their length are joined.
+    """
     fence = ""
     block: Block | None = None
     before = ""
     for number, line in enumerate(_file_lines(text[:MOST_CHARACTERS])):
-        if block is not None and not fence and _goes_on(before, line):
+        if join and block is not None and not fence and _goes_on(before, line):
             block, before = block.joined(line), line
             continue
         if block is not None:

@@ -10,11 +10,11 @@ from textual.widgets import Static
 from donna_tui.errors import DonnaError
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Status
+from donna_tui.tui.sentences import Tone
 from donna_tui.tui.summary import Line, doing, headline, is_working, since_start
 from donna_tui.tui.widgets.event_row import MARKS
 from donna_tui.tui.widgets.progress_bar import ProgressBar
 from donna_tui.tui.widgets.sparkline_row import SparklineRow
-from donna_tui.tui.wording import Tone
 
 
 class Overview(Vertical):

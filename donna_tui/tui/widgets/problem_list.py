@@ -11,8 +11,8 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Problem
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.humanize import clock, count
+from donna_tui.tui.sentences import Tone, reason_title
 from donna_tui.tui.widgets.event_row import MARKS
-from donna_tui.tui.wording import Tone, reason_title
 
 SHOWN_PROBLEMS = 200
 _LONGEST_TEXT = 400

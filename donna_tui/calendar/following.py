@@ -1,0 +1,140 @@
+"""Brings the mirror up to date with the calendars that are followed: each on its own, and no more often than needed."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from donna_tui.calendar.mirror import Stored, keep_only, note_problem, store
+from donna_tui.calendar.sources import CalendarSource
+from donna_tui.calendar.values import Fetched, Window
+from donna_tui.calendarevents import CalendarFetched
+from donna_tui.errors import CalendarError, DonnaError, Reason
+from donna_tui.events import EventHub
+from donna_tui.memory.book import Book
+
+T = TypeVar("T")
+
+FRESH_SECONDS = 300.0
+"""A calendar is fetched again after so long, unless somebody asks or its files have changed."""
+
+FETCH_SECONDS = 300.0
+"""The longest that one fetch may take in all."""
+
+DAYS_BACK, DAYS_AHEAD = 31, 62
+
+
+class Books(Protocol):
+    """Runs work with the memory of a space, one piece after another; see `donna_tui.memory.bookthread.BookThread`."""
+
+    async def run(self, work: Callable[[Book], T]) -> T: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """When a calendar was looked at last, and what told its version then."""
+
+    at: float
+    version: Hashable | None
+
+    def holds(self, now: float, version: Hashable | None) -> bool:
+        """Whether there is no need to look again."""
+        return version == self.version and 0 <= now - self.at < FRESH_SECONDS
+
+
+class Following:
+    """The calendars that are followed. `clock` gives Unix time."""
+
+    def __init__(
+        self, books: Books, sources: Sequence[CalendarSource], hub: EventHub, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._books, self._sources, self._hub, self._clock = books, sources, hub, clock
+        self._looks: dict[str, _Look] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the calendars."""
+        return tuple(source.name for source in self._sources)
+
+    async def settle(self) -> None:
+        """Drop what was followed before and is no longer."""
+        now = self._clock()
+        await self._books.run(lambda book: keep_only(book, self.names, now))
+
+    async def refresh(self, *, everything: bool = False) -> None:
+        """Fetch the calendars that may have changed, or all. What goes wrong with one is told of that one.
+
+        Raises DonnaError only if the memory cannot be written.
+        """
+        await asyncio.gather(*[self._refresh(source, everything=everything) for source in self._sources])
+
+    async def _refresh(self, source: CalendarSource, *, everything: bool) -> None:
+        now, version = self._clock(), await source.version()
+        last = self._looks.get(source.name)
+        if last and not everything and last.holds(now, version):
+            return
+        self._looks[source.name] = _Look(now, version)
+        began = time.perf_counter()
+        try:
+            fetched = await _fetched(source, window_around(now))
+        except DonnaError as error:
+            await self._keep_problem(source, error, began)
+        else:
+            await self._keep(source, fetched, now, began)
+
+    async def _keep(self, source: CalendarSource, fetched: Fetched, now: float, began: float) -> None:
+        def work(book: Book) -> Stored:
+            return store(book, source.name, source.kind, window_around(now), fetched, now)
+
+        stored = await self._books.run(work)
+        self._hub.post(
+            CalendarFetched(
+                calendar=source.name,
+                kind=source.kind,
+                meetings=len(fetched.meetings),
+                new=stored.new,
+                changed=stored.changed,
+                gone=stored.gone,
+                problems=len(fetched.problems),
+                latency_ms=_milliseconds_since(began),
+            )
+        )
+
+    async def _keep_problem(self, source: CalendarSource, error: DonnaError, began: float) -> None:
+        problem = f"{error.message}; {error.hint}" if error.hint else error.message
+        await self._books.run(lambda book: note_problem(book, source.name, source.kind, problem))
+        self._hub.post(
+            CalendarFetched(
+                calendar=source.name, kind=source.kind, reason=error.reason, latency_ms=_milliseconds_since(began)
+            )
+        )
+
+
+def window_around(now: float) -> Window:
+    """What is kept up to date: a month back and two ahead."""
+    moment = datetime.datetime.fromtimestamp(now, datetime.UTC)
+    return Window(moment - datetime.timedelta(days=DAYS_BACK), moment + datetime.timedelta(days=DAYS_AHEAD))
+
+
+async def _fetched(source: CalendarSource, window: Window) -> Fetched:
+    """What a source gives; nothing at all is an error. Raises DonnaError, whatever goes wrong inside."""
+    try:
+        async with asyncio.timeout(FETCH_SECONDS):
+            fetched = await source.fetch(window)
+    except DonnaError:
+        raise
+    except TimeoutError as error:
+        raise CalendarError(Reason.CALENDAR_FAILED, "reading it takes too long") from error
+    except Exception as error:
+        raise CalendarError(Reason.CALENDAR_FAILED, f"reading it failed ({type(error).__name__})") from error
+    if not fetched.meetings and not fetched.complete:
+        raise CalendarError(Reason.CALENDAR_FAILED, fetched.problems[0].message)
+    return fetched
+
+
+def _milliseconds_since(began: float) -> float:
+    return (time.perf_counter() - began) * 1_000

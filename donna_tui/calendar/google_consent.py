@@ -1,0 +1,110 @@
+"""Asks the user's leave to read a Google calendar, once: in the browser, answered to a port of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from donna_tui.calendar.google import Endpoints
+from donna_tui.calendar.google_tokens import Tokens, oauth_client
+from donna_tui.calendar.http import asking, failed
+
+PATIENCE_SECONDS = 300.0
+ANSWER_SECONDS = 5.0
+REQUEST_BYTES = 8_192
+ANSWER_BYTES = 100_000
+SCOPE = "https://www.googleapis.com/auth/calendar.events.readonly"
+
+_PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+_DONE = _PAGE + b"Donna has heard you. You can close this page."
+
+
+async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoints) -> None:
+    """Get leave to read a calendar, and keep it. `show` is told the address to open. Raises CalendarError."""
+    async with _listening() as waiting:
+        show(waiting.address(oauth_client(tokens.config).client_id, endpoints.consent))
+        code = await waiting.code()
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": waiting.place,
+            "code_verifier": waiting.verifier,
+        }
+        async with asking(ANSWER_BYTES) as client:
+            given = await tokens.ask(client, form)
+    if "refresh_token" not in given:
+        raise failed("Google gave no lasting leave to read the calendar", hint="take it back at Google, and try again")
+    tokens.keep(given)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """One question to the user. `state` and `verifier` are secrets that tell the right answer from any other."""
+
+    state: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
+    place: str = ""
+    answer: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def address(self, client_id: str, consent: str) -> str:
+        """What is to be opened in a browser."""
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
+        asked = {
+            "client_id": client_id,
+            "redirect_uri": self.place,
+            "response_type": "code",
+            "scope": SCOPE,
+            "access_type": "offline",
+            "prompt": "consent",
+            "state": self.state,
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        return f"{consent}?{urlencode(asked)}"
+
+    async def code(self) -> str:
+        """The code that the browser brings. Raises CalendarError if it brings none in time."""
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                return await self.answer
+        except TimeoutError as error:
+            raise failed("no answer came from the browser in five minutes") from error
+
+    async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take a request of the browser. Whatever does not know the secret is answered and ignored."""
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                line = (await reader.readline()).decode("latin-1")
+                writer.write(_DONE)
+                await writer.drain()
+            self._decide(line)
+        except (TimeoutError, OSError, ValueError):
+            return
+        finally:
+            writer.close()
+
+    def _decide(self, line: str) -> None:
+        parts = line.split(" ")
+        told = parse_qs(urlsplit(parts[1]).query) if len(parts) > 1 else {}
+        if self.answer.done() or not hmac.compare_digest(told.get("state", [""])[0].encode(), self.state.encode()):
+            return
+        if "code" in told:
+            self.answer.set_result(told["code"][0])
+        else:
+            self.answer.set_exception(failed("the calendar may not be read: Google says no, or you did"))
+
+
+@asynccontextmanager
+async def _listening() -> AsyncIterator[_Waiting]:
+    waiting = _Waiting()
+    server = await asyncio.start_server(waiting.take, "127.0.0.1", 0, limit=REQUEST_BYTES)
+    async with server:
+        waiting.place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield waiting

@@ -1,0 +1,125 @@
+"""Calendar files: their meetings within a window, read by a child process that can be ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import json
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from donna_tui.calendar.values import FILE_BYTES, EntryProblem, Fetched, Window
+from donna_tui.drafting import Attendee, Meeting
+
+CHILD_MODULE = "donna_tui.calendar.child"
+
+PROCESSOR_SECONDS = 2.0
+SECONDS_PER_MEGABYTE = 1.0
+PATIENCE = 10.0
+"""A child may take this many times its processor time on a busy machine."""
+
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TZDIR", "PYTHONTZPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+
+
+async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *, most: int = FILE_BYTES) -> Fetched:
+    """The meetings of a calendar file that touch the window; times without a zone are in `zone`.
+
+    `data` may be several files on end, of `most` bytes in all. What cannot be read is a problem, never an error.
+    """
+    if not _can_read():
+        return _nothing("it needs two more packages: pip install 'donna-tui[calendars]'")
+    if len(data) > most:
+        return _nothing(f"it is larger than {most // 1_000_000} MB")
+    if not data.strip():
+        return _nothing("it is empty")
+    seconds = PROCESSOR_SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1_000_000
+    asked = {
+        "calendar": calendar,
+        "start": window.start.isoformat(),
+        "end": window.end.isoformat(),
+        "zone": _shared_name(zone),
+        "seconds": seconds,
+    }
+    try:
+        async with asyncio.timeout(seconds * PATIENCE):
+            printed = await _child(json.dumps(asked), data)
+    except TimeoutError:
+        return _nothing("it takes too long to read")
+    return await asyncio.to_thread(_fetched, printed)
+
+
+def _can_read() -> bool:
+    """Whether what reads calendars is installed; a lean Donna is without it."""
+    return all(find_spec(name) for name in ("icalendar", "recurring_ical_events"))
+
+
+def _nothing(why: str) -> Fetched:
+    return Fetched((), (EntryProblem(why),), complete=False)
+
+
+def _shared_name(zone: ZoneInfo) -> str:
+    """The name by which another process finds the zone; empty if it has none, such as one read from /etc/localtime."""
+    try:
+        return ZoneInfo(zone.key).key if zone.key else ""
+    except (ValueError, OSError, KeyError):
+        return ""
+
+
+async def _child(asked: str, data: bytes) -> bytes:
+    """What the child prints. It ends when this coroutine does."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-P",
+        "-m",
+        CHILD_MODULE,
+        asked,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=_environment(),
+        start_new_session=True,
+    )
+    try:
+        printed, _ = await child.communicate(data)
+        return printed
+    finally:
+        if child.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                child.kill()
+            await child.wait()
+
+
+def _environment() -> dict[str, str]:
+    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return passed_on | {"PYTHONPATH": str(Path(__file__).resolve().parents[2]), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _fetched(printed: bytes) -> Fetched:
+    try:
+        answer = json.loads(printed)
+    except ValueError:
+        return _nothing("reading it took more time or memory than it may")
+    if not answer["ok"]:
+        return _nothing(answer["message"])
+    return Fetched(
+        tuple(_meeting(row) for row in answer["meetings"]),
+        tuple(EntryProblem(**problem) for problem in answer["problems"]),
+        answer["complete"],
+    )
+
+
+def _meeting(row: dict[str, Any]) -> Meeting:
+    return Meeting(
+        **row
+        | {
+            "start": datetime.datetime.fromisoformat(row["start"]),
+            "end": datetime.datetime.fromisoformat(row["end"]),
+            "day": datetime.date.fromisoformat(row["day"]),
+            "attendees": tuple(Attendee(name, email) for name, email in row["attendees"]),
+        }
+    )

@@ -1,0 +1,217 @@
+"""The mirror of all calendars in `memory.db`: what was fetched last, and how far meetings have been looked after."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from donna_tui.calendar.values import Fetched, Window
+from donna_tui.drafting import Attendee, CalendarRow, Meeting
+from donna_tui.index.database import Database
+from donna_tui.memories import ME
+from donna_tui.memory.book import Book
+
+IMPORTED = "import"
+"""The kind of a calendar that was read once from a file, and is not followed."""
+
+_COLUMNS = (
+    "event_id, calendar_id, series_id, summary, start_time, end_time, day, all_day, location, description, attendees,"
+    " cancelled"
+)
+_LATEST_FIRST = "ORDER BY m.cancelled, c.fetched_at DESC, m.calendar_id"
+"""Of an entry that is in two calendars, the one that counts is not cancelled, and was fetched last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a fetch changed: meetings that are new, that differ, and that are gone from the calendar."""
+
+    new: int = 0
+    changed: int = 0
+    gone: int = 0
+
+
+def store(book: Book, calendar: str, kind: str, window: Window, fetched: Fetched, at: float) -> Stored:
+    """Bring in what was fetched of a calendar at `at` (Unix time). Doing it twice changes nothing.
+
+    A meeting that is no longer in a complete listing is cancelled, if it lies in the window and either has not ended,
+    or ended after the earliest meeting that is listed: some calendars leave out what is over, and that has taken place.
+    """
+    database = book.database
+    rows = {meeting.event_id: _row(meeting) for meeting in fetched.meetings}
+    with book.change():
+        _note(database, calendar, kind, "", at)
+        known = _known(database, calendar)
+        news = [row for event_id, row in rows.items() if known.get(event_id) != row]
+        database.run_many(_UPSERT, [(ME, *row[:1], calendar, *row[1:]) for row in news])
+        vanished = _vanished(database, calendar, window, fetched, at) - rows.keys() if fetched.complete else set()
+        database.run_many(
+            "UPDATE calendar_mirror SET cancelled = 1 WHERE user_id = ? AND calendar_id = ? AND event_id = ?",
+            [(ME, calendar, event_id) for event_id in vanished],
+        )
+    new = sum(row[0] not in known for row in news)
+    return Stored(new, len(news) - new, len(vanished))
+
+
+_UPSERT = (
+    "INSERT OR REPLACE INTO calendar_mirror (user_id, event_id, calendar_id, series_id, summary, start_time, end_time,"
+    " day, all_day, location, description, attendees, cancelled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def _row(meeting: Meeting) -> tuple[Any, ...]:
+    """The columns of a meeting but its calendar."""
+    attendees = [{"name": person.name, "email": person.email} for person in meeting.attendees]
+    return (
+        meeting.event_id,
+        meeting.series_id,
+        meeting.title,
+        meeting.start.timestamp(),
+        meeting.end.timestamp(),
+        meeting.day.isoformat(),
+        int(meeting.all_day),
+        meeting.location,
+        meeting.description,
+        json.dumps(attendees),
+        int(meeting.cancelled),
+    )
+
+
+def _known(database: Database, calendar: str) -> dict[str, tuple[Any, ...]]:
+    sql = f"SELECT {_COLUMNS} FROM calendar_mirror WHERE user_id = ? AND calendar_id = ?"  # noqa: S608
+    return {row[0]: (row[0], *row[2:]) for row in database.rows(sql, (ME, calendar))}
+
+
+def _vanished(database: Database, calendar: str, window: Window, fetched: Fetched, at: float) -> set[str]:
+    """Meetings that a complete listing ought to show. The caller takes off those that it does show."""
+    earliest = min((meeting.end.timestamp() for meeting in fetched.meetings), default=at)
+    rows = database.rows(
+        "SELECT event_id FROM calendar_mirror WHERE user_id = ? AND calendar_id = ? AND NOT cancelled"
+        " AND start_time >= ? AND start_time < ? AND end_time >= ?",
+        (ME, calendar, window.start.timestamp(), window.end.timestamp(), min(at, earliest)),
+    )
+    return {event_id for (event_id,) in rows}
+
+
+def note_problem(book: Book, calendar: str, kind: str, problem: str) -> None:
+    """Keep, in a sentence, why a calendar could not be read. What is known of it stays."""
+    with book.change():
+        _note(book.database, calendar, kind, problem, None)
+
+
+def _note(database: Database, calendar: str, kind: str, problem: str, at: float | None) -> None:
+    database.run(
+        "INSERT INTO calendars (user_id, calendar_id, kind, fetched_at, problem) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (user_id, calendar_id) DO UPDATE SET kind = excluded.kind, problem = excluded.problem,"
+        " fetched_at = coalesce(excluded.fetched_at, fetched_at)",
+        (ME, calendar, kind, at, problem),
+    )
+
+
+def keep_only(book: Book, followed: Iterable[str], at: float) -> None:
+    """Drop calendars that are followed no longer, with what has not begun. What was imported, and the past, stay."""
+    names = set(followed)
+    with book.change():
+        for row in calendar_rows(book.database):
+            if row.kind != IMPORTED and row.name not in names:
+                book.database.run("DELETE FROM calendars WHERE user_id = ? AND calendar_id = ?", (ME, row.name))
+                book.database.run(
+                    "DELETE FROM calendar_mirror WHERE user_id = ? AND calendar_id = ? AND start_time > ?",
+                    (ME, row.name, at),
+                )
+
+
+def calendar_rows(database: Database) -> list[CalendarRow]:
+    """All calendars by name, with the number of their meetings that are not cancelled."""
+    rows = database.rows(
+        "SELECT c.calendar_id, c.kind, c.fetched_at, c.problem,"
+        " (SELECT count(*) FROM calendar_mirror m WHERE m.user_id = c.user_id AND m.calendar_id = c.calendar_id"
+        "  AND NOT m.cancelled) FROM calendars c WHERE c.user_id = ? ORDER BY c.calendar_id",
+        (ME,),
+    )
+    return [
+        CalendarRow(name=name, kind=kind, meetings=meetings, fetched_at=fetched_at, problem=problem)
+        for name, kind, fetched_at, problem, meetings in rows
+    ]
+
+
+def meetings_between(database: Database, start: float, end: float) -> list[Meeting]:
+    """The meetings that touch a stretch of time, in Unix seconds from `start` to just before `end`; earliest first.
+
+    One that is in several calendars is given once.
+    """
+    found = _meetings(
+        database,
+        "m.start_time < ? AND (m.end_time > ? OR (m.start_time >= ? AND m.end_time = m.start_time))",
+        (end, start, start),
+    )
+    once = {meeting.event_id: meeting for meeting in reversed(found)}
+    return sorted(once.values(), key=lambda meeting: (meeting.start, meeting.end, meeting.title, meeting.event_id))
+
+
+def meeting_of(database: Database, event_id: str) -> Meeting | None:
+    """The meeting with this id, or None."""
+    return next(iter(_meetings(database, "m.event_id = ?", (event_id,))), None)
+
+
+def ended_between(database: Database, calendar: str, after: float, until: float) -> list[Meeting]:
+    """The meetings of a calendar that ended after `after` and no later than `until`; those that ended first come first.
+
+    Entries of whole days are no meetings, and cancelled ones did not take place.
+    """
+    condition = "m.calendar_id = ? AND m.end_time > ? AND m.end_time <= ? AND NOT m.all_day AND NOT m.cancelled"
+    found = _meetings(database, condition, (calendar, after, until))
+    return sorted(found, key=lambda meeting: (meeting.end, meeting.start, meeting.event_id))
+
+
+def _meetings(database: Database, condition: str, parameters: tuple[Any, ...]) -> list[Meeting]:
+    columns = ", ".join(f"m.{name}" for name in _COLUMNS.split(", "))
+    rows = database.rows(
+        f"SELECT {columns} FROM calendar_mirror m LEFT JOIN calendars c USING (user_id, calendar_id)"  # noqa: S608
+        f" WHERE m.user_id = ? AND {condition} {_LATEST_FIRST}",
+        (ME, *parameters),
+    )
+    return [_meeting(*row) for row in rows]
+
+
+def _meeting(  # one argument for each column
+    event_id: str, calendar: str, series: str, title: str, start: float, end: float, day: str, all_day: int,
+    location: str, description: str, attendees: str | None, cancelled: int,
+) -> Meeting:  # fmt: skip
+    return Meeting(
+        event_id=event_id,
+        calendar=calendar,
+        title=title,
+        start=_moment(start),
+        end=_moment(end),
+        day=datetime.date.fromisoformat(day),
+        all_day=bool(all_day),
+        series_id=series,
+        location=location,
+        description=description,
+        attendees=tuple(Attendee(each["name"], each["email"]) for each in json.loads(attendees or "[]")),
+        cancelled=bool(cancelled),
+    )
+
+
+def _moment(seconds: float) -> datetime.datetime:
+    return datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(seconds=seconds)
+
+
+def watermark(database: Database, calendar: str) -> float | None:
+    """Until when ended meetings of a calendar have been looked after, in Unix time; None if never."""
+    found: float | None = database.value(
+        "SELECT watermark FROM calendars WHERE user_id = ? AND calendar_id = ?", (ME, calendar)
+    )
+    return found
+
+
+def set_watermark(book: Book, calendar: str, at: float) -> None:
+    """Note that meetings of a calendar have been looked after until `at`."""
+    with book.change():
+        book.database.run(
+            "UPDATE calendars SET watermark = ? WHERE user_id = ? AND calendar_id = ?", (at, ME, calendar)
+        )

@@ -1,0 +1,150 @@
+"""Looks for meetings that have ended and hands each on once, also after a laptop has slept or lost its network."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from donna_tui.calendar.following import Books, Following
+from donna_tui.calendar.mirror import IMPORTED, calendar_rows, ended_between, set_watermark, watermark
+from donna_tui.calendar.sources import CalendarSource
+from donna_tui.calendarevents import (
+    MeetingEndDetected,
+    MeetingEndDispatchFailed,
+    MeetingEndPollerCancelled,
+    MeetingEndPollerCycleFailed,
+    MeetingEndPollerStarted,
+)
+from donna_tui.config.skills import MeetingNoteConfig
+from donna_tui.drafting import CalendarRow, Meeting
+from donna_tui.errors import DonnaError
+from donna_tui.events import EventHub
+from donna_tui.supervisor import set_within
+
+CATCH_UP_SECONDS = 86_400.0
+"""Meetings that ended longer ago are not handed on."""
+
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3_600.0
+"""How long a meeting that could not be handed on waits before it is tried again; the pause doubles."""
+
+Dispatch = Callable[[Meeting], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Setback:
+    """A meeting that could not be handed on: when it is tried again, and how long it waited for that."""
+
+    again_at: float
+    pause: float
+
+
+class MeetingEndPoller:
+    """`dispatch` may get a meeting twice, such as after a crash, and must then do nothing. `clock` gives Unix time."""
+
+    def __init__(
+        self,
+        books: Books,
+        sources: Sequence[CalendarSource],
+        dispatch: Dispatch,
+        hub: EventHub,
+        config: MeetingNoteConfig,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._books, self._dispatch, self._hub, self._config, self._clock = books, dispatch, hub, config, clock
+        self._following = Following(books, sources, hub, clock)
+        self._asked = asyncio.Event()
+        self._one_at_a_time = asyncio.Lock()
+        self._handed_on: dict[str, float] = {}
+        self._setbacks: dict[str, _Setback] = {}
+
+    async def run(self) -> None:
+        """Look until cancelled. A look that fails is told, and the next one comes."""
+        self._hub.post(MeetingEndPollerStarted(calendars=len(self._following.names)))
+        try:
+            await self._guarded(self._following.settle)
+            while True:
+                await self._guarded(self.look)
+                await set_within(self._asked, self._config.poll_interval_seconds)
+                self._asked.clear()
+        finally:
+            self._hub.post(MeetingEndPollerCancelled())
+
+    def hurry(self) -> None:
+        """Look now instead of in a while, such as after the machine woke up."""
+        self._asked.set()
+
+    async def refresh(self) -> None:
+        """Fetch all calendars now. Raises DonnaError only if the memory cannot be written."""
+        await self._following.refresh(everything=True)
+        self.hurry()
+
+    async def look(self) -> None:
+        """Bring the mirror up to date, and hand on what has ended since the last look. Raises DonnaError."""
+        async with self._one_at_a_time:
+            await self._following.refresh()
+            for row in await self._books.run(lambda book: calendar_rows(book.database)):
+                await self._look_at(row)
+
+    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except Exception as error:
+            self._hub.post(MeetingEndPollerCycleFailed(reason=_reason(error)))
+
+    async def _look_at(self, row: CalendarRow) -> None:
+        """Hand on the ended meetings of one calendar, one after the other."""
+        now = self._clock()
+        since = await self._since(row.name, now)
+        ended = await self._books.run(lambda book: ended_between(book.database, row.name, since, now))
+        waiting = [meeting for meeting in ended if not await self._hand_on(meeting, now)]
+        known_until = now if row.kind == IMPORTED else min(now, row.fetched_at or since)
+        reached = min([known_until, *(meeting.end.timestamp() - 1 for meeting in waiting)])
+        if reached > since:
+            await self._books.run(lambda book: set_watermark(book, row.name, reached))
+        self._forget_before(now - CATCH_UP_SECONDS)
+
+    async def _since(self, calendar: str, now: float) -> float:
+        """From when on ended meetings count. A mark that lies in the future was set by a clock that was wrong."""
+        mark = await self._books.run(lambda book: watermark(book.database, calendar))
+        if mark is None or mark > now + CATCH_UP_SECONDS:
+            first = now - self._config.lookback_minutes * 60
+            await self._books.run(lambda book: set_watermark(book, calendar, first))
+            return first
+        return max(mark, now - CATCH_UP_SECONDS)
+
+    async def _hand_on(self, meeting: Meeting, now: float) -> bool:
+        """Whether the meeting needs no further look: it was handed on, now or before, or notes are not wanted."""
+        setback = self._setbacks.get(meeting.event_id)
+        if meeting.event_id in self._handed_on or not self._config.enabled:
+            return True
+        if setback and now < setback.again_at:
+            return False
+        self._hub.post(MeetingEndDetected(calendar=meeting.calendar, event_id=meeting.event_id))
+        try:
+            await self._dispatch(meeting)
+        except Exception as error:
+            self._put_off(meeting, setback, now, error)
+            return False
+        self._setbacks.pop(meeting.event_id, None)
+        self._handed_on[meeting.event_id] = meeting.end.timestamp()
+        return True
+
+    def _put_off(self, meeting: Meeting, setback: _Setback | None, now: float, error: Exception) -> None:
+        pause = min(LONGEST_PAUSE_SECONDS, setback.pause * 2) if setback else FIRST_PAUSE_SECONDS
+        self._setbacks[meeting.event_id] = _Setback(now + pause, pause)
+        self._hub.post(
+            MeetingEndDispatchFailed(calendar=meeting.calendar, event_id=meeting.event_id, reason=_reason(error))
+        )
+
+    def _forget_before(self, moment: float) -> None:
+        """Forget what is too long ago to be looked at again."""
+        self._handed_on = {event_id: end for event_id, end in self._handed_on.items() if end >= moment}
+        self._setbacks = {
+            event_id: setback for event_id, setback in self._setbacks.items() if setback.again_at >= moment
+        }
+
+
+def _reason(error: Exception) -> str:
+    return error.reason if isinstance(error, DonnaError) else type(error).__name__

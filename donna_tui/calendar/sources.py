@@ -1,0 +1,129 @@
+"""Where meetings come from: files, folders, web addresses and servers, each with one way to ask for a window."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+from donna_tui.calendar.files import FOLDER_BYTES, calendar_files, read_calendar_file, version_of
+from donna_tui.calendar.ics import read_ics
+from donna_tui.calendar.passwords import login_of
+from donna_tui.calendar.values import FILE_BYTES, EntryProblem, Fetched, Window
+from donna_tui.config.calendars import CalendarConfig, CalendarKind
+
+
+class CalendarSource(Protocol):
+    """A calendar that is followed."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> CalendarKind: ...
+
+    async def fetch(self, window: Window) -> Fetched:
+        """The meetings that touch a window. Raises CalendarError if the calendar cannot be reached or used."""
+
+    async def version(self) -> Hashable | None:
+        """Something that differs once the calendar has changed; None where only fetching it tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class IcsFiles:
+    """An `.ics` file, or the `.ics` files in a folder."""
+
+    name: str
+    path: Path
+    zone: ZoneInfo
+
+    @property
+    def kind(self) -> CalendarKind:
+        return "ics"
+
+    async def fetch(self, window: Window) -> Fetched:
+        """The meetings of all its files. A file that is too large, or vanished meanwhile, costs only itself."""
+        data, problems = await asyncio.to_thread(_read_all, self.path)
+        if not data and problems:
+            return Fetched((), tuple(problems), complete=False)
+        if not data:
+            return Fetched(())
+        fetched = await read_ics(data, self.name, window, self.zone, most=FOLDER_BYTES)
+        return Fetched(fetched.meetings, (*problems, *fetched.problems), fetched.complete and not problems)
+
+    async def version(self) -> Hashable | None:
+        """Names, sizes and times of its files."""
+        return await asyncio.to_thread(version_of, self.path)
+
+
+def _read_all(path: Path) -> tuple[bytes, list[EntryProblem]]:
+    """The files on end. Of a single file, what cannot be read is an error; of many, it is a problem."""
+    files = calendar_files(path)
+    found, problems = bytearray(), []
+    for file in files:
+        data = read_calendar_file(file)
+        if len(data) > FILE_BYTES or len(found) + len(data) > FOLDER_BYTES:
+            what = "the calendar" if len(files) == 1 else f"file {files.index(file) + 1} of {len(files)}"
+            problems.append(EntryProblem(f"{what} is too large; it is left out"))
+            continue
+        found += data + b"\r\n"
+    return bytes(found), problems
+
+
+@dataclass(frozen=True, slots=True)
+class IcsUrl:
+    """An `.ics` file on a web server."""
+
+    config: CalendarConfig
+    zone: ZoneInfo
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    @property
+    def kind(self) -> CalendarKind:
+        return "ics"
+
+    async def fetch(self, window: Window) -> Fetched:
+        """The meetings of the file as it is now."""
+        import httpx2
+
+        from donna_tui.calendar.http import Request, asking, exchange
+
+        login = login_of(self.config)
+        request = Request(
+            method="GET",
+            url=self.config.url,
+            headers={"Accept": "text/calendar"},
+            auth=httpx2.BasicAuth(login.username, login.password) if login else None,
+        )
+        async with asking(FILE_BYTES) as client:
+            answer = (await exchange(client, request)).accepted()
+        return await read_ics(answer.body, self.name, window, self.zone)
+
+    async def version(self) -> Hashable | None:
+        return None
+
+
+def sources_for(calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path) -> tuple[CalendarSource, ...]:
+    """The sources of the calendars in the settings. `state` is the folder of the space, where tokens are kept."""
+    return tuple(_source(each, zone, state) for each in calendars)
+
+
+def _source(config: CalendarConfig, zone: ZoneInfo, state: Path) -> CalendarSource:
+    match config.kind:
+        case "ics" if config.path is not None:
+            return IcsFiles(config.name, config.path, zone)
+        case "ics":
+            return IcsUrl(config, zone)
+        case "caldav":
+            from donna_tui.calendar.caldav import CalDav
+
+            return CalDav(config, zone)
+        case "google":
+            from donna_tui.calendar.google import GoogleCalendar
+
+            return GoogleCalendar(config, zone, state)

@@ -1,0 +1,65 @@
+"""The verbs for meetings."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from donna_tui.cli.guard import guarded
+from donna_tui.cli.vault import AsJson, SpaceOption
+
+meetings_app = typer.Typer(no_args_is_help=True, help="Meetings: those of your calendars, and of calendar files.")
+
+
+@meetings_app.command("list")
+def meetings_list(
+    start: Annotated[str, typer.Option("--from", metavar="DAY", help="The first day, as 2026-03-12; or today.")] = "",
+    days: Annotated[int, typer.Option("--days", help="How many days.", min=1, max=3660)] = 7,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the meetings of some days, after reading the calendars that are followed."""
+    from donna_tui.cli.meetings import run_list
+
+    with guarded(as_json):
+        run_list(start, days, space, as_json=as_json)
+
+
+@meetings_app.command("import")
+def meetings_import(
+    path: Annotated[str, typer.Argument(metavar="FILE", help="An .ics file, or a folder of such files.")],
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read a calendar file once: ten years back and one ahead. Doing it again brings in only what changed."""
+    from donna_tui.cli.meetings import run_import
+
+    with guarded(as_json):
+        run_import(path, space, as_json=as_json)
+
+
+@meetings_app.command("connect")
+def meetings_connect(
+    name: Annotated[str, typer.Argument(help="The name of a Google calendar in your settings.")],
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let Donna read a Google calendar: open the address that is printed, and agree."""
+    from donna_tui.cli.meetings import run_connect
+
+    with guarded(as_json):
+        run_connect(name, space, as_json=as_json)
+
+
+@meetings_app.command("write")
+def meetings_write(
+    event: Annotated[str, typer.Argument(metavar="EVENT_ID", help="The meeting; list --json tells the ids.")],
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the draft of a meeting now, whether or not it has ended."""
+    from donna_tui.cli.meetings import run_write
+
+    with guarded(as_json):
+        run_write(event, space, as_json=as_json)

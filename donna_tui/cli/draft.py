@@ -1,0 +1,228 @@
+"""`donna draft`: the queue of drafts, and what is decided on each."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from donna_tui.cli.history import diff_lines
+from donna_tui.cli.output import ExitCode, emit, emit_lines, say
+from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.session import engine_for, open_session, run
+from donna_tui.cli.write import confirmed
+from donna_tui.draftdesk import DraftDesk
+from donna_tui.drafting import Draft, DraftRow, DraftState
+from donna_tui.engine import Engine
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.safety.terminal import clean_line
+from donna_tui.vault.changes import Outcome, Plan
+from donna_tui.vault.open import open_writer
+from donna_tui.vault.seen import expecting
+from donna_tui.vault.targets import EVERYWHERE
+
+SKILLS = ("daily_reflection", "commitment_log", "weekly_review", "person_profile")
+
+
+def run_list(space: str | None, *, everything: bool, as_json: bool) -> None:
+    """Print the queue; exit with 1 if it is empty."""
+    rows = run(_with(space, lambda engine: engine.drafts.drafts(everything=everything)))
+    emit(
+        {"count": len(rows), "drafts": [row_fields(row) for row in rows]},
+        as_json=as_json,
+        human=lambda: map(row_line, rows),
+    )
+    if not rows:
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+def run_show(named: str, space: str | None, *, as_json: bool) -> None:
+    """Print a draft."""
+    draft = run(_with(space, lambda engine: _draft(engine.drafts, named)))
+    fields = {
+        **row_fields(draft.row),
+        "text": draft.text,
+        "etag": draft.etag,
+        "evidence": [asdict(each) for each in draft.evidence],
+        "claims": [asdict(each) for each in draft.claims],
+        "hunks": [asdict(each) for each in draft.hunks],
+    }
+    emit(fields, as_json=as_json, human=lambda: _shown(draft))
+
+
+def run_approve(named: str, without: list[int], space: str | None, *, agreed: bool, as_json: bool) -> None:
+    """Approve a draft after the diff was shown."""
+
+    async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
+        row = await _row(engine.drafts, named)
+        plan = await engine.drafts.plan_approval(row.id, without=frozenset(without))
+        return plan, await engine.drafts.approve(row.id, plan) if _agreed(plan, agreed, as_json=as_json) else None
+
+    _tell(*run(_with(space, decide)), as_json=as_json)
+
+
+def run_reject(named: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
+    """Reject a draft after the diff was shown."""
+
+    async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
+        row = await _row(engine.drafts, named)
+        plan = await engine.drafts.plan_rejection(row.id)
+        return plan, await engine.drafts.reject(row.id, plan) if _agreed(plan, agreed, as_json=as_json) else None
+
+    _tell(*run(_with(space, decide)), as_json=as_json)
+
+
+def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
+    """Edit a draft in the user's editor."""
+    draft = run(_with(space, lambda engine: _draft(engine.drafts, named)))
+    if draft.row.state is not DraftState.WAITING:
+        raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
+    text = _edited(draft.text)
+    session = open_session(space)
+    writer = open_writer(session.config, session.space, allowlist=(EVERYWHERE,))
+    plan = writer.planner.write(draft.row.path, text, seen=expecting(draft.etag), replace=True)
+    _tell(plan, writer.apply(plan), as_json=as_json)
+
+
+def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
+    """Compose a draft anew; exit with 5 if it failed."""
+
+    async def again(engine: Engine) -> DraftRow:
+        return await engine.drafts.regenerate((await _row(engine.drafts, named)).id)
+
+    tell_row(run(_with(space, again)), as_json=as_json)
+
+
+def run_new(skill: str, day: str, space: str | None, *, as_json: bool) -> None:
+    """Write the drafts of a skill for a day; exit with 1 if there is nothing to write, with 5 if one failed."""
+    if skill not in SKILLS:
+        raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=", ".join(SKILLS))
+    wanted = _day(day)
+
+    async def write(engine: Engine) -> tuple[DraftRow, ...]:
+        results = await engine.drafts.write_new(skill, wanted)
+        ids = {result.draft for result in results}
+        return tuple(row for row in await engine.drafts.drafts(everything=True) if row.id in ids)
+
+    rows = run(_with(space, write))
+    emit(
+        {"count": len(rows), "drafts": [row_fields(row) for row in rows]},
+        as_json=as_json,
+        human=lambda: map(row_line, rows),
+    )
+    if not rows:
+        say("donna: there is nothing to write about")
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+    if any(row.state is DraftState.FAILED for row in rows):
+        raise SystemExit(ExitCode.FAILED)
+
+
+def tell_row(row: DraftRow, *, as_json: bool) -> None:
+    """Print what became of a draft; exit with 5 if it failed."""
+    emit(row_fields(row), as_json=as_json, human=lambda: [row_line(row)])
+    if row.state is DraftState.FAILED:
+        raise SystemExit(ExitCode.FAILED)
+
+
+def row_fields(row: DraftRow) -> dict[str, Any]:
+    """A row of the queue as it is printed in JSON."""
+    return {**asdict(row), "state": row.state.value}
+
+
+def row_line(row: DraftRow) -> str:
+    """A row of the queue for people."""
+    if row.state is DraftState.FAILED:
+        return f"{row.id}  failed    {row.title}: {row.detail}"
+    goes = f" → {row.target}" if row.path != row.target else ""
+    return f"{row.id}  {row.state.value:<8}  {row.title}  ({row.path}{goes})"
+
+
+async def _with(space: str | None, work: Callable[[Engine], Awaitable[Any]]) -> Any:
+    async with engine_for(open_session(space), "donna draft") as engine:
+        await bring_up_to_date(engine)
+        return await work(engine)
+
+
+async def _row(desk: DraftDesk, named: str) -> DraftRow:
+    rows = await desk.drafts(everything=True)
+    found = [row for row in rows if named in (row.id, row.path)] or [row for row in rows if row.id.startswith(named)]
+    if len(found) != 1:
+        message = f"there is no draft {named}" if not found else f"several drafts begin with {named}"
+        raise DonnaError(Reason.MISSING if not found else Reason.USAGE, message, hint="donna draft list tells the ids")
+    return found[0]
+
+
+async def _draft(desk: DraftDesk, named: str) -> Draft:
+    return await desk.draft((await _row(desk, named)).id)
+
+
+def _agreed(plan: Plan, agreed: bool, *, as_json: bool) -> bool:
+    if agreed:
+        return True
+    if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        message = f"{plan.subject}: not done, since nobody can be asked"
+        raise DonnaError(Reason.USAGE, message, hint="--yes does it without asking")
+    emit_lines(clean_line(line) for change in plan.changes for line in diff_lines(change))
+    return confirmed(f"{clean_line(plan.subject)}? [y/N] ")
+
+
+def _tell(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
+    if outcome is None:
+        return say("Nothing was changed.")
+    fields = {
+        "id": outcome.operation or None,
+        "operation": outcome.operation or None,
+        "commit": outcome.commit,
+        "changed": outcome.changed,
+        "paths": list(outcome.paths),
+        "remarks": list(plan.remarks),
+    }
+    told = f"{plan.subject} · operation {outcome.operation} · commit {outcome.commit[:12]}"
+    lines = [told, *plan.remarks] if outcome.changed else ["Nothing was changed."]
+    emit(fields, as_json=as_json, human=lambda: lines)
+
+
+def _shown(draft: Draft) -> Iterator[str]:
+    numbers = {claim.start_line: "".join(f"[{number}]" for number in claim.evidence) for claim in draft.claims}
+    hunks = {hunk.start_line: str(hunk.number) for hunk in draft.hunks}
+    yield row_line(draft.row)
+    for number, line in enumerate(draft.text.splitlines(), 1):
+        yield f"{hunks.get(number, ''):>4}  {line}{' ' if number in numbers else ''}{numbers.get(number, '')}"
+    for each in draft.evidence:
+        yield f"[{each.number}] {' › '.join((each.title, *each.heading_path))} ({each.path}:{each.start_line})"
+
+
+def _edited(text: str) -> str:
+    """What the user makes of a text in their editor. Raises DonnaError without one, or if it fails."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        raise DonnaError(Reason.USAGE, "there is no editor", hint="set $EDITOR")
+    with tempfile.TemporaryDirectory(prefix="donna-") as folder:
+        file = Path(folder) / "draft.md"
+        file.write_text(text, encoding="utf-8")
+        try:
+            code = subprocess.call([*shlex.split(editor), str(file)])  # noqa: S603 - the user's own editor
+        except (OSError, ValueError):
+            raise DonnaError(Reason.USAGE, "the editor cannot be started", hint="correct $EDITOR") from None
+        if code != 0:
+            raise DonnaError(Reason.USAGE, "the editor ended with an error; nothing was changed")
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise DonnaError(Reason.ENCODING, "what the editor left is no text in UTF-8; nothing was changed") from None
+
+
+def _day(text: str) -> datetime.date:
+    if not text:
+        return datetime.date.today()
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise DonnaError(Reason.USAGE, f"{text} is not a day", hint="write it as 2026-03-12") from None

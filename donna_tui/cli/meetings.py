@@ -1,0 +1,196 @@
+"""`donna meetings`: what is in the calendars, and calendar files that are read once."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from donna_tui.calendar.following import FRESH_SECONDS, Following
+from donna_tui.calendar.mirror import IMPORTED, Stored, calendar_rows, meetings_between, store
+from donna_tui.calendar.sources import IcsFiles, sources_for
+from donna_tui.calendar.values import Fetched, Window
+from donna_tui.calendar.zones import local, local_zone, midnight
+from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.drafting import CalendarRow, DraftRow, Meeting
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.events import EventHub
+from donna_tui.memory.book import Book
+from donna_tui.memory.bookthread import BookThread
+from donna_tui.paths import private_folder
+from donna_tui.text.numbers import plural
+
+SHOWN_PROBLEMS = 20
+IMPORTED_BACK, IMPORTED_AHEAD = datetime.timedelta(days=3653), datetime.timedelta(days=366)
+
+
+def run_list(start: str, days: int, space: str | None, *, as_json: bool) -> None:
+    """Print the meetings of some days; exit with 1 if there are none."""
+    zone = local_zone()
+    first = _day(start) if start else datetime.datetime.now(zone).date()
+    span = [midnight(day, zone).timestamp() for day in (first, first + datetime.timedelta(days=days))]
+    meetings, calendars = run(_meetings(open_session(space), span[0], span[1], zone))
+    emit(
+        {"count": len(meetings), "meetings": [meeting_fields(meeting, zone) for meeting in meetings]},
+        as_json=as_json,
+        human=lambda: (_line(meeting, zone) for meeting in meetings),
+    )
+    for calendar in calendars:
+        if calendar.problem:
+            say(f"donna: {calendar.name}: {calendar.problem}")
+    if not meetings:
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+def run_import(path: str, space: str | None, *, as_json: bool) -> None:
+    """Print what came in; exit with 4 if something could not be used, with 5 if nothing could."""
+    place = Path(path).expanduser().absolute()
+    fetched, stored = run(_import(open_session(space), place))
+    emit(_imported(place, fetched, stored), as_json=as_json, human=lambda: [_told(place, fetched, stored)])
+    for problem in fetched.problems[:SHOWN_PROBLEMS]:
+        entry = f"entry {problem.number}: " if problem.number else ""
+        say(f"donna: {entry}{problem.message}{f' ({problem.uid})' if problem.uid else ''}")
+    if len(fetched.problems) > SHOWN_PROBLEMS:
+        say(f"donna: and {plural(len(fetched.problems) - SHOWN_PROBLEMS, 'more problem')}")
+    if fetched.problems:
+        raise SystemExit(ExitCode.DEGRADED if fetched.meetings else ExitCode.FAILED)
+
+
+def run_write(event: str, space: str | None, *, as_json: bool) -> None:
+    """Draft the note of a meeting; exit with 5 if that failed."""
+    from donna_tui.cli.draft import tell_row
+
+    tell_row(run(_write(open_session(space), event)), as_json=as_json)
+
+
+async def _write(session: Session, event: str) -> DraftRow:
+    async with engine_for(session, "donna meetings") as engine:
+        await bring_up_to_date(engine)
+        return await engine.drafts.write_now(event)
+
+
+def run_connect(name: str, space: str | None, *, as_json: bool) -> None:
+    """Get leave to read a Google calendar."""
+    session = open_session(space)
+    config = next((each for each in session.config.calendars if each.name == name), None)
+    if config is None or config.kind != "google":
+        raise DonnaError(Reason.USAGE, f"there is no calendar {name} of kind google", hint="donna config show")
+    from donna_tui.calendar.google import Endpoints
+    from donna_tui.calendar.google_consent import connect
+    from donna_tui.calendar.google_tokens import Tokens
+
+    endpoints = Endpoints()
+    tokens = Tokens(config, session.space.state, endpoints.renewal)
+    private_folder(session.space.state)
+    run(connect(tokens, lambda address: say("donna: open this in a browser, and agree:", address), endpoints))
+    emit({"id": name, "connected": True}, as_json=as_json, human=lambda: [f"{name}: Donna may read it now"])
+
+
+def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
+    """A meeting as it is printed in JSON; times are those of the zone."""
+    return {
+        "event_id": meeting.event_id,
+        "title": meeting.title,
+        "start": local(meeting.start, zone).isoformat(),
+        "end": local(meeting.end, zone).isoformat(),
+        "day": meeting.day.isoformat(),
+        "all_day": meeting.all_day,
+        "calendar": meeting.calendar,
+        "series_id": meeting.series_id,
+        "location": meeting.location,
+        "attendees": [{"name": person.name, "email": person.email} for person in meeting.attendees],
+        "cancelled": meeting.cancelled,
+    }
+
+
+def _day(text: str) -> datetime.date:
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise DonnaError(Reason.USAGE, f"{text} is not a day", hint="write it as 2026-03-12") from None
+
+
+@contextlib.asynccontextmanager
+async def _books(session: Session) -> AsyncIterator[BookThread]:
+    books = BookThread(private_folder(session.space.state), EventHub(), lambda: None)
+    try:
+        yield books
+    finally:
+        await books.close()
+
+
+async def _meetings(
+    session: Session, start: float, end: float, zone: ZoneInfo
+) -> tuple[list[Meeting], list[CalendarRow]]:
+    async with _books(session) as books:
+        await _bring_up_to_date(session, books, zone)
+        meetings = await books.run(lambda book: meetings_between(book.database, start, end))
+        return meetings, await books.run(lambda book: calendar_rows(book.database))
+
+
+async def _bring_up_to_date(session: Session, books: BookThread, zone: ZoneInfo) -> None:
+    """Read what is followed, unless that was just done, by this command or by a Donna that is open."""
+    now = time.time()
+    rows = await books.run(lambda book: calendar_rows(book.database))
+    fresh = {row.name for row in rows if not row.problem and now - (row.fetched_at or 0.0) < FRESH_SECONDS}
+    stale = [calendar for calendar in session.config.calendars if calendar.name not in fresh]
+    await Following(books, sources_for(stale, zone, session.space.state), EventHub()).refresh()
+
+
+async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
+    now = datetime.datetime.now(datetime.UTC)
+    window = Window(now - IMPORTED_BACK, now + IMPORTED_AHEAD)
+    fetched = await IcsFiles(place.name, place, local_zone()).fetch(window)
+    async with _books(session) as books:
+        return fetched, await books.run(lambda book: _store(book, place.name, window, fetched, now.timestamp()))
+
+
+def _store(book: Book, name: str, window: Window, fetched: Fetched, at: float) -> Stored:
+    known = {row.name: row.kind for row in calendar_rows(book.database)}
+    if known.get(name, IMPORTED) != IMPORTED:
+        raise DonnaError(Reason.CONFLICT, f"a calendar that is followed is called {name}", hint="rename the file")
+    return store(book, name, IMPORTED, window, fetched, at)
+
+
+def _imported(place: Path, fetched: Fetched, stored: Stored) -> dict[str, Any]:
+    return {
+        "file": str(place),
+        "calendar": place.name,
+        "count": len(fetched.meetings),
+        "new": stored.new,
+        "changed": stored.changed,
+        "gone": stored.gone,
+        "complete": fetched.complete,
+        "problems": [
+            {"id": f"entry {each.number}", "entry": each.number, "uid": each.uid, "message": each.message}
+            for each in fetched.problems
+        ],
+    }
+
+
+def _told(place: Path, fetched: Fetched, stored: Stored) -> str:
+    counts = {"new": stored.new, "changed": stored.changed, "gone": stored.gone}
+    news = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number) or "nothing new"
+    return f"{place.name}: {plural(len(fetched.meetings), 'meeting')}, {news}"
+
+
+def _line(meeting: Meeting, zone: ZoneInfo) -> str:
+    return "  ".join(part for part in _parts(meeting, zone) if part)
+
+
+def _parts(meeting: Meeting, zone: ZoneInfo) -> Iterator[str]:
+    start, end = local(meeting.start, zone), local(meeting.end, zone)
+    days = (end.date() - start.date()).days
+    yield meeting.day.isoformat()
+    yield "all day    " if meeting.all_day else f"{start:%H:%M}–{end:%H:%M}"
+    yield f"(+{plural(days, 'day')})" if days and not meeting.all_day else ""
+    yield meeting.title or "(no title)"
+    yield "cancelled" if meeting.cancelled else ""
+    yield f"({meeting.calendar})"
+    yield meeting.event_id

@@ -1,0 +1,84 @@
+"""Settings of the calendars that Donna follows. They name servers and files, so a file in a vault may not set them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from donna_tui.config.blocks import Block, HomePath, Line
+from donna_tui.hosts import is_this_machine
+
+CalendarKind = Literal["ics", "caldav", "google"]
+
+MOST_CALENDARS = 50
+
+
+def _url(text: str) -> str:
+    """A web address; `webcal` is what calendars call https. Raises ValueError."""
+    if not text:
+        return text
+    if text.startswith("webcal://"):
+        text = f"https://{text.removeprefix('webcal://')}"
+    parts = urlsplit(text)
+    if parts.username is not None:
+        raise PydanticCustomError("secret", "must not hold a name or password; there are settings for them")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be a web address that begins with https://")
+    if parts.scheme == "http" and not is_this_machine(parts.hostname):
+        raise ValueError("must begin with https://, since http:// is read by everybody on the way")
+    return text
+
+
+Url = Annotated[str, StringConstraints(strict=True, max_length=2_000), AfterValidator(_url)]
+Words = Annotated[str, StringConstraints(strict=True, max_length=500)]
+
+
+class CalendarConfig(Block):
+    """A calendar that is followed."""
+
+    name: Line = Field(description="What you call it.")
+    kind: CalendarKind = Field(description="ics is a file, a folder or a web address of one; the others are servers.")
+    path: HomePath | None = Field(None, description="ics: the .ics file, or the folder of such files.")
+    url: Url = Field("", description="ics: its web address. caldav: the address of the calendar or of the server.")
+    username: Words = Field("", description="Your name on that server.")
+    password_file: HomePath | None = Field(
+        None, description="A file with the password, which nobody but you may read (chmod 600)."
+    )
+    password_env: Words = Field("", description="The name of an environment variable with the password.")
+    calendar_id: Words = Field("primary", description="google: which of your calendars.")
+    client_file: HomePath | None = Field(None, description="google: the JSON file of your OAuth client (desktop app).")
+
+    @model_validator(mode="after")
+    def _has_a_place(self) -> CalendarConfig:
+        if self.kind == "ics" and (self.path is None) == (not self.url):
+            raise ValueError("a calendar of kind ics needs a path or a url, and not both")
+        if self.kind == "caldav" and not self.url:
+            raise ValueError("a calendar of kind caldav needs a url")
+        if self.kind == "google" and self.client_file is None:
+            raise ValueError("a calendar of kind google needs a client_file")
+        return self
+
+    @field_validator("path", "password_file", "client_file")
+    @classmethod
+    def _absolute(cls, path: HomePath | None) -> HomePath | None:
+        if path is not None and not path.is_absolute():
+            raise ValueError("must be an absolute path, or begin with ~")
+        return path
+
+
+def _told_apart(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfig, ...]:
+    names = [calendar.name for calendar in calendars]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"must have names of their own; two are called {name}")
+    return calendars
+
+
+Calendars = Annotated[
+    tuple[CalendarConfig, ...],
+    Field(max_length=MOST_CALENDARS),
+    AfterValidator(_told_apart),
+]

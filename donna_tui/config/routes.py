@@ -1,0 +1,171 @@
+"""Which language models are asked, where they are, and what they may cost: the settings of `models.yaml`.
+
+It lies beside the user's `memory.yaml`. A vault has no such file: notes from elsewhere choose no server.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
+
+from donna_tui.config.blocks import Block, Line, Number, Whole
+from donna_tui.config.document import Document, Place
+from donna_tui.config.files import read_file
+from donna_tui.config.origin import invalid, shown
+from donna_tui.errors import ConfigError
+from donna_tui.hosts import is_this_machine
+from donna_tui.paths import app_paths
+from donna_tui.resources import resource
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+MODELS_NAME = "models.yaml"
+
+Alias = Literal["reasoner", "summarizer"]
+Dialect = Literal["openai", "anthropic", "ollama"]
+
+_USUAL: dict[Dialect, str] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+    "ollama": "http://localhost:11434",
+}
+_SECRET = ("api_key_env", "base_url")
+"""Settings into which people paste keys by mistake: their values are never shown."""
+
+
+def _server(url: str) -> str:
+    parts = _split(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be the address of a server, such as http://localhost:11434")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must hold no password, '?' or '#'; name the variable that holds the key in api_key_env")
+    if parts.scheme == "http" and not is_this_machine(parts.hostname):
+        raise ValueError("must begin with https://, since the server is not on this machine")
+    return url.rstrip("/")
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises ValueError if there is no such port
+    except ValueError:
+        raise ValueError("must be the address of a server, such as http://localhost:11434") from None
+    return parts
+
+
+Server = Annotated[Line, AfterValidator(_server)]
+Variable = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Z_][A-Z0-9_]*$", max_length=100)]
+Price = Annotated[Number, Field(ge=0, le=100_000)]
+
+
+class Route(Block):
+    """A language model that can be asked."""
+
+    dialect: Dialect = Field(description="What the server speaks: openai, anthropic or ollama.")
+    model: Line = Field(description="The model's name, as its server knows it.")
+    base_url: Server | None = Field(None, description="Where the server is; each dialect has a usual place.")
+    api_key_env: Variable | None = Field(None, description="The environment variable that holds the key.")
+    deadline_seconds: Number = Field(120.0, ge=1, le=3_600, description="Seconds after which a call is given up.")
+    max_output_tokens: Whole = Field(4_000, ge=16, le=100_000, description="Most tokens of an answer.")
+    price_in: Price | None = Field(None, description="US dollars for a million tokens that the model reads.")
+    price_out: Price | None = Field(None, description="US dollars for a million tokens that the model writes.")
+
+    @model_validator(mode="after")
+    def _costs_are_known(self) -> Route:
+        if not self.is_local and (self.price_in is None or self.price_out is None):
+            raise ValueError("needs price_in and price_out, so that day_limit_usd can hold; 0 if it costs nothing")
+        return self
+
+    @property
+    def server(self) -> str:
+        """The address in force, without a slash at its end."""
+        return self.base_url or _USUAL[self.dialect]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the model runs on this machine, so that private notes may be shown to it."""
+        return is_this_machine(_split(self.server).hostname or "")
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float:
+        """The price of a call in US dollars."""
+        return (tokens_in * (self.price_in or 0.0) + tokens_out * (self.price_out or 0.0)) / 1_000_000
+
+
+class Routes(Block):
+    """The language models by what they are for. What none is configured for is done without one."""
+
+    day_limit_usd: Number = Field(1.0, ge=0, le=10_000, description="No call begins that could cost more in a day.")
+    reasoner: Route | None = Field(None, description="The model that drafts notes.")
+    summarizer: Route | None = Field(None, description="The model that sums up old conversations.")
+
+    def route(self, alias: Alias) -> Route | None:
+        """The model for a purpose; None if there is none."""
+        return self.reasoner if alias == "reasoner" else self.summarizer
+
+
+def models_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the user's own models are named; the file need not exist."""
+    return app_paths(environ).config / MODELS_NAME
+
+
+def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
+    """The models that are configured: the packaged file, with what the user's file sets in its place.
+
+    Raises ConfigError with file, line and name for anything that is not valid.
+    """
+    packaged, own = resource("config", MODELS_NAME), models_file(environ)
+    documents = [each for each in (read_file(packaged, "default"), read_file(own, "user")) if each]
+    data = {name: value for document in documents for name, value in document.data.items()}
+    try:
+        return Routes.model_validate(data)
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+        unknown = (each for each in problems if each["type"] == "extra_forbidden")
+        problem = next(unknown, problems[0])  # a name with a typo also makes another one missing
+        raise _explained(problem, _source(documents, problem["loc"])) from None
+
+
+def _source(documents: list[Document], place: Place) -> Document:
+    """The file that set something last."""
+    return next((each for each in reversed(documents) if place and place[0] in each.data), documents[-1])
+
+
+def _explained(error: ErrorDetails, document: Document) -> ConfigError:
+    place = error["loc"]
+    name = shown(".".join(str(part) for part in place))
+    origin = document.at(place)
+    if error["type"] == "extra_forbidden":
+        known = list(Routes.model_fields if len(place) == 1 else Route.model_fields)
+        near = difflib.get_close_matches(str(place[-1]), known, n=1)
+        question = f"; did you mean {near[0]}?" if near else ""
+        return invalid(origin, f"{name} is not a setting{question}", hint=f"Known here: {', '.join(known)}.")
+    return invalid(origin, f"{name} {_problem(error)}")
+
+
+def _problem(error: ErrorDetails) -> str:
+    given = error["input"]
+    words = _words(error)
+    hidden = error["loc"][-1] in _SECRET or isinstance(given, dict | Route)
+    return words if hidden or error["type"] == "missing" else f"{words}, not {shown(given)}"
+
+
+def _words(error: ErrorDetails) -> str:
+    context: dict[str, Any] = error.get("ctx", {})
+    match error["type"]:
+        case "missing":
+            return "is missing"
+        case "string_pattern_mismatch":
+            return "must be the name of an environment variable, such as ANTHROPIC_API_KEY, and never the key itself"
+        case "literal_error":
+            return f"must be {context['expected'].replace(chr(39), '')}"
+        case "model_type" | "model_attributes_type":
+            return "must be a block of settings"
+        case _:
+            return error["msg"].removeprefix("Value error, ").replace("Input should", "must", 1)

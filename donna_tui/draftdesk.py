@@ -1,0 +1,260 @@
+"""Where screens and verbs list, preview, approve and reject drafts, and look at the calendar."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, ParamSpec, TypeVar
+
+from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between
+from donna_tui.drafting import DRAFT_KEY, CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
+from donna_tui.drafts import queue
+from donna_tui.drafts.agenda import meeting_row
+from donna_tui.drafts.approval import Approver, corrections_of
+from donna_tui.drafts.context import Read
+from donna_tui.drafts.hunks import claims_of, hunks_of
+from donna_tui.drafts.passages import notes_of_key, paths_of_keys
+from donna_tui.drafts.queue import Entry
+from donna_tui.drafts.skills.meeting_note import TEMPLATE, MeetingNoteSkill, key_of
+from donna_tui.drafts.writer import WriteResult
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.memories import Correction
+from donna_tui.memory.book import Book
+from donna_tui.memory.bookthread import BookThread
+from donna_tui.vault.changes import Outcome, Plan
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.writer import VaultWriter
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LOOKED_AT = 20
+"""Decisions of the latest that are looked at for whether they were undone in the vault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftDeskParts:
+    """`writer` is that of a person who looks at each change; `note` keeps what was corrected; `refresh` reads the
+    calendars now. `drafters` compose a draft again, by skill, and `write` writes those of a skill for a day.
+    """
+
+    client: VaultClient
+    writer: VaultWriter
+    allowlist: Collection[str]
+    book: BookThread
+    read: Read
+    skill: MeetingNoteSkill
+    note: Callable[[Correction], Awaitable[Any]]
+    refresh: Callable[[], Awaitable[None]]
+    clock: Callable[[], datetime.datetime]
+    drafters: Mapping[str, Callable[[Entry], Awaitable[Any]]]
+    write: Callable[[str, datetime.date], Awaitable[list[WriteResult]]]
+
+
+class DraftDesk:
+    """Everything that the Review and Meetings screens ask. Every method raises only DonnaError."""
+
+    def __init__(self, parts: DraftDeskParts) -> None:
+        self._parts = parts
+        self._approver = Approver(parts.client, parts.writer, parts.allowlist)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-drafts")
+
+    # The queue
+
+    async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
+        """What waits or has failed, the newest first; with `everything` also what was decided, at most 200 of it."""
+        found = await self._parts.book.run(lambda book: queue.entries(book.database))
+        decided = [entry for entry in found if entry.state in queue.DECIDED]
+        revived = {entry.id: await self._revived(entry) for entry in decided[:LOOKED_AT]}
+        now = [revived.get(entry.id, entry) for entry in found]
+        shown = [each for each in now if not each.is_under_way]
+        followed = [await self._followed(each) if each.state == DraftState.WAITING else each for each in shown]
+        return tuple(each.row() for each in followed if everything or each.state not in queue.DECIDED)
+
+    async def draft(self, identity: str) -> Draft:
+        """A draft with its text as it is on disk now and the passages that it rests on."""
+        entry = await self._entry(identity)
+        rest = entry.rest
+        if entry.state != DraftState.WAITING:
+            text = entry.original
+            return Draft(
+                row=entry.row(), text=text, etag="", evidence=rest.passages, claims=claims_of(text, rest.statements)
+            )
+        note = await self._run(self._approver.note_of, entry)
+        return Draft(
+            row=entry.row(),
+            text=note.text,
+            etag=note.etag,
+            before=await self._run(self._approver.before, entry),
+            evidence=rest.passages,
+            claims=claims_of(note.text, rest.statements),
+            hunks=hunks_of(note.text),
+        )
+
+    async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset()) -> Plan:
+        """What approving a draft would do, without the hunks of these numbers."""
+        return await self._run(self._approver.plan_approval, await self._entry(identity), without)
+
+    async def approve(self, identity: str, plan: Plan) -> Outcome:
+        """Carry out an approval that was looked at. What the person changed is remembered as a correction."""
+        entry = await self._entry(identity)
+        outcome = await self._run(self._parts.writer.apply, plan)
+        approved = next((each for each in plan.changes if each.after is not None), None)
+        path = approved.path if approved else entry.path
+        await self._decide(replace(entry, target=path), DraftState.APPROVED)
+        if approved and approved.after is not None:
+            for correction in corrections_of(entry, approved.after.decode(errors="replace"), time.time()):
+                await self._parts.note(correction)
+        return outcome
+
+    async def plan_rejection(self, identity: str) -> Plan:
+        """What rejecting a draft would do: its note goes, and none is written for this occasion again."""
+        return await self._run(self._approver.plan_rejection, await self._entry(identity))
+
+    async def reject(self, identity: str, plan: Plan) -> Outcome:
+        """Carry out a rejection that was looked at."""
+        entry = await self._entry(identity)
+        outcome = await self._run(self._parts.writer.apply, plan)
+        await self._decide(entry, DraftState.REJECTED)
+        return outcome
+
+    async def regenerate(self, identity: str) -> DraftRow:
+        """Compose a draft anew from what is known now, in the place of the old text; also tries a failed one again."""
+        entry = await self._entry(identity)
+        if entry.state in queue.DECIDED:
+            raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
+        await self._check_drafted_here(entry)
+        if entry.state == DraftState.WAITING:
+            plan = await self._run(self._approver.plan_rejection, entry)
+            await self._run(self._parts.writer.apply, replace(plan, subject=f"Draft {entry.path} anew"))
+            cleared = replace(entry, original="", answer="", evidence="", path="", drafter="", cost=0.0)
+            await self._save(replace(cleared, state=queue.COMPOSING))
+        elif entry.state == DraftState.FAILED:
+            await self._save(replace(entry, attempts=0))
+        await self.again(entry)
+        return (await self._entry(identity)).row()
+
+    async def again(self, entry: Entry) -> None:
+        """Go on with a draft that failed or was cut short. Raises DonnaError if there is nothing to draft from now."""
+        try:
+            await self._check_drafted_here(entry)
+        except DonnaError as error:
+            known, why = await self._entry(entry.id), (error.reason.value, error.message)
+            await self._parts.book.run(lambda book: queue.fail(book, known, *why, time.time()))
+            raise
+        await self._parts.drafters[entry.skill](entry)
+
+    async def _check_drafted_here(self, entry: Entry) -> None:
+        if entry.skill not in self._parts.drafters:
+            raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
+        if entry.skill == TEMPLATE:
+            await self._meeting(entry.key)
+
+    async def write_new(self, skill: str, day: datetime.date) -> list[WriteResult]:
+        """Write the drafts of a skill that has an hour, for a local day or the week that it is in."""
+        return await self._parts.write(skill, day)
+
+    # Meetings
+
+    async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
+        """The meetings that begin between two Unix times, in order, with the state of their notes."""
+        found, known = await self._parts.book.run(lambda book: _with_entries(book, start, end))
+        keys = [key_of(each) for each in found]
+        notes: dict[str, str] = await self._parts.read(lambda index: paths_of_keys(index, keys))
+        now = self._parts.clock()
+        return tuple(meeting_row(each, known.get(key_of(each)), notes.get(key_of(each), ""), now) for each in found)
+
+    async def preview(self, event_id: str) -> Preview:
+        """The note of a meeting as it would be written now. Nothing is written, and no model is asked."""
+        asked = self._parts.skill.asked(await self._meeting(event_id))
+        text, rest = await self._parts.skill.writer.preview(asked)
+        return Preview(
+            target=asked.effective_path,
+            text=text,
+            evidence=rest.passages,
+            claims=claims_of(text, rest.statements),
+        )
+
+    async def write_now(self, event_id: str) -> DraftRow:
+        """Write the draft of a meeting now, whether or not it has ended."""
+        return (await self._entry((await self.draft_meeting(event_id)).draft)).row()
+
+    async def draft_meeting(self, event_id: str) -> WriteResult:
+        """The same, with what came of it."""
+        return await self._parts.skill.run(await self._meeting(event_id))
+
+    async def calendars(self) -> tuple[CalendarRow, ...]:
+        """The calendars that are followed."""
+        return tuple(await self._parts.book.run(lambda book: calendar_rows(book.database)))
+
+    async def refresh(self) -> None:
+        """Read all calendars now."""
+        await self._parts.refresh()
+
+    async def close(self) -> None:
+        """Wait for what is being written."""
+        await asyncio.to_thread(self._thread.shutdown, wait=True)
+
+    async def _meeting(self, event_id: str) -> Meeting:
+        meeting = await self._parts.book.run(lambda book: meeting_of(book.database, event_id))
+        if meeting is None:
+            raise DonnaError(Reason.MISSING, f"there is no meeting {event_id}", hint="donna meetings list")
+        return meeting
+
+    async def _followed(self, entry: Entry) -> Entry:
+        """A waiting draft where it stands now: it may have been moved, approved by undoing, or taken away."""
+        try:
+            return await self._as_on_disk(entry)
+        except DonnaError:
+            known: list[str] = await self._parts.read(lambda index: notes_of_key(index, entry.key))
+        for path in known:
+            try:
+                found = await self._as_on_disk(replace(entry, path=path))
+            except DonnaError:
+                continue
+            return await self._save(found)
+        return replace(entry, state=DraftState.GONE.value, detail="Its note was deleted or moved outside Donna.")
+
+    async def _as_on_disk(self, entry: Entry) -> Entry:
+        """A waiting draft whose note stands there; without its mark it was approved by hand, or just before a crash."""
+        note = await self._run(self._approver.note_of, entry)
+        if note.frontmatter.data.get(DRAFT_KEY):
+            return entry
+        approved = replace(entry, state=DraftState.APPROVED.value, target=entry.path, decided_at=note.mtime)
+        return await self._save(approved)
+
+    async def _revived(self, entry: Entry) -> Entry:
+        """A decision that was undone in the vault: the draft stands there again, and waits."""
+        waiting = replace(entry, state=DraftState.WAITING.value, decided_at=None)
+        try:
+            note = await self._run(self._approver.note_of, waiting)
+        except DonnaError:
+            return entry
+        return await self._save(waiting) if note.frontmatter.data.get(DRAFT_KEY) else entry
+
+    async def _decide(self, entry: Entry, state: DraftState) -> None:
+        await self._save(replace(entry, state=state.value, decided_at=time.time()))
+
+    async def _entry(self, identity: str) -> Entry:
+        entry = await self._parts.book.run(lambda book: queue.of_id(book.database, identity))
+        if entry is None:
+            raise DonnaError(Reason.MISSING, f"there is no draft {identity}", hint="donna draft list")
+        return entry
+
+    async def _save(self, entry: Entry) -> Entry:
+        return await self._parts.book.run(lambda book: queue.save(book, entry))
+
+    async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+        except OSError as error:
+            raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read or written ({error.strerror})") from error
+
+
+def _with_entries(book: Book, start: float, end: float) -> tuple[list[Meeting], dict[str, Entry]]:
+    return meetings_between(book.database, start, end), queue.keys_of(book.database, TEMPLATE)

@@ -1,0 +1,270 @@
+"""What an engine lends to the drafts of its space, and the work that goes on for them in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from donna_tui.calendar.mirror import meetings_between
+from donna_tui.calendar.poller import MeetingEndPoller
+from donna_tui.calendar.sources import sources_for
+from donna_tui.calendar.zones import local_zone
+from donna_tui.config.models import MemoryConfig
+from donna_tui.config.routes import load_routes
+from donna_tui.draftdesk import DraftDesk, DraftDeskParts
+from donna_tui.drafting import Meeting
+from donna_tui.drafts import queue
+from donna_tui.drafts.asking import ALIAS, ModelDrafter
+from donna_tui.drafts.composing import Corrected, Drafter, ExtractiveDrafter
+from donna_tui.drafts.context import Gatherer, Read, Search
+from donna_tui.drafts.page import Run
+from donna_tui.drafts.passages import notes_of_key
+from donna_tui.drafts.queue import Entry
+from donna_tui.drafts.renderer import VaultTemplateRenderer
+from donna_tui.drafts.schedule import cadences, follow
+from donna_tui.drafts.skills import daily, meeting_note, person, weekly
+from donna_tui.drafts.skills.cadence import CadenceParts
+from donna_tui.drafts.skills.meeting_note import MeetingNoteSkill
+from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult, WriterParts
+from donna_tui.errors import DonnaError
+from donna_tui.events import EventHub
+from donna_tui.memory.book import book_path
+from donna_tui.memory.facts import latest_corrections
+from donna_tui.memorydesk import MemoryDesk
+from donna_tui.resources import resource
+from donna_tui.space import Space
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.open import open_writer, vault_client
+from donna_tui.vault.targets import EVERYWHERE
+from donna_tui.vaultdesk import announce
+
+LOOK_SECONDS = 10.0
+
+CUT_SHORT_SECONDS = 900.0
+"""A draft that was begun that long ago is not being written any more."""
+
+MOST_CORRECTIONS = 10
+"""Corrections of earlier drafts of a kind that the next one is composed with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftHostParts:
+    """`memory` gives the desk of the space's memory, in whose database the queue and the calendar are."""
+
+    space: Space
+    config: MemoryConfig
+    hub: EventHub
+    read: Read
+    search: Search
+    memory: Callable[[], MemoryDesk]
+    clock: Callable[[], float]
+
+
+class DraftHost:
+    """One for an engine; made when drafts are first asked for, since what it imports takes longer than a search."""
+
+    def __init__(self, parts: DraftHostParts) -> None:
+        self._parts = parts
+        self._zone = local_zone()
+
+    @cached_property
+    def desk(self) -> DraftDesk:
+        """Where drafts and meetings are looked at and decided on."""
+        parts = self._parts
+        return DraftDesk(
+            DraftDeskParts(
+                client=self._client,
+                writer=open_writer(parts.config, parts.space, announce(parts.hub), allowlist=(EVERYWHERE,)),
+                allowlist=parts.config.safety.path_allowlist,
+                book=parts.memory().book,
+                read=parts.read,
+                skill=self.meeting_skill,
+                note=parts.memory().log_correction,
+                refresh=self._refresh,
+                clock=lambda: datetime.datetime.fromtimestamp(parts.clock(), datetime.UTC),
+                write=self.run_cadence,
+                drafters={
+                    meeting_note.TEMPLATE: self._meeting_again,
+                    daily.REFLECTION: lambda entry: self._again(daily.reflection(self._cadence, _day_of(entry))),
+                    daily.COMMITMENTS: lambda entry: self._again(daily.commitments(self._cadence, _day_of(entry))),
+                    weekly.TEMPLATE: lambda entry: self._again(weekly.review(self._cadence, _day_of(entry))),
+                    person.TEMPLATE: lambda entry: self._again(person.profile(self._cadence, *_person_of(entry))),
+                },
+            )
+        )
+
+    @cached_property
+    def meeting_skill(self) -> MeetingNoteSkill:
+        """Drafts the notes of meetings."""
+        return MeetingNoteSkill(
+            writer=self._writer,
+            gatherer=self._gatherer,
+            client=self._client,
+            config=self._parts.config.skills.meeting_note,
+            zone=self._zone,
+            corrections=self._corrections,
+        )
+
+    @cached_property
+    def _cadence(self) -> CadenceParts:
+        return CadenceParts(
+            writer=self._writer,
+            gatherer=self._gatherer,
+            client=self._client,
+            config=self._parts.config,
+            zone=self._zone,
+            read=self._parts.read,
+            meetings=self._meetings,
+            corrections=self._corrections,
+        )
+
+    @cached_property
+    def _writer(self) -> MemoryInformedWriter:
+        parts = self._parts
+        return MemoryInformedWriter(
+            WriterParts(
+                renderer=VaultTemplateRenderer(templates_dir(parts.config)),
+                vault_client=self._client,
+                vault_writer=open_writer(parts.config, parts.space, announce(parts.hub)),
+                drafter=self._drafter,
+                book=parts.memory().book,
+                hub=parts.hub,
+                find=lambda key: parts.read(lambda index: notes_of_key(index, key)),
+            )
+        )
+
+    @cached_property
+    def _drafter(self) -> Drafter:
+        """The configured model; without one, the passages themselves."""
+        routes = load_routes()
+        route = routes.route(ALIAS)
+        if route is None:
+            return ExtractiveDrafter()
+        from donna_tui.llm.ledger import CallLedger
+        from donna_tui.llm.router import ModelRouter
+
+        router = ModelRouter(routes, CallLedger(self._parts.memory().book), self._parts.hub)
+        return ModelDrafter(router, remote=not route.is_local)
+
+    @cached_property
+    def _gatherer(self) -> Gatherer:
+        return Gatherer(search=self._parts.search, read=self._parts.read, remote=self._drafter.remote)
+
+    @cached_property
+    def _client(self) -> VaultClient:
+        return vault_client(self._parts.config, self._parts.space.root)
+
+    async def _corrections(self, task_type: str) -> list[Corrected]:
+        found = await self._parts.memory().book.run(
+            lambda book: latest_corrections(book.database, task_type, MOST_CORRECTIONS)
+        )
+        allowed = [each for each in found if not (self._drafter.remote and each.sensitive)]
+        return [Corrected(each.original, each.corrected, each.sensitive) for each in allowed]
+
+    async def _meetings(self, start: float, end: float) -> list[Meeting]:
+        return await self._parts.memory().book.run(lambda book: meetings_between(book.database, start, end))
+
+    async def _meeting_again(self, entry: Entry) -> None:
+        await self.desk.draft_meeting(entry.key)
+
+    async def _again(self, run: Run) -> None:
+        await self._writer.carry_out(run)
+
+    # In the background
+
+    async def follow(self) -> None:
+        """Draft after meetings and at the hours of the settings, and try again what failed, until cancelled."""
+        await self._until_wanted()
+        wanted = list(cadences(self._parts.config.skills))
+        await self._retry(at_start=True)
+        now = datetime.datetime.now(self._zone)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._poller.run(), name="donna-calendar-poller")
+            group.create_task(follow(wanted, self._run_cadence, self._retry, self._zone, now), name="donna-hours")
+
+    async def _until_wanted(self) -> None:
+        """A space without calendars, memory and hours to keep has nothing to draft from."""
+        config = self._parts.config
+        memory = book_path(self._parts.space.state)
+        while not (config.calendars or any(cadences(config.skills)) or memory.exists()):
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def run_cadence(self, skill: str, day: datetime.date) -> list[WriteResult]:
+        """Write the draft of a skill for a local day, or for the week that it is in."""
+        return [await self._writer.carry_out(run) for run in await self._runs(skill, day)]
+
+    async def _run_cadence(self, skill: str, day: datetime.date) -> None:
+        await self.run_cadence(skill, day)
+
+    async def _runs(self, skill: str, day: datetime.date) -> list[Run]:
+        if skill == daily.REFLECTION:
+            return [daily.reflection(self._cadence, day)]
+        if skill == daily.COMMITMENTS:
+            return [daily.commitments(self._cadence, day)]
+        if skill == weekly.TEMPLATE:
+            return [weekly.review(self._cadence, day)]
+        config, now = self._parts.config.skills.person_profile, time.time()
+        names: list[str] = await self._parts.read(lambda index: person.people_due(index, self._client, config, now))
+        return [person.profile(self._cadence, name, day) for name in names]
+
+    async def _retry(self, *, at_start: bool = False) -> None:
+        """Go on with what failed or was cut short. What was begun lately may be the work of another process, but not
+        of one that ran before this one.
+        """
+        now = time.time()
+        begun_before = now if at_start else now - CUT_SHORT_SECONDS
+        for entry in await self._parts.memory().book.run(
+            lambda book: queue.due_again(book.database, now, begun_before)
+        ):
+            with contextlib.suppress(DonnaError):  # such as a meeting that is in no calendar any more
+                await self.desk.again(entry)
+
+    async def _dispatch(self, meeting: Meeting) -> None:
+        await self.meeting_skill.run(meeting)
+
+    @cached_property
+    def _poller(self) -> MeetingEndPoller:
+        parts = self._parts
+        return MeetingEndPoller(
+            parts.memory().book,
+            sources_for(parts.config.calendars, self._zone, parts.space.state),
+            self._dispatch,
+            parts.hub,
+            parts.config.skills.meeting_note,
+            parts.clock,
+        )
+
+    async def _refresh(self) -> None:
+        await self._poller.refresh()
+
+    async def close(self) -> None:
+        """Wait for what is being written."""
+        if "desk" in self.__dict__:
+            await self.desk.close()
+
+
+def templates_dir(config: MemoryConfig) -> Path:
+    """The folder of templates; a relative one is Donna's own. Raises FileNotFoundError."""
+    folder = config.vault.templates_dir
+    return folder if folder.is_absolute() else resource(*folder.parts)
+
+
+def _day_of(entry: Entry) -> datetime.date:
+    """The day of a key that is an ISO day, or the Monday of one that is an ISO week."""
+    if "W" in entry.key:
+        year, _, week = entry.key.partition("-W")
+        return datetime.date.fromisocalendar(int(year), int(week), 1)
+    return datetime.date.fromisoformat(entry.key)
+
+
+def _person_of(entry: Entry) -> tuple[str, datetime.date]:
+    """The name and a day of the week of a key such as `Ana Lima@2026-W07`."""
+    name, _, week = entry.key.rpartition("@")
+    year, _, number = week.partition("-W")
+    return name, datetime.date.fromisocalendar(int(year), int(number), 1)

@@ -1,0 +1,171 @@
+"""What approving or rejecting a draft does to the vault, as plans; and what the person changed, as corrections."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from donna_tui.drafting import DRAFT_KEY, DraftState
+from donna_tui.drafts.hunks import without_hunks
+from donna_tui.drafts.occasions import is_of
+from donna_tui.drafts.people import ACTOR, ensure_person_stubs
+from donna_tui.drafts.queue import Entry
+from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.memories import Correction
+from donna_tui.text.numbers import plural
+from donna_tui.text.outline import headings
+from donna_tui.vault.changes import Change, OperationKind, Plan
+from donna_tui.vault.client import VaultClient, VaultNote
+from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.vault.merge import merge_frontmatter
+from donna_tui.vault.seen import expecting
+from donna_tui.vault.writer import VaultWriter
+
+MOST_CORRECTIONS = 20
+MOST_NAMES = 50
+
+_APPROVED = f"---\n{DRAFT_KEY}: null\n---\n"
+
+
+class Approver:
+    """Plans for one vault. Every method blocks and raises DonnaError."""
+
+    def __init__(self, client: VaultClient, writer: VaultWriter, allowlist: Collection[str]) -> None:
+        self._client, self._writer, self._allowlist = client, writer, allowlist
+
+    def note_of(self, entry: Entry) -> VaultNote:
+        """The note of a draft as it stands on disk. Raises DonnaError if it is not there, or is no draft any more."""
+        if entry.state != DraftState.WAITING:
+            raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
+        try:
+            note = self._client.read(entry.path)
+        except VaultReadError as error:
+            if error.reason is not Reason.MISSING:
+                raise
+            raise DonnaError(Reason.MISSING, f"the draft {entry.path} was deleted or moved outside Donna") from error
+        if not is_of(note.frontmatter.data, entry.skill, entry.key):
+            raise DonnaError(Reason.NOT_A_DRAFT, f"{entry.path} is another note now", hint="it was written over")
+        return note
+
+    def plan_approval(self, entry: Entry, left_out: frozenset[int] = frozenset()) -> Plan:
+        """The draft becomes a note: at its target, without its mark, without the hunks that are left out."""
+        note = self.note_of(entry)
+        approved = merge_frontmatter(note.text, _APPROVED + _body(without_hunks(note.text, left_out)))
+        target = self._free(entry)
+        if target == entry.path:
+            plan = self._writer.planner.write(entry.path, approved, seen=expecting(note.etag), replace=True)
+        else:
+            plan = self._moved(entry.path, target, note.etag, approved)
+        stubs = ensure_person_stubs(_body(approved), self._client, self._writer.planner, self._allowlist)
+        remarks = (*plan.remarks, *_told_of(stubs))
+        return replace(plan, subject=f"Approve {target}", changes=(*plan.changes, *stubs), remarks=remarks)
+
+    def plan_rejection(self, entry: Entry) -> Plan:
+        """The draft goes; git keeps it."""
+        note = self.note_of(entry)
+        plan = self._writer.planner.delete(entry.path, seen=expecting(note.etag))
+        return replace(plan, subject=f"Reject {entry.path}")
+
+    def before(self, entry: Entry) -> str | None:
+        """The note that approving would replace: a page of a person that Donna may bring up to date."""
+        if entry.target == entry.path:
+            return None
+        try:
+            note = self._client.read(entry.target)
+        except VaultReadError:
+            return None
+        return note.text if _is_page_of_donna(note) else None
+
+    def _free(self, entry: Entry) -> str:
+        """The target, or the next name that no other note has; a person's page of Donna's is brought up to date."""
+        stem = entry.target.removesuffix(".md")
+        for name in (entry.target, *(f"{stem}-{number}.md" for number in range(2, MOST_NAMES))):
+            if name == entry.path:
+                return name
+            try:
+                note = self._client.read(name)
+            except VaultReadError as error:
+                if error.reason is Reason.MISSING:
+                    return name
+                continue
+            if _is_page_of_donna(note):
+                return name
+        raise DonnaError(Reason.CONFLICT, f"there are too many notes of the name {entry.target}")
+
+    def _moved(self, path: str, target: str, etag: str, approved: str) -> Plan:
+        try:
+            known = self._client.read(target)
+        except VaultReadError:
+            known = None
+        if known is not None:
+            return self._replacing(path, target, etag, known, approved)
+        plan = self._writer.planner.move(path, target, seen=expecting(etag))
+        changes = tuple(_with_text(change, target, approved) for change in plan.changes)
+        return replace(plan, changes=changes)
+
+    def _replacing(self, path: str, target: str, etag: str, known: VaultNote, approved: str) -> Plan:
+        written = self._writer.planner.write(target, approved, seen=expecting(known.etag))
+        deleted = self._writer.planner.delete(path, seen=expecting(etag))
+        return Plan(kind=OperationKind.WRITE, subject=written.subject, changes=(*written.changes, *deleted.changes))
+
+
+def corrections_of(entry: Entry, approved: str, now: float) -> list[Correction]:
+    """What the person changed in a draft before approving it, a correction for each place."""
+    before, after = _body(entry.original), _body(approved)
+    changes = list(_changes(before, after))[:MOST_CORRECTIONS]
+    return [
+        Correction(
+            id=f"{entry.id}-{number}",
+            field=field,
+            original=old,
+            corrected=new,
+            input=entry.title,
+            task_type=task_type_of(entry.skill),
+            created_at=now,
+            sensitive=entry.sensitive,
+        )
+        for number, (field, old, new) in enumerate(changes, 1)
+    ]
+
+
+def task_type_of(skill: str) -> str:
+    """The task type under which a skill's model calls and corrections are logged."""
+    return "extract_commitments" if skill == "commitment_log" else f"draft_{skill}"
+
+
+def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
+    """The heading, the old lines and the new lines of each place that was edited or left out. What was only added is
+    no correction: the draft leaves room for it.
+    """
+    old, new = before.splitlines(), after.splitlines()
+    for tag, low, high, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        was, now = "\n".join(old[low:high]).strip(), "\n".join(new[start:end]).strip()
+        if tag != "equal" and was != now and any(char.isalnum() for char in was):
+            yield _section(old, low), was, now
+
+
+def _section(lines: list[str], line: int) -> str:
+    """The heading above a line, or `note`."""
+    found = headings("\n".join(lines[:line]) + "\n")
+    return found[-1].text if found else "note"
+
+
+def _told_of(stubs: Sequence[Change]) -> list[str]:
+    if not stubs:
+        return []
+    return [f"{plural(len(stubs), 'person', 'people')} without a page of their own get an empty one in People."]
+
+
+def _with_text(change: Change, target: str, text: str) -> Change:
+    return replace(change, after=text.encode()) if change.path == target else change
+
+
+def _body(text: str) -> str:
+    return text[parse_frontmatter(text).body_start :]
+
+
+def _is_page_of_donna(note: VaultNote) -> bool:
+    """Only pages of people are written more than once: any other note of Donna's is that of another occasion."""
+    front = note.frontmatter.data
+    return front.get("autowritten_by") == ACTOR and front.get("type") == "person"

@@ -1,0 +1,117 @@
+"""What a draft is made of, between what was gathered and the text of the note."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from donna_tui.drafting import DRAFT_KEY, Evidence
+from donna_tui.drafts.answers import Answer
+from donna_tui.drafts.composing import EXTRACTIVE, Statement, Task, all_statements
+from donna_tui.drafts.people import ACTOR
+from donna_tui.drafts.plain import inline, wikilink
+from donna_tui.drafts.queue import Rest
+from donna_tui.memories import ME
+
+Autonomy = Literal["low", "medium", "high"]
+INBOX = "Inbox"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a skill has gathered. `data` is for the template and `frontmatter` for the note; both fit for JSON.
+
+    Text of others in `data` has been through `plain` already.
+    """
+
+    task: Task
+    data: Mapping[str, Any]
+    frontmatter: Mapping[str, Any]
+    listed: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Lines that the template lists by itself, and the passages that they are from."""
+    all_passages: tuple[Evidence, ...] = ()
+    """Those of the task and of what is listed."""
+    is_empty: bool = False
+    """Whether nothing was found that a note could say."""
+    links_private: bool = False
+    """Whether the note will link to one that must not leave this machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One call of `run`, as it was asked for."""
+
+    template: str
+    task_type: str
+    gather: Callable[[], Awaitable[Context]]
+    target_path: str
+    key: str
+    title: str
+    autonomy: Autonomy
+    user_id: str = ME
+
+    @property
+    def effective_path(self) -> str:
+        """Where the note is written: a draft of low autonomy waits in the Inbox."""
+        return f"{INBOX}/{PurePosixPath(self.target_path).name}" if self.autonomy == "low" else self.target_path
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A context with its answer, on the way to becoming a note."""
+
+    run: Run
+    context: Context
+    answer: Answer
+    said: Mapping[str, list[Statement]]
+    is_private: bool
+
+    @classmethod
+    def of(cls, run: Run, context: Context, answer: Answer, drafter: str) -> Page:
+        """A model may have used all that it was given; an extract holds what it names."""
+        said = all_statements(answer, context.task.passages)
+        cited = {number for part in said.values() for each in part for number in each.evidence}
+        cited |= {number for _, numbers in context.listed for number in numbers}
+        used = cited if drafter == EXTRACTIVE else {each.number for each in context.task.passages} | cited
+        return cls(run, context, answer, said, context.links_private or bool(used & context.task.private))
+
+    @property
+    def frontmatter(self) -> dict[str, Any]:
+        """What stands above the note, whatever the template."""
+        front = {**self.context.frontmatter, "idempotency_key": self.run.key, "autowritten_by": ACTOR}
+        if self.is_private:
+            front["donna"] = "local-only"
+        return front if self.run.autonomy == "high" else {**front, DRAFT_KEY: True}
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The statements for the template."""
+        passages = self.context.task.passages
+        return {name: [_shown(each, passages) for each in part] for name, part in self.said.items()}
+
+    @property
+    def rest(self) -> Rest:
+        """What the note rests on."""
+        return Rest(self.context.all_passages or self.context.task.passages, self.statements)
+
+    @property
+    def statements(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Every statement with the passages that it rests on."""
+        return (*((each.text, each.evidence) for part in self.said.values() for each in part), *self.context.listed)
+
+
+def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, Any]:
+    """A statement for the template: its words as Markdown, and links to the notes that it rests on."""
+    by_number = {passage.number: passage for passage in passages}
+    cited = [by_number[number] for number in statement.evidence]
+    return {"text": inline(statement.text), "cites": list(dict.fromkeys(_cite(passage) for passage in cited))}
+
+
+def _cite(passage: Evidence) -> str:
+    if passage.source_type == "vault":
+        return wikilink(passage.path, PurePosixPath(passage.path).stem)
+    if passage.source_type == "task":
+        return wikilink(passage.path.partition("#")[0], "task")
+    return inline(f"{passage.source_type} {passage.title}", 80)

@@ -1,0 +1,136 @@
+"""The passages that a draft may rest on: hits and notes of the index, numbered in the order in which they are taken."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from donna_tui.drafting import DRAFT_KEY, Evidence
+from donna_tui.index.database import Database
+from donna_tui.memories import ME, MemorySource
+from donna_tui.results import Hit
+
+LONGEST_TEXT = 4_000
+
+
+@dataclass(slots=True)
+class Passages:
+    """Collects evidence; a passage that is there already keeps its number. `private` are those that must not leave."""
+
+    taken: list[Evidence] = field(default_factory=list)
+    private: set[int] = field(default_factory=set)
+    _numbers: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def add_hits(self, hits: Iterable[Hit]) -> list[Evidence]:
+        """Passages of a search. What nobody has approved yet is no evidence."""
+        return [self._add_hit(hit) for hit in hits if not is_draft(hit.metadata)]
+
+    def add(self, passage: Evidence, *, sensitive: bool) -> Evidence:
+        """One passage, with a number of its own."""
+        place = (passage.path, passage.start_line)
+        known = self._numbers.get(place)
+        if known is not None:
+            return self.taken[known - 1]
+        numbered = Evidence(
+            number=len(self.taken) + 1, source_type=passage.source_type, path=passage.path, title=passage.title,
+            heading_path=passage.heading_path, start_line=passage.start_line, end_line=passage.end_line,
+            text=passage.text[:LONGEST_TEXT], score=passage.score,
+        )  # fmt: skip
+        self.taken.append(numbered)
+        self._numbers[place] = numbered.number
+        if sensitive:
+            self.private.add(numbered.number)
+        return numbered
+
+    def _add_hit(self, hit: Hit) -> Evidence:
+        passage = Evidence(
+            number=0, source_type=hit.source_type, path=hit.path, title=hit.title, heading_path=hit.heading_path,
+            start_line=hit.start_line, end_line=hit.end_line, text=hit.content, score=hit.score,
+        )  # fmt: skip
+        return self.add(passage, sensitive=hit.sensitive)
+
+
+def is_draft(metadata: dict[str, Any]) -> bool:
+    """Whether the metadata of a document says that nobody has approved it yet."""
+    front = metadata.get("frontmatter")
+    return isinstance(front, dict) and bool(front.get(DRAFT_KEY))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedNote:
+    """A note as the index has it."""
+
+    path: str
+    title: str
+    modified_at: float
+    front: dict[str, Any]
+    sensitive: bool
+
+
+def notes_like(database: Database, words: Sequence[str], user_id: str = ME) -> list[IndexedNote]:
+    """The approved notes whose path, title or frontmatter holds all of these words, in no order."""
+    rows = database.rows(
+        "SELECT source_id, title, modified_at, metadata_json, sensitive FROM memory_documents"
+        " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM json_each(?) w"
+        " WHERE instr(lower(source_id || ' ' || title || ' ' || coalesce(metadata_json, '')), w.value) = 0)",
+        (MemorySource.VAULT.value, user_id, json.dumps([word.lower() for word in words])),
+    )
+    return [_note(*row) for row in rows if not is_draft(json.loads(row[3] or "{}"))]
+
+
+def notes_of_key(database: Database, key: str, user_id: str = ME) -> list[str]:
+    """The paths of the notes that were written for this occasion."""
+    rows = database.rows(
+        "SELECT source_id FROM memory_documents WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL"
+        " AND json_extract(metadata_json, '$.frontmatter.idempotency_key') = ? ORDER BY source_id",
+        (MemorySource.VAULT.value, user_id, key),
+    )
+    return [path for (path,) in rows]
+
+
+def paths_of_keys(database: Database, keys: Sequence[str], user_id: str = ME) -> dict[str, str]:
+    """The paths of notes by the occasions for which they were written."""
+    rows = database.rows(
+        "SELECT k.value, source_id FROM memory_documents, json_each(?) k WHERE source_type = ? AND user_id = ?"
+        " AND deleted_at IS NULL AND json_extract(metadata_json, '$.frontmatter.idempotency_key') = k.value",
+        (json.dumps(keys), MemorySource.VAULT.value, user_id),
+    )
+    return dict(rows)
+
+
+def is_any_private(database: Database, paths: Sequence[str], user_id: str = ME) -> bool:
+    """Whether one of these notes must not leave this machine."""
+    sql = (
+        "SELECT 1 FROM memory_documents JOIN json_each(?) p ON source_id = p.value WHERE source_type = ?"
+        " AND user_id = ? AND deleted_at IS NULL AND sensitive LIMIT 1"
+    )
+    return bool(database.rows(sql, (json.dumps(paths), MemorySource.VAULT.value, user_id)))
+
+
+def note_passages(database: Database, path: str, most: int, user_id: str = ME) -> list[tuple[Evidence, bool]]:
+    """The first passages of a note in their order, each with whether it is private; none of a draft."""
+    rows = database.rows(
+        "SELECT d.metadata_json, d.title, c.heading_path, c.start_line, c.end_line, c.content, d.sensitive"
+        " FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
+        " WHERE d.source_type = ? AND d.user_id = ? AND d.source_id = ? AND d.deleted_at IS NULL"
+        " ORDER BY c.chunk_index LIMIT ?",
+        (MemorySource.VAULT.value, user_id, path, most),
+    )
+    return [
+        (
+            Evidence(
+                number=0, source_type=MemorySource.VAULT.value, path=path, title=title,
+                heading_path=tuple(json.loads(heading)), start_line=start, end_line=end, text=text,
+            ),
+            bool(sensitive),
+        )
+        for metadata, title, heading, start, end, text, sensitive in rows
+        if not is_draft(json.loads(metadata or "{}"))
+    ]  # fmt: skip
+
+
+def _note(path: str, title: str, modified_at: float, metadata: str, sensitive: int) -> IndexedNote:
+    front = json.loads(metadata or "{}").get("frontmatter")
+    return IndexedNote(path, title, modified_at, front if isinstance(front, dict) else {}, bool(sensitive))

@@ -1,0 +1,73 @@
+"""`VaultTemplateRenderer`: a template and data become the body of a note, in a child process with limits."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from donna_tui.drafts import sandbox
+from donna_tui.errors import DonnaError, Reason
+
+ENDING = ".md.j2"
+PATIENCE_SECONDS = 10.0
+"""For the whole child, on a busy machine; the processor time it may use is far less."""
+
+LARGEST_TEMPLATE = 200_000
+
+
+class VaultTemplateRenderer:
+    """Renders the templates of one folder. `templates_dir` must exist, else FileNotFoundError."""
+
+    def __init__(self, templates_dir: Path) -> None:
+        if not templates_dir.is_dir():
+            raise FileNotFoundError(templates_dir)
+        self._folder = templates_dir
+
+    def render(self, template_name: str, context: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The body of the note, and its frontmatter: the `frontmatter` of the context, which no template touches.
+
+        `context` must be fit for JSON. Blocks. Raises DonnaError (`template_error`) with the line where it is known.
+        """
+        asked = {"name": template_name, "source": self._source(template_name), "context": dict(context)}
+        answer = _ask_child(json.dumps(asked), template_name)
+        if not answer["ok"]:
+            where = f", line {answer['line']}" if answer.get("line") else ""
+            raise _refused(f"the template {template_name}{where} cannot be used: {answer['message']}")
+        return answer["text"], dict(context.get("frontmatter", {}))
+
+    def _source(self, name: str) -> str:
+        if not name.replace("_", "").isalnum():
+            raise _refused("a template is named by letters, digits and _")
+        path = self._folder / f"{name}{ENDING}"
+        try:
+            found = path.lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_TEMPLATE:
+                raise _refused(f"the template {path.name} is no plain file, or too large")
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise _refused(f"there is no template {path.name} in {self._folder}") from None
+        except (OSError, UnicodeDecodeError):
+            raise _refused(f"the template {path.name} cannot be read") from None
+
+
+def _ask_child(question: str, name: str) -> dict[str, Any]:
+    command = [sys.executable, "-I", sandbox.__file__]
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed command
+            command, input=question, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False, env={}
+        )
+    except subprocess.TimeoutExpired:
+        raise _refused(f"the template {name} does not come to an end") from None
+    if done.returncode != 0:
+        raise _refused(f"the template {name} wants too much time or memory")
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def _refused(message: str) -> DonnaError:
+    return DonnaError(Reason.TEMPLATE_ERROR, message, hint="vault.templates_dir names the folder of templates")

@@ -1,0 +1,81 @@
+"""Renders one template, as a child that can be killed. Run this file itself: it needs nothing of Donna.
+
+It reads one JSON object `{"name", "source", "context"}` from stdin and prints one: `{"ok": true, "text"}`, or
+`{"ok": false, "message", "line"}`. Jinja's sandbox keeps a template from Python's objects and not from using all memory
+and time, so the process has limits of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import traceback
+from typing import Any
+
+CPU_SECONDS = 2
+MEMORY_BYTES = 512 * 1024 * 1024
+LONGEST_TEXT = 1_000_000
+_TEMPLATE = "<template>"
+"""What Jinja calls the file of a template that it was given as text."""
+
+
+def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
+    """The answer for one template."""
+    from jinja2 import DictLoader, StrictUndefined, TemplateError
+    from jinja2.exceptions import SecurityError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        loader=DictLoader({name: source}),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    try:
+        parts = environment.get_template(name).generate(context)
+        return {"ok": True, "text": _joined(parts)}
+    except SecurityError:
+        return {"ok": False, "message": "the template asks for what templates may not have", "line": None}
+    except TemplateError as error:
+        said = f"{type(error).__name__}: {error.message}"
+        return {"ok": False, "message": said, "line": getattr(error, "lineno", None) or _line(error)}
+    except MemoryError:
+        return {"ok": False, "message": "the template wants too much memory", "line": None}
+    except Exception as error:  # a template can make Python's own functions and compiler raise anything
+        return {"ok": False, "message": type(error).__name__, "line": _line(error)}
+
+
+def _line(error: BaseException) -> int | None:
+    """The line of the template in which an error arose, the innermost first."""
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == _TEMPLATE]
+    return lines[-1] if lines else None
+
+
+def _joined(parts: Any) -> str:
+    text = ""
+    for part in parts:
+        text += part
+        if len(text) > LONGEST_TEXT:
+            raise ValueError
+    return text
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    if sys.platform == "linux":  # elsewhere address space is not what a process uses
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+def main() -> None:
+    """Answer what is on stdin."""
+    asked = json.load(sys.stdin)
+    _limit()
+    json.dump(render(asked["name"], asked["source"], asked["context"]), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""When drafts are written by themselves: after meetings, at the hours of the settings, and again after a failure."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.cron import CronTrigger
+
+from donna_tui.config.skills import SkillsConfig
+
+LATE_SECONDS = 12 * 3_600
+"""How much later than its hour a draft is still written, where this machine was off or asleep."""
+
+RETRY_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cadence:
+    """A skill with its hour, in local time. `weekday` is 0 for Monday, None for every day."""
+
+    skill: str
+    hour: int
+    minute: int
+    weekday: int | None = None
+
+    def trigger(self, zone: datetime.tzinfo) -> CronTrigger:
+        """When it runs."""
+        return CronTrigger(hour=self.hour, minute=self.minute, day_of_week=self.weekday, timezone=zone)
+
+    def last_due(self, now: datetime.datetime) -> datetime.datetime:
+        """The last moment at which it should have run; `now` is local."""
+        due = now.replace(hour=self.hour, minute=self.minute, second=0, microsecond=0)
+        while due > now or (self.weekday is not None and due.weekday() != self.weekday):
+            due -= datetime.timedelta(days=1)
+        return due
+
+
+def cadences(skills: SkillsConfig) -> Iterator[Cadence]:
+    """The skills with an hour that are switched on."""
+    for name, day in (("daily_reflection", skills.daily_reflection), ("commitment_log", skills.commitment_log)):
+        if day.enabled:
+            yield Cadence(skill=name, hour=day.hour, minute=day.minute)
+    for name, week in (("weekly_review", skills.weekly_review), ("person_profile", skills.person_profile)):
+        if week.enabled:
+            yield Cadence(skill=name, hour=week.hour, minute=week.minute, weekday=week.day_of_week)
+
+
+async def follow(
+    wanted: list[Cadence],
+    run: Callable[[str, datetime.date], Awaitable[None]],
+    retry: Callable[[], Awaitable[None]],
+    zone: datetime.tzinfo,
+    now: datetime.datetime,
+) -> None:
+    """Run each skill at its hour until cancelled, those that were missed lately at once; what is done twice is once.
+
+    `run` gets the skill and the local day that it is for.
+    """
+    scheduler = AsyncIOScheduler(timezone=zone)
+    scheduler.add_job(retry, "interval", seconds=RETRY_SECONDS, coalesce=True, max_instances=1)
+    for each in wanted:
+        due = each.last_due(now.astimezone(zone))
+        if (now - due).total_seconds() < LATE_SECONDS:
+            await run(each.skill, due.date())
+        scheduler.add_job(
+            _run_today, each.trigger(zone), (run, each.skill, zone), misfire_grace_time=LATE_SECONDS, coalesce=True
+        )
+    scheduler.start()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        scheduler.shutdown(wait=False)
+
+
+async def _run_today(run: Callable[[str, datetime.date], Awaitable[None]], skill: str, zone: datetime.tzinfo) -> None:
+    await run(skill, datetime.datetime.now(zone).date())

@@ -1,0 +1,1 @@
+"""What Donna drafts, a module for each kind."""

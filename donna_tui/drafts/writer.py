@@ -1,0 +1,257 @@
+"""`MemoryInformedWriter`: from an occasion to a note, once, whatever happens in between (seed 001 §12.3)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten
+from donna_tui.drafting import DRAFT_KEY, DraftState
+from donna_tui.drafts import queue
+from donna_tui.drafts.answers import Answer
+from donna_tui.drafts.composing import EXTRACTIVE, Composed, Drafter, corrected, extract
+from donna_tui.drafts.emit import whole_note
+from donna_tui.drafts.occasions import is_of
+from donna_tui.drafts.page import Autonomy, Context, Page, Run
+from donna_tui.drafts.people import ACTOR
+from donna_tui.drafts.plain import wikilink
+from donna_tui.drafts.queue import Entry, Rest
+from donna_tui.drafts.renderer import VaultTemplateRenderer
+from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.events import EventHub
+from donna_tui.memories import ME
+from donna_tui.memory.bookthread import BookThread
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.seen import expecting
+from donna_tui.vault.writer import VaultWriter
+
+NOTHING = "nothing"
+"""Why a day or a week without anything in it gets no note."""
+
+MOST_NAMES = 50
+"""Notes of one name, told apart by a number, before Donna gives up."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What came of a run. `reason` is `idempotent` or `nothing` where there was nothing to do, or why it failed."""
+
+    path: str
+    sha: str | None = None
+    skipped: bool = False
+    reason: str | None = None
+    draft: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriterParts:
+    """`find` tells the notes of an occasion that the index knows; `links` whether a path is a note of the vault."""
+
+    renderer: VaultTemplateRenderer
+    vault_client: VaultClient
+    vault_writer: VaultWriter
+    drafter: Drafter
+    book: BookThread
+    hub: EventHub
+    find: Callable[[str], Awaitable[list[str]]]
+    clock: Callable[[], float] = field(default=time.time)
+    reached: Callable[[str], None] = field(default=lambda _: None)
+    """Told the name of each step that is behind it."""
+
+
+class _NothingToSayError(Exception):
+    """There is no material for a note."""
+
+
+class MemoryInformedWriter:
+    """One for a space. Of two runs of one occasion the second waits, and finds what the first has done."""
+
+    def __init__(self, parts: WriterParts) -> None:
+        self._parts = parts
+        self._running: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
+
+    async def run(
+        self,
+        *,
+        template: str,
+        task_type: str,
+        context_gather: Callable[[], Awaitable[Context]],
+        target_path: str,
+        idempotency_key: str,
+        title: str = "",
+        user_id: str = ME,
+        autonomy_level: Autonomy = "medium",
+    ) -> WriteResult:
+        """Write the note of an occasion unless it was written, wherever it is now. Never raises DonnaError.
+
+        What fails is kept with its reason and tried again when it is asked for after its time has come; an answer
+        that was paid for is used then.
+        """
+        run = Run(
+            template=template, task_type=task_type, gather=context_gather, target_path=target_path,
+            key=idempotency_key, title=title or PurePosixPath(target_path).stem, user_id=user_id,
+            autonomy=autonomy_level,
+        )  # fmt: skip
+        return await self.carry_out(run)
+
+    async def preview(self, run: Run) -> tuple[str, Rest]:
+        """The note as it would be written now, without any model and without writing anything. Raises DonnaError."""
+        context = await run.gather()
+        answer = corrected(extract(context.task), context.task.corrections)
+        page = Page.of(run, context, answer, EXTRACTIVE)
+        note = await asyncio.to_thread(self._rendered, page)
+        return note, page.rest
+
+    async def carry_out(self, run: Run) -> WriteResult:
+        """The same as `run`, with what it takes as one value."""
+        async with self._running.setdefault((run.user_id, run.template, run.key), asyncio.Lock()):
+            return await self._carry_out(run)
+
+    async def _carry_out(self, run: Run) -> WriteResult:
+        entry = await self._begin(run)
+        if entry.is_settled or await self._adopt(run, entry):
+            self._parts.hub.post(
+                AutowriteSkipped(template=run.template, key=run.key, path=entry.path or run.effective_path)
+            )
+            return WriteResult(entry.path or run.effective_path, skipped=True, reason="idempotent", draft=entry.id)
+        try:
+            return await self._write(run, entry)
+        except _NothingToSayError:
+            await self._parts.book.run(lambda book: queue.drop(book, entry.id))
+            return WriteResult(run.effective_path, skipped=True, reason=NOTHING)
+        except DonnaError as error:
+            return await self._failed(run, entry, error)
+        except OSError as error:
+            reason = Reason.DISK_FULL if error.errno == 28 else Reason.IO_ERROR
+            return await self._failed(run, entry, DonnaError(reason, f"the note cannot be written ({error.strerror})"))
+
+    async def _begin(self, run: Run) -> Entry:
+        fresh = Entry(
+            id=queue.fresh_id(), skill=run.template, key=run.key, title=run.title, state=queue.COMPOSING,
+            target=run.target_path, user_id=run.user_id, created_at=self._parts.clock(),
+        )  # fmt: skip
+        entry = await self._parts.book.run(lambda book: queue.begin(book, fresh))
+        self._parts.reached("begun")
+        return entry
+
+    async def _adopt(self, run: Run, entry: Entry) -> bool:
+        """Whether the note of the occasion is in the vault already: by a run that was cut short, or from before the
+        queue knew of it.
+        """
+        known = await self._parts.find(run.key)
+        candidates = dict.fromkeys([*filter(None, [entry.path]), run.effective_path, run.target_path, *known])
+        for path in candidates:
+            front = await asyncio.to_thread(self._front, path)
+            if front is not None and is_of(front, run.template, run.key):
+                state = DraftState.WAITING if front.get(DRAFT_KEY) else DraftState.APPROVED
+                await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
+                return True
+        return False
+
+    def _front(self, path: str) -> dict[str, Any] | None:
+        try:
+            return self._parts.vault_client.read(path).frontmatter.data
+        except VaultReadError:
+            return None
+
+    async def _write(self, run: Run, entry: Entry) -> WriteResult:
+        if not entry.original:
+            entry = await self._composed(run, entry)
+        entry, sha = await self._written(run, entry)
+        self._parts.hub.post(Autowritten(template=run.template, key=run.key, path=entry.path))
+        return WriteResult(entry.path, sha, draft=entry.id)
+
+    async def _composed(self, run: Run, entry: Entry) -> Entry:
+        """The whole text, stored before anything of it is written."""
+        context = await run.gather()
+        if context.is_empty:
+            raise _NothingToSayError
+        self._parts.reached("gathered")
+        entry, answer = await self._answered(context, entry)
+        page = Page.of(run, context, answer, entry.drafter)
+        note = await asyncio.to_thread(self._rendered, page)
+        self._parts.reached("rendered")
+        ready = replace(entry, state=queue.READY, original=note, evidence=page.rest.dumped(), sensitive=page.is_private)
+        return await self._save(ready)
+
+    async def _answered(self, context: Context, entry: Entry) -> tuple[Entry, Answer]:
+        """The answer; one that is there is not asked for again."""
+        if entry.answer:
+            return entry, context.task.schema.model_validate_json(entry.answer)
+        composed: Composed = await self._parts.drafter.compose(context.task)
+        self._parts.reached("composed")
+        saved = await self._save(replace(
+            entry, answer=composed.answer.model_dump_json(), drafter=composed.drafter, cost=composed.cost
+        ))  # fmt: skip
+        self._parts.reached("answered")
+        return saved, composed.answer
+
+    def _rendered(self, page: Page) -> str:
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._parts.clock()))
+        front = {**page.frontmatter, "autowritten_at": now}
+        llm = {**page.shown, "links_suggested": self._suggested(page.answer)}
+        data = {**page.context.data, "llm": llm, "now_iso": now, "frontmatter": front}
+        body, metadata = self._parts.renderer.render(page.run.template, data)
+        return whole_note(metadata, body)
+
+    def _suggested(self, answer: Answer) -> list[str]:
+        """Links to notes that exist; whatever else was suggested is dropped."""
+        links = []
+        for path in dict.fromkeys(getattr(answer, "links_suggested", [])):
+            try:
+                self._parts.vault_client.stat(path)
+                links.append(wikilink(path, PurePosixPath(path).stem))
+            except DonnaError:
+                continue
+        return links
+
+    async def _written(self, run: Run, entry: Entry) -> tuple[Entry, str]:
+        path, sha = await asyncio.to_thread(self._put, run, entry)
+        self._parts.reached("written")
+        state = DraftState.APPROVED if run.autonomy == "high" else DraftState.WAITING
+        saved = await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
+        return saved, sha
+
+    def _put(self, run: Run, entry: Entry) -> tuple[str, str]:
+        """Write the note under the first free name; a note of somebody else is never written over."""
+        message = f"autowrite: {run.template} {run.key}"
+        for path in _names(run.effective_path):
+            try:
+                plan = self._parts.vault_writer.planner.write(path, entry.original, seen=expecting(None))
+            except VaultWriteError as error:
+                if error.reason is not Reason.CONFLICT:
+                    raise
+                if is_of(self._front(path) or {}, run.template, run.key):
+                    return path, ""  # another process was faster
+                continue
+            outcome = self._parts.vault_writer.apply(replace(plan, subject=_one_line(message)), actor=ACTOR)
+            return path, outcome.commit
+        raise DonnaError(Reason.CONFLICT, f"there are {MOST_NAMES} notes of the name {run.effective_path}")
+
+    async def _failed(self, run: Run, entry: Entry, error: DonnaError) -> WriteResult:
+        known = await self._parts.book.run(lambda book: queue.of_id(book.database, entry.id)) or entry
+        now = self._parts.clock()
+        await self._parts.book.run(lambda book: queue.fail(book, known, error.reason.value, error.message, now))
+        path = run.effective_path
+        self._parts.hub.post(AutowriteFailed(template=run.template, key=run.key, path=path, reason=error.reason.value))
+        return WriteResult(path, skipped=True, reason=error.message, draft=entry.id)
+
+    async def _save(self, entry: Entry) -> Entry:
+        return await self._parts.book.run(lambda book: queue.save(book, entry))
+
+
+def _names(path: str) -> list[str]:
+    stem, ending = path.removesuffix(".md"), ".md"
+    return [path, *(f"{stem}-{number}{ending}" for number in range(2, MOST_NAMES + 1))]
+
+
+def _one_line(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1][:200]

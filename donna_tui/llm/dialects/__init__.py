@@ -1,0 +1,1 @@
+"""How each kind of server is asked, and how its answers are read."""

@@ -1,0 +1,145 @@
+"""How a call of a language model can fail: a closed set, in words that hold neither the question nor the key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from donna_tui.errors import DonnaError, Reason
+
+OK = "ok"
+"""The outcome of a call that brought a valid answer."""
+
+CANCELLED = "cancelled"
+"""The outcome of a call that nobody waited for any more."""
+
+
+class FailureKind(StrEnum):
+    """Why there is no answer."""
+
+    NOT_CONFIGURED = "not_configured"
+    NOT_INSTALLED = "not_installed"
+    AUTH = "auth"
+    REJECTED = "rejected"
+    """The server does not know the model or the address, or does not take such a question."""
+    OVER_DAY_LIMIT = "over_day_limit"
+    EGRESS_REFUSED = "egress_refused"
+    UNREACHABLE = "unreachable"
+    RATE_LIMITED = "rate_limited"
+    UNAVAILABLE = "unavailable"
+    TIMEOUT = "timeout"
+    TOO_LARGE = "too_large"
+    TRUNCATED = "truncated"
+    FILTERED = "filtered"
+    REFUSED = "refused"
+    EMPTY = "empty"
+    INVALID = "invalid"
+
+
+_PASSING = frozenset(
+    {
+        FailureKind.OVER_DAY_LIMIT,
+        FailureKind.UNREACHABLE,
+        FailureKind.RATE_LIMITED,
+        FailureKind.UNAVAILABLE,
+        FailureKind.TIMEOUT,
+    }
+)
+
+_WORDS: dict[FailureKind, tuple[str, str | None]] = {
+    FailureKind.NOT_CONFIGURED: ("no language model is configured for this", "name one in models.yaml"),
+    FailureKind.NOT_INSTALLED: (
+        "the library that talks to this model is not installed",
+        "pip install 'donna-tui[models]'",
+    ),
+    FailureKind.AUTH: ("{host} does not accept the key", "look at api_key_env in models.yaml"),
+    FailureKind.REJECTED: ("{host} does not take the question", "look at model and base_url in models.yaml"),
+    FailureKind.OVER_DAY_LIMIT: (
+        "this call could cost more than is left for today",
+        "raise day_limit_usd in models.yaml, or wait until tomorrow",
+    ),
+    FailureKind.EGRESS_REFUSED: (
+        "the question may not go to {host}",
+        "private notes go to a model on this machine only",
+    ),
+    FailureKind.UNREACHABLE: ("{host} cannot be reached", "is it running, and are you online?"),
+    FailureKind.RATE_LIMITED: ("{host} takes no more questions right now", "it is tried again later"),
+    FailureKind.UNAVAILABLE: ("{host} is out of order", "it is tried again later"),
+    FailureKind.TIMEOUT: ("{host} did not answer in time", "raise deadline_seconds in models.yaml"),
+    FailureKind.TOO_LARGE: ("the question to {host} or its answer is too large", None),
+    FailureKind.TRUNCATED: ("the answer of {host} broke off", "raise max_output_tokens in models.yaml"),
+    FailureKind.FILTERED: ("{host} held back its answer", None),
+    FailureKind.REFUSED: ("the model declined to answer", None),
+    FailureKind.EMPTY: ("the answer of {host} is empty", None),
+    FailureKind.INVALID: ("the answer of {host} is not what was asked for", "another model may do better"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionMetadata:
+    """What a call took. `outcome` is `ok` or the kind of the failure; the cost is in US dollars.
+
+    Tokens are those that the server stated. Where it stated none and may have charged, they are an upper estimate.
+    """
+
+    alias: str
+    model: str
+    latency_ms: float
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float
+    outcome: str
+
+
+class ModelCallError(DonnaError):
+    """A language model gave no usable answer.
+
+    `metadata` is None if it was never asked. `retry_after` is how many seconds the server asked to wait, if it did.
+    `cause` is what the door said, in its own words.
+    """
+
+    def __init__(
+        self,
+        kind: FailureKind,
+        host: str = "",
+        *,
+        metadata: CompletionMetadata | None = None,
+        retry_after: float | None = None,
+        message: str = "",
+        cause: DonnaError | None = None,
+    ) -> None:
+        words, hint = (cause.message, cause.hint) if cause else _WORDS[kind]
+        refused = kind is FailureKind.EGRESS_REFUSED
+        reason = Reason.EGRESS_REFUSED if refused else Reason.MODEL_CALL_FAILED
+        super().__init__(reason, message or words.replace("{host}", host), hint=hint)
+        self.kind, self.metadata, self.retry_after = kind, metadata, retry_after
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same question may well be answered later, without having been paid for now."""
+        return self.kind in _PASSING
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of a call; None where the server stated none, or nonsense."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+class CallError(Exception):
+    """How an attempt ended, inside this room. `charged` says that the server may ask money for it."""
+
+    def __init__(
+        self,
+        kind: FailureKind,
+        *,
+        charged: bool,
+        usage: Usage | None = None,
+        retry_after: float | None = None,
+        cause: DonnaError | None = None,
+    ) -> None:
+        super().__init__(kind.value)
+        self.kind, self.charged, self.usage = kind, charged, usage or Usage()
+        self.retry_after, self.cause = retry_after, cause

@@ -1,0 +1,68 @@
+"""The ledger of model calls in `memory.db`: a row for each, without any text, and what was spent today."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from dataclasses import dataclass
+
+from donna_tui.index.invocations import InputHash
+from donna_tui.llm.failures import CompletionMetadata
+from donna_tui.memory.book import Book
+from donna_tui.memory.bookthread import BookThread
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.safety.payload import Payload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """One call. What was asked is hashed, with this memory's key if it is private, and not kept."""
+
+    task_type: str
+    metadata: CompletionMetadata
+    prompt: Payload
+
+
+class CallLedger:
+    """Keeps and adds up the calls of a space. Raises DatabaseError."""
+
+    def __init__(self, book: BookThread) -> None:
+        self._book = book
+
+    async def record(self, call: ModelCall) -> None:
+        """Add a row."""
+        await self._book.run(lambda book: record_call(book, call, time.time()))
+
+    async def spent_today(self) -> float:
+        """The cost in US dollars of all calls since midnight, local time."""
+        since = _midnight()
+        return await self._book.run(lambda book: spent_since(book, since))
+
+
+def record_call(book: Book, call: ModelCall, at: float) -> None:
+    """Add a row; it is on the disk when this returns."""
+    each = call.metadata
+    private = call.prompt.sensitivity is not Sensitivity.PUBLIC
+    digest = InputHash(book.key)(_text(call.prompt), sensitive=private)
+    with book.change():
+        book.database.run(
+            "INSERT INTO model_calls (at, task_type, alias, model, latency_ms, tokens_in, tokens_out, cost_usd,"
+            " input_hash, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (at, call.task_type, each.alias, each.model, each.latency_ms, each.tokens_in, each.tokens_out,
+             each.cost_usd, digest, each.outcome),
+        )  # fmt: skip
+
+
+def spent_since(book: Book, at: float) -> float:
+    """The cost in US dollars of all calls since a moment, in Unix time."""
+    return float(book.database.value("SELECT coalesce(sum(cost_usd), 0) FROM model_calls WHERE at >= ?", (at,)))
+
+
+def _text(prompt: Payload) -> str:
+    whole = "\n".join((prompt.system, *(segment.text for segment in prompt.segments)))
+    return whole.encode("utf-8", "replace").decode()
+
+
+def _midnight() -> float:
+    now = datetime.datetime.now().astimezone()
+    return now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()

@@ -1,0 +1,232 @@
+"""Asks the language model that is configured for a purpose: within a deadline, a price and the limits of privacy."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel
+
+from donna_tui.config.routes import Alias, Route, Routes
+from donna_tui.draftevents import ModelCalled
+from donna_tui.errors import DonnaError
+from donna_tui.events import EventHub, ProblemRaised
+from donna_tui.llm.answers import parse_answer, read_object
+from donna_tui.llm.calling import Pause, fetch
+from donna_tui.llm.dialects.anthropic_messages import AnthropicMessages
+from donna_tui.llm.dialects.dialect import Dialect, Reply, only_known_headers
+from donna_tui.llm.dialects.ollama_chat import OllamaChat
+from donna_tui.llm.dialects.openai_chat import OpenAIChat
+from donna_tui.llm.failures import (
+    CANCELLED,
+    OK,
+    CallError,
+    CompletionMetadata,
+    FailureKind,
+    ModelCallError,
+    Usage,
+)
+from donna_tui.llm.ledger import CallLedger, ModelCall
+from donna_tui.llm.questions import MOST_BYTES, Question, compose
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.safety.egress import open_client
+from donna_tui.safety.payload import Payload, carrying
+
+MAX_ANSWER_BYTES = 2_000_000
+
+_DIALECTS: dict[str, Dialect] = {
+    "openai": OpenAIChat(),
+    "anthropic": AnthropicMessages(),
+    "ollama": OllamaChat(),
+}
+
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion(Generic[T]):
+    """A valid answer, and what it took."""
+
+    output: T
+    metadata: CompletionMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One call under way."""
+
+    alias: Alias
+    route: Route
+    task_type: str
+    prompt: Payload
+    question: Question
+    started: float
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.route.server).hostname or ""
+
+    def took(self, outcome: str, usage: Usage) -> CompletionMetadata:
+        tokens_in, tokens_out = usage.tokens_in or 0, usage.tokens_out or 0
+        return CompletionMetadata(
+            alias=self.alias,
+            model=self.route.model,
+            latency_ms=(time.perf_counter() - self.started) * 1000,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost_usd=self.route.cost(tokens_in, tokens_out),
+            outcome=outcome,
+        )
+
+    def estimated(self, usage: Usage) -> Usage:
+        """The stated tokens; what was not stated counts as much as it can be, so that the day's limit holds."""
+        most = self.question.most_tokens(self.route)
+        return Usage(
+            most.tokens_in if usage.tokens_in is None else usage.tokens_in,
+            most.tokens_out if usage.tokens_out is None else usage.tokens_out,
+        )
+
+
+class ModelRouter:
+    """Asks models by alias. `environ` holds the keys; `pause` waits between two attempts."""
+
+    def __init__(
+        self,
+        routes: Routes,
+        ledger: CallLedger,
+        hub: EventHub,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        pause: Pause = asyncio.sleep,
+    ) -> None:
+        self._routes, self._ledger, self._hub = routes, ledger, hub
+        self._environ, self._pause = environ, pause
+        self._reserved = 0.0
+
+    def route(self, alias: Alias = "reasoner") -> Route | None:
+        """The model for a purpose; None if none is configured."""
+        return self._routes.route(alias)
+
+    def may_read(self, sensitivity: Sensitivity, alias: Alias = "reasoner") -> bool:
+        """Whether there is a model for this, and text of this kind may be shown to it."""
+        route = self.route(alias)
+        return route is not None and (route.is_local or sensitivity is Sensitivity.PUBLIC)
+
+    async def complete(
+        self, prompt: Payload, *, task_type: str, schema: type[T], alias: Alias = "reasoner"
+    ) -> Completion[T]:
+        """Ask for an answer of the shape of `schema`. A complete answer is never asked for a second time.
+
+        Raises ModelCallError, or DatabaseError if what was spent cannot be read.
+        """
+        route = self.route(alias)
+        if route is None:
+            raise ModelCallError(FailureKind.NOT_CONFIGURED)
+        question = compose(prompt, schema)
+        asked = _Asked(alias, route, task_type, prompt, question, time.perf_counter())
+        if question.bytes > MOST_BYTES:
+            raise ModelCallError(FailureKind.TOO_LARGE, asked.host)
+        key = self._key(route)
+        async with self._within_the_day(asked):
+            return await self._completed(asked, key, schema)
+
+    @asynccontextmanager
+    async def _within_the_day(self, asked: _Asked) -> AsyncIterator[None]:
+        """Hold back what the call can cost at the most, so that two at once cannot pass the limit together."""
+        most = asked.question.most_tokens(asked.route)
+        worst = asked.route.cost(most.tokens_in or 0, most.tokens_out or 0)
+        self._reserved += worst
+        try:
+            if worst and await self._ledger.spent_today() + self._reserved > self._routes.day_limit_usd:
+                raise ModelCallError(FailureKind.OVER_DAY_LIMIT, asked.host)
+            yield
+        finally:
+            self._reserved -= worst
+
+    async def _completed(self, asked: _Asked, key: str, schema: type[T]) -> Completion[T]:
+        try:
+            reply, output = await self._answer(asked, key, schema)
+        except CallError as failed:
+            usage = asked.estimated(failed.usage) if failed.charged else failed.usage
+            metadata = await self._record(asked, failed.kind, usage)
+            error = _error(failed, asked.host, metadata)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._record(asked, CANCELLED, asked.estimated(Usage())))
+            raise
+        else:
+            return Completion(output, await self._record(asked, OK, asked.estimated(reply.usage)))
+        raise error
+
+    async def _answer(self, asked: _Asked, key: str, schema: type[T]) -> tuple[Reply, T]:
+        dialect = _DIALECTS[asked.route.dialect]
+        body = await self._fetched(asked, dialect, key)
+        try:
+            answer = read_object(body)
+        except ValueError:
+            raise CallError(FailureKind.INVALID if body.strip() else FailureKind.EMPTY, charged=True) from None
+        reply = dialect.reply(answer)
+        try:
+            return reply, parse_answer(reply.text, schema)
+        except ValueError:
+            raise CallError(FailureKind.INVALID, charged=True, usage=reply.usage) from None
+
+    async def _fetched(self, asked: _Asked, dialect: Dialect, key: str) -> bytes:
+        seconds = asked.route.deadline_seconds
+        body = dialect.body(asked.route, asked.question)
+        http = open_client(timeout_seconds=seconds, max_bytes=MAX_ANSWER_BYTES)
+        http.event_hooks = {"request": [only_known_headers], "response": []}
+        try:
+            async with http, asyncio.timeout(seconds):
+                with carrying(asked.prompt.sensitivity):
+                    send = partial(dialect.send, asked.route, key, http, body)
+                    return await fetch(send, self._pause, time.monotonic() + seconds)
+        except TimeoutError:
+            raise CallError(FailureKind.TIMEOUT, charged=True) from None
+
+    async def _record(self, asked: _Asked, outcome: str, usage: Usage) -> CompletionMetadata:
+        """Keep and tell what a call took. A ledger that cannot be written must not cost an answer that is paid."""
+        metadata = asked.took(outcome, usage)
+        call = ModelCall(task_type=asked.task_type, metadata=metadata, prompt=asked.prompt)
+        try:
+            await self._ledger.record(call)
+        except DonnaError as error:
+            self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+        self._hub.post(_told(asked.task_type, metadata))
+        return metadata
+
+    def _key(self, route: Route) -> str:
+        """The key for a server; empty if it needs none. Raises ModelCallError."""
+        if route.api_key_env is None:
+            return ""
+        key = self._environ.get(route.api_key_env, "").strip()
+        if not key:
+            message = f"the environment variable {route.api_key_env}, which holds the key, is not set"
+            raise ModelCallError(FailureKind.AUTH, message=message)
+        if not key.isascii() or not key.isprintable() or " " in key:
+            message = f"what the environment variable {route.api_key_env} holds is no key"
+            raise ModelCallError(FailureKind.AUTH, message=message)
+        return key
+
+
+def _error(failed: CallError, host: str, metadata: CompletionMetadata) -> ModelCallError:
+    return ModelCallError(failed.kind, host, metadata=metadata, retry_after=failed.retry_after, cause=failed.cause)
+
+
+def _told(task_type: str, metadata: CompletionMetadata) -> ModelCalled:
+    return ModelCalled(
+        task_type=task_type,
+        alias=metadata.alias,
+        model=metadata.model,
+        outcome=metadata.outcome,
+        latency_ms=metadata.latency_ms,
+        tokens_in=metadata.tokens_in,
+        tokens_out=metadata.tokens_out,
+        cost_usd=metadata.cost_usd,
+    )

@@ -1,0 +1,57 @@
+"""Loads the embedding model for an engine, on a thread, and tells how far it is and why there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from pathlib import Path
+
+from donna_tui.config.models import EmbeddingConfig
+from donna_tui.embedding.build import build_embedding_service
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.events import EventHub, ModelPhase, ModelStateChanged, ProblemRaised
+
+
+class ModelLoader:
+    """One for an engine. `cache` is the folder of prepared models."""
+
+    def __init__(self, config: EmbeddingConfig, cache: Path, hub: EventHub) -> None:
+        self._config, self._cache, self._hub = config, cache, hub
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """Nobody wants the model any more."""
+        self._cancelled.set()
+
+    async def load(self) -> EmbeddingService | None:
+        """The model; None if there is none, or it cannot be used, which is told."""
+        try:
+            return await self._build()
+        except DonnaError as error:
+            self._tell(error)
+        except OSError as error:
+            message = f"the model cannot be prepared in {self._cache} ({error.strerror})"
+            self._tell(DonnaError(Reason.IO_ERROR, message, hint="is there space, and may Donna write there?"))
+        return None
+
+    async def _build(self) -> EmbeddingService:
+        """Build on a thread, which cannot be cancelled: a model that comes when nobody wants it any more is closed."""
+        work = asyncio.to_thread(build_embedding_service, self._config, self._cache, self._on_phase, self._cancelled)
+        building = asyncio.create_task(work)
+        try:
+            return await asyncio.shield(building)
+        except asyncio.CancelledError:
+            with contextlib.suppress(DonnaError, OSError):
+                await (await building).close()
+            raise
+
+    def _on_phase(self, phase: ModelPhase, detail: str) -> None:
+        if phase is not ModelPhase.READY:  # which is told once searches use it
+            self._hub.post(ModelStateChanged(phase=phase, detail=detail))
+
+    def _tell(self, error: DonnaError) -> None:
+        phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
+        self._hub.post(ModelStateChanged(phase=phase, detail=error.message))
+        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))

@@ -1,0 +1,182 @@
+"""The one door: every byte that Donna sends to another program over the network goes through `open_client`.
+
+Private text goes to this machine only. What counts as this machine is decided on the address, and the connection is
+made to the very address that was looked at: a name cannot mean one host when it is checked and another when called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+
+import httpx2
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.hosts import Address, address_of, is_this_machine
+from donna_tui.safety.body import BoundedBody
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.safety.payload import carried
+
+CONNECT_SECONDS = 10.0
+MOST_ADDRESSES = 4
+MOST_REDIRECTS = 5
+
+_PORTS = {"http": 80, "https": 443}
+
+Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Finds the IP addresses of a host name and port. Raises OSError if there are none."""
+
+
+async def system_addresses(host: str, port: int) -> Sequence[str]:
+    """The addresses of a name as this system resolves it."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
+
+
+def open_client(*, timeout_seconds: float, max_bytes: int, resolve: Resolver = system_addresses) -> httpx2.AsyncClient:
+    """A client whose requests end after `timeout_seconds` in all, and whose answers hold at most `max_bytes`.
+
+    No proxy, certificate or password comes from the environment. Plain http goes to this machine only. A request to
+    any other host needs `carrying(Sensitivity.PUBLIC)` around it. Redirects are followed only if a request asks for it,
+    and never to another origin. Requests raise DonnaError (`egress_refused`, `too_large`) beside the errors of httpx2.
+    """
+    for library in ("httpx2", "httpcore2"):  # they log addresses, which may be secrets themselves
+        logging.getLogger(library).setLevel(logging.WARNING)
+    return httpx2.AsyncClient(
+        transport=_Door(timeout_seconds, max_bytes, resolve),
+        timeout=httpx2.Timeout(timeout_seconds, connect=min(timeout_seconds, CONNECT_SECONDS)),
+        headers={"accept-encoding": "identity"},
+        follow_redirects=False,
+        max_redirects=MOST_REDIRECTS,
+        trust_env=False,
+    )
+
+
+class _Door(httpx2.AsyncBaseTransport):
+    def __init__(self, seconds: float, max_bytes: int, resolve: Resolver) -> None:
+        self._seconds, self._max_bytes, self._resolve = seconds, max_bytes, resolve
+        # A connection is never used twice: the next request may carry something else, or the name another address.
+        limits = httpx2.Limits(max_connections=8, max_keepalive_connections=0)
+        self._network = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=limits)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        until = asyncio.get_running_loop().time() + self._seconds
+        try:
+            async with asyncio.timeout_at(until):
+                addresses = await self._checked(request.url)
+                response = await self._send(request, addresses)
+        except TimeoutError:
+            raise httpx2.ReadTimeout(f"no answer from {request.url.host} in time", request=request) from None
+        try:
+            _check_redirect(request.url, response)
+            return self._bounded(request.url.host, response, until)
+        except BaseException:
+            await response.aclose()
+            raise
+
+    async def aclose(self) -> None:
+        await self._network.aclose()
+
+    async def _checked(self, url: httpx2.URL) -> list[Address]:
+        """The addresses that this request may go to. Raises DonnaError if it may go to none."""
+        if is_this_machine(url.host):
+            return _loopback_alone(url.host, await self._addresses(url))
+        _check_leaving(url)
+        return _outside(url.host, await self._addresses(url))
+
+    async def _addresses(self, url: httpx2.URL) -> list[Address]:
+        literal = address_of(url.host)
+        if literal:
+            return [literal]
+        try:
+            names = await self._resolve(url.host, url.port or _PORTS.get(url.scheme, 0))
+        except (OSError, UnicodeError):
+            raise httpx2.ConnectError(f"the host {url.host} is not known") from None
+        found = [address for name in names if (address := address_of(name))]
+        if not found:
+            raise httpx2.ConnectError(f"the host {url.host} has no address")
+        return found
+
+    async def _send(self, request: httpx2.Request, addresses: list[Address]) -> httpx2.Response:
+        *others, last = addresses[:MOST_ADDRESSES]
+        for address in others:
+            with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
+                return await self._network.handle_async_request(_addressed(request, address))
+        return await self._network.handle_async_request(_addressed(request, last))
+
+    def _bounded(self, host: str, response: httpx2.Response, until: float) -> httpx2.Response:
+        body = BoundedBody(response, host=host, until=until, max_bytes=self._max_bytes)
+        headers = [
+            (name, value)
+            for name, value in response.headers.multi_items()
+            if name not in ("content-encoding", "content-length")
+        ]
+        return httpx2.Response(response.status_code, headers=headers, stream=body, extensions=response.extensions)
+
+
+def _loopback_alone(host: str, addresses: list[Address]) -> list[Address]:
+    found = [each for each in addresses if each.is_loopback]
+    if not found:
+        raise _refused(f"{host} does not lead to this machine", "is it set to another address in /etc/hosts?")
+    return found
+
+
+def _outside(host: str, addresses: list[Address]) -> list[Address]:
+    if any(each.is_loopback for each in addresses):
+        raise _refused(f"the name {host} leads to this machine", "write localhost if that is what you mean")
+    usable = [each for each in addresses if not (each.is_link_local or each.is_multicast or each.is_unspecified)]
+    if not usable:
+        raise _refused(f"{host} is not the address of a server", "is its address right?")
+    return usable
+
+
+def _check_leaving(url: httpx2.URL) -> None:
+    if url.scheme != "https":
+        raise _refused(f"{url.host} would be reached over plain {url.scheme}", "use https, or a server on this machine")
+    sensitivity = carried()
+    if sensitivity is None:
+        raise _refused(f"nobody has said whether what goes to {url.host} is private", None)
+    if sensitivity is not Sensitivity.PUBLIC:
+        raise _refused(f"private text would go to {url.host}", "private notes go to a model on this machine only")
+
+
+def _addressed(request: httpx2.Request, address: Address) -> httpx2.Request:
+    """The same request, to an address instead of a name; its headers and its certificate remain those of the name."""
+    named = address_of(request.url.host) is None
+    extensions = {**request.extensions, "sni_hostname": request.url.host} if named else request.extensions
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=str(address)),
+        headers=request.headers,
+        stream=request.stream,
+        extensions=extensions,
+    )
+
+
+def _check_redirect(url: httpx2.URL, response: httpx2.Response) -> None:
+    if not response.has_redirect_location:
+        return
+    try:
+        target = url.join(response.headers["location"])
+    except httpx2.InvalidURL:
+        raise _refused(f"{url.host} sends to a place that cannot be read", None) from None
+    if _origin(target) != _origin(url):
+        raise _refused(f"{url.host} sends to another place", "is its address still right?")
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port or _PORTS.get(url.scheme)
+
+
+def _refused(message: str, hint: str | None) -> DonnaError:
+    return DonnaError(Reason.EGRESS_REFUSED, message, hint=hint)
+
+
+@functools.cache
+def _tls() -> ssl.SSLContext:
+    return httpx2.create_ssl_context(trust_env=False)

@@ -1,0 +1,94 @@
+"""What becomes of a draft: it is approved, rejected or composed anew, each after a look at what that does."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+
+from donna_tui.drafting import DraftRow
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.tui.panes.looking import Do, Looking
+from donna_tui.tui.panes.review_state import approval_words, parts_out
+from donna_tui.tui.refusals import Refusal
+from donna_tui.tui.screens.approve_all import ApproveAll, Planned
+from donna_tui.tui.screens.plan import Answer, PlanScreen, Proposal
+from donna_tui.tui.screens.refusal import RefusalScreen
+from donna_tui.tui.widgets.draft_row import title_of
+from donna_tui.vault.changes import Outcome, Plan
+
+LeftOut = Mapping[tuple[str, str], frozenset[int]]
+"""The hunks that are left out, by the id of a draft and the version of its text that they are counted in."""
+
+
+class Deciding(Looking):
+    """The decisions about drafts. Each must run in a worker."""
+
+    async def approve(self, row: DraftRow, without: frozenset[int], remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Approve a draft without some of its hunks."""
+        desk = self._backend.drafts
+
+        def shown(plan: Plan) -> Proposal:
+            return Proposal(
+                title=f"Approve {title_of(row)}",
+                does="approve it",
+                changes=plan.changes,
+                leads=(approval_words(plan, row), *parts_out(len(without))),
+                remarks=(*remarks, *plan.remarks),
+            )
+
+        make = partial(desk.plan_approval, row.id, without=without)
+        return await self._decided(make, partial(desk.approve, row.id), shown)
+
+    async def reject(self, row: DraftRow) -> Outcome | None:
+        """Reject a draft."""
+        desk = self._backend.drafts
+
+        def shown(plan: Plan) -> Proposal:
+            return Proposal(
+                title=f"Reject {title_of(row)}",
+                does="reject it",
+                changes=plan.changes,
+                leads=("No draft is written for this occasion again.",),
+                remarks=plan.remarks,
+            )
+
+        return await self._decided(partial(desk.plan_rejection, row.id), partial(desk.reject, row.id), shown)
+
+    async def agrees_to_compose(self, row: DraftRow) -> bool:
+        """Whether the text that is there may go for a new one."""
+        refusal = Refusal(
+            Reason.CONFLICT,
+            "Compose it again?",
+            "The draft is composed anew from what is known now, in the place of this text, with your edits of it.",
+            "It is one commit, which can be taken back.",
+            title_of(row),
+        )
+        agreed = await self._ask(RefusalScreen(refusal, self._keys, does="compose it"))
+        return bool(agreed)
+
+    async def approve_all(self, rows: tuple[DraftRow, ...], left_out: LeftOut) -> None:
+        """Look at what approving every one of these drafts would do, and do it: a commit for each."""
+        planned = [await self._planned_one(row, left_out) for row in rows]
+        await self._ask(ApproveAll(tuple(planned), self._backend.drafts.approve, self._keys))
+
+    async def _planned_one(self, row: DraftRow, left_out: LeftOut) -> Planned:
+        desk, without = self._backend.drafts, frozenset[int]()
+        try:
+            if any(identity == row.id for identity, _ in left_out):
+                without = left_out.get((row.id, (await desk.draft(row.id)).etag), without)
+            return Planned(row, await desk.plan_approval(row.id, without=without), len(without))
+        except DonnaError as error:
+            return Planned(row, None, error=error)
+
+    async def _decided(
+        self, make: Callable[[], Awaitable[Plan]], do: Do, shown: Callable[[Plan], Proposal]
+    ) -> Outcome | None:
+        """Plan, look, do; what is refused is said here."""
+        while True:
+            try:
+                plan = await make()
+                answer = await self._ask(PlanScreen(shown(plan), self._keys))
+                return await self._carry_out(plan, do) if answer is Answer.DO else None
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None

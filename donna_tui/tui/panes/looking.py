@@ -1,0 +1,114 @@
+"""Looking at a change before it is made: the plan in a window, one key that does it, and why it was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from textual.screen import Screen
+from textual.widget import Widget
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.humanize import plural
+from donna_tui.tui.keysheet import Keys
+from donna_tui.tui.panes.vault_state import PLAN_TITLES, PLAN_VERBS
+from donna_tui.tui.refusals import refusal_of
+from donna_tui.tui.screens.plan import Answer, PlanScreen, Proposal
+from donna_tui.tui.screens.refusal import RefusalScreen
+from donna_tui.vault.changes import OperationKind, Outcome, Plan
+
+T = TypeVar("T")
+
+_PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
+"""Reasons that may be gone in a moment, so that trying again is offered."""
+
+Do = Callable[[Plan], Awaitable[Outcome]]
+"""Carries out a plan that was looked at."""
+
+
+class Looking:
+    """Base of what changes a vault from a pane. Its methods must run in a worker."""
+
+    def __init__(self, pane: Widget, keys: Keys, backend: Backend) -> None:
+        self._pane = pane
+        self._keys = keys
+        self._backend = backend
+
+    async def _kept(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Plan, look, do; what is refused is said here."""
+        while True:
+            try:
+                return await self._planned(make, remarks)
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
+
+    async def _planned(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Plan, look, do. Raises DonnaError."""
+        plan = await make()
+        if not plan.changes:
+            self._tell("Nothing would change.")
+            return None
+        answer = await self._look(plan, remarks)
+        return await self._carry_out(plan) if answer is Answer.DO else None
+
+    async def _carry_out(self, plan: Plan, do: Do | None = None) -> Outcome | None:
+        """Do what was looked at; where there is no history yet, begin one if the user agrees. Raises DonnaError."""
+        carry_out = do or self._backend.notes.apply_plan
+        try:
+            return await carry_out(plan)
+        except DonnaError as error:
+            if error.reason is not Reason.NO_REPOSITORY:
+                raise
+            screen = RefusalScreen(refusal_of(error), self._keys, does="begin a history")
+        if not await self._ask(screen):
+            return None
+        await self._backend.notes.create_repository()
+        return await carry_out(plan)
+
+    async def _look(
+        self,
+        plan: Plan,
+        remarks: tuple[str, ...] = (),
+        *,
+        leads: tuple[str, ...] = (),
+        steps: int = 0,
+        most_steps: int = 0,
+        can_discard: bool = False,
+    ) -> Answer | None:
+        proposal = Proposal(
+            title=_title(plan, steps),
+            does=PLAN_VERBS[plan.kind],
+            changes=plan.changes,
+            leads=leads,
+            remarks=(*remarks, *plan.remarks),
+            steps=steps,
+            most_steps=most_steps,
+            can_discard=can_discard,
+            comes_back=plan.kind is OperationKind.UNDO,
+        )
+        return await self._ask(PlanScreen(proposal, self._keys))
+
+    async def _refused(self, error: DonnaError) -> bool:
+        """Say why something was refused. True if it may go better now."""
+        does = "try again" if error.reason in _PASSING else ""
+        agreed = await self._ask(RefusalScreen(refusal_of(error), self._keys, does=does))
+        return bool(agreed)
+
+    async def _ask(self, screen: Screen[T | None]) -> T | None:
+        return await self._pane.app.push_screen_wait(screen)
+
+    def _tell(self, text: str) -> None:
+        self._pane.notify(text, timeout=3, markup=False)
+
+
+def _title(plan: Plan, steps: int) -> str:
+    if steps > 1:
+        return f"{PLAN_TITLES[plan.kind]} {plural(steps, 'change')}"
+    if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
+        return PLAN_TITLES[plan.kind]
+    is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
+    name = plan.paths[0] if plan.paths else ""
+    return f"{'New note' if is_new else PLAN_TITLES[plan.kind]} {clean_line(name)}"

@@ -1,0 +1,207 @@
+"""How the Meetings screen reads: the calendar while somebody looks, and what the selected meeting's note says."""
+
+from __future__ import annotations
+
+from time import time
+
+from textual import work
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.getters import query_one
+from textual.timer import Timer
+from textual.widgets import Static
+
+from donna_tui.drafting import CalendarRow, MeetingRow, MeetingState
+from donna_tui.errors import DonnaError
+from donna_tui.events import EngineEvent, VaultWritten
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.keysheet import Keys, shown_key
+from donna_tui.tui.messages import ActionsChanged
+from donna_tui.tui.outside import Outside
+from donna_tui.tui.panes.meetings_state import (
+    NO_CALENDAR,
+    Agenda,
+    Span,
+    calendars_line,
+    cannot_look,
+    day_title,
+    has_preview,
+    local_day,
+    nothing_there,
+    rests_on,
+    state_says,
+)
+from donna_tui.tui.panes.memory_state import told
+from donna_tui.tui.refusals import sentence
+from donna_tui.tui.widgets.meeting_card import MeetingCard
+from donna_tui.tui.widgets.meeting_list import MeetingList
+from donna_tui.tui.widgets.notice import Notice, Words
+
+LOOK_AGAIN = 0.3
+"""Seconds after an event until the list is read again, so that a flood of events costs one look."""
+
+PAUSE = 0.05
+"""Seconds that a meeting is selected before its note is asked for, so that running through the list asks nothing."""
+
+_ABOUT_MEETINGS = ("vault_autowrite", "calendar")
+"""How the names of events begin after which the list may be another one."""
+
+
+class MeetingsReading(Horizontal):
+    """Base of the Meetings screen. The screen itself says what the keys do."""
+
+    rows = query_one(MeetingList)
+    card = query_one(MeetingCard)
+    notice = query_one("#meetings-notice", Notice)
+
+    def __init__(self, outside: Outside, keys: Keys) -> None:
+        super().__init__(id="meetings", classes="-on-list -empty")
+        self._outside = outside
+        self._keys = keys
+        self._backend: Backend | None = None
+        self._agenda = Agenda(local_day(time()))
+        self._being_written: set[str] = set()
+        self._is_stale = True
+        self._timer: Timer | None = None
+        self._reading: Timer | None = None
+
+    @property
+    def selected(self) -> MeetingRow | None:
+        """The meeting that actions are about."""
+        return None if self.has_class("-empty") else self.rows.selected
+
+    def on_show(self) -> None:
+        """Whoever comes here sees the calendar as it is now."""
+        self.look()
+
+    def look(self) -> None:
+        """Read the list again; out of sight, once it comes into sight."""
+        self._is_stale = not self.display
+        if self._backend is not None and not self._is_stale:
+            self._look(self._backend)
+
+    def look_soon(self) -> None:
+        """The same in a moment, once for all that happens meanwhile."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(LOOK_AGAIN, self.look)
+
+    @work(group="look", exclusive=True)
+    async def _look(self, backend: Backend) -> None:
+        agenda = self._agenda
+        try:
+            calendars = await backend.drafts.calendars()
+            meetings = await backend.drafts.meetings(*agenda.bounds)
+        except DonnaError as error:
+            self._say(cannot_look(error))
+            return
+        self._tell_calendars(calendars)
+        if not calendars and not meetings:
+            self._say(NO_CALENDAR)
+            return
+        self._tell_agenda(agenda, meetings)
+        self.follow()
+
+    @work(group="write")
+    async def write_now(self, backend: Backend, event_id: str) -> None:
+        """Write the draft of a meeting, and say where it waits."""
+        self._being_written.add(event_id)
+        self.follow()
+        try:
+            row = await backend.drafts.write_now(event_id)
+        except DonnaError as error:
+            self.notify(told(error), severity="error", timeout=8, markup=False)
+        else:
+            key = shown_key(self._keys["meetings.open"], typing=False)
+            failed = sentence(row.detail) if row.detail else ""
+            self.notify(failed or f"The draft waits for you. {key} goes there.", timeout=5, markup=False)
+        finally:
+            self._being_written.discard(event_id)
+        self.look()
+        self.follow()
+
+    @work(group="calendars", exclusive=True)
+    async def read_calendars(self, backend: Backend) -> None:
+        """Read all calendars, and list what they hold now."""
+        self.query_one("#calendars", Static).update(Content.styled("Reading the calendars …", "$text-accent"))
+        try:
+            await backend.drafts.refresh()
+        except DonnaError as error:
+            self.notify(told(error), severity="error", timeout=8, markup=False)
+        self.look()
+
+    def follow(self) -> None:
+        """Let the card show the selected meeting: at once what is known, and in a moment its note."""
+        row = self.selected
+        if row is None:
+            self.card.show_meeting(None, "", "")
+            self.card.show_text("", "")
+        else:
+            says = state_says(row, self._keys, being_written=row.meeting.event_id in self._being_written)
+            self.card.show_meeting(row, day_title(row.meeting.day, local_day(time())), says)
+        self.post_message(ActionsChanged())
+        if self._reading is not None:
+            self._reading.stop()
+        self._reading = self.set_timer(PAUSE, self._read_selected)
+
+    def _read_selected(self) -> None:
+        if self._backend is not None and self.selected is not None:
+            self._read(self._backend, self.selected)
+
+    @work(group="read", exclusive=True)
+    async def _read(self, backend: Backend, row: MeetingRow) -> None:
+        try:
+            await self._show_note(backend, row)
+        except DonnaError as error:
+            self.card.show_text("", "", told(error))
+
+    async def _show_note(self, backend: Backend, row: MeetingRow) -> None:
+        """Show what there is to read of a meeting, and where it stands or would go. Raises DonnaError."""
+        if row.state is MeetingState.DRAFTED and row.draft:
+            draft = await backend.drafts.draft(row.draft)
+            place = draft.row.path
+            goes = f" · goes to {draft.row.target}" if draft.row.target != place else ""
+            self.card.show_text(draft.text, f"waits in {place}{goes} · {rests_on(len(draft.evidence))}")
+        elif row.state is MeetingState.WRITTEN and row.path:
+            self.card.show_text((await backend.notes.read_note(row.path)).text, row.path)
+        elif has_preview(row):
+            found = await backend.drafts.preview(row.meeting.event_id)
+            goes_to = f"would go to {found.target} · {rests_on(len(found.evidence))}"
+            self.card.show_text(found.text, goes_to, *map(sentence, found.remarks))
+        else:
+            self.card.show_text(row.meeting.description, "")
+
+    def _tell_agenda(self, agenda: Agenda, meetings: tuple[MeetingRow, ...]) -> None:
+        now = time()
+        today = local_day(now)
+        was_said = self.notice.has_focus
+        self.remove_class("-empty")
+        if was_said:
+            self.rows.focus()
+        style = "$text-accent" if agenda.first <= today < local_day(agenda.bounds[1]) else "$text-muted"
+        self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
+        self.rows.empty_text = nothing_there(agenda, shown_key(self._keys["meetings.span"], typing=False))
+        days = {row.meeting.day for row in meetings} if agenda.span is Span.WEEK else set()
+        self.rows.show(meetings, {day: day_title(day, today) for day in days}, now)
+
+    def _tell_calendars(self, calendars: tuple[CalendarRow, ...]) -> None:
+        words, problems = calendars_line(calendars)
+        self.query_one("#calendars", Static).update(Content.styled(words, "$text-disabled"))
+        trouble = self.query_one("#calendar-problems", Static)
+        trouble.update(Content(problems))
+        trouble.display = bool(problems)
+
+    def _say(self, words: Words) -> None:
+        """Show words instead of the list."""
+        had_focus = self.has_focus_within
+        self.notice.say(words)
+        self.add_class("-empty")
+        self.query_one("#agenda-head", Static).update(Content(""))
+        self.follow()
+        if had_focus:
+            self.notice.focus()
+
+
+def is_about_meetings(event: EngineEvent) -> bool:
+    """Whether the list may be another one after an event."""
+    return isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_MEETINGS)

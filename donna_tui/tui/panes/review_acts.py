@@ -1,0 +1,204 @@
+"""What can be done with the selected draft: deciding about it, editing it, taking it along, taking a decision back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from textual import work
+from textual.containers import Horizontal
+from textual.getters import query_one
+
+from donna_tui.drafting import Draft, DraftRow, DraftState
+from donna_tui.errors import DonnaError
+from donna_tui.notes import NoteText
+from donna_tui.tui.backend import Backend
+from donna_tui.tui.keysheet import Keys, shown_key
+from donna_tui.tui.outside import Outside
+from donna_tui.tui.panes.deciding import Deciding
+from donna_tui.tui.panes.memory_state import told
+from donna_tui.tui.panes.review_state import note_of, text_without
+from donna_tui.tui.panes.vault_state import why_no_write, why_not_here
+from donna_tui.tui.panes.writing import Writing
+from donna_tui.tui.widgets.diff_view import DiffView
+from donna_tui.tui.widgets.draft_list import DraftList
+from donna_tui.tui.widgets.draft_text import DraftText
+from donna_tui.tui.widgets.evidence_list import EvidenceList, citation_text
+from donna_tui.tui.widgets.passage_view import PassageView
+from donna_tui.vault.changes import OperationKind, Outcome
+
+_WAITING_EDIT = "your own edit of this draft is not written, and is no part of it"
+
+
+class ReviewActs(Horizontal):
+    """Base of the Review screen, with the actions on one draft. The screen itself says how drafts are read."""
+
+    rows = query_one(DraftList)
+    text = query_one(DraftText)
+    diff = query_one("#draft-diff", DiffView)
+    passages = query_one(EvidenceList)
+    passage = query_one("#evidence-text", PassageView)
+
+    def __init__(self, outside: Outside, keys: Keys) -> None:
+        super().__init__(id="review", classes="-on-queue -empty")
+        self._outside = outside
+        self._keys = keys
+        self._backend: Backend | None = None
+        self._writing: Writing | None = None
+        self._draft: Draft | None = None
+        self._left_out: dict[tuple[str, str], frozenset[int]] = {}
+        self._composing: set[str] = set()
+
+    @property
+    def selected(self) -> DraftRow | None:
+        """The draft that actions are about."""
+        return self.rows.selected
+
+    @property
+    def draft(self) -> Draft | None:
+        """The selected draft, once it is read."""
+        row = self.selected
+        return self._draft if row is not None and self._draft is not None and self._draft.row.id == row.id else None
+
+    @property
+    def left_out(self) -> frozenset[int]:
+        """The numbers of the hunks of the selected draft that are left out; another version of it begins anew."""
+        draft = self.draft
+        return self._left_out.get((draft.row.id, draft.etag), frozenset()) if draft is not None else frozenset()
+
+    def write_with(self, writing: Writing) -> None:
+        """Edit and undo through what the Vault screen uses too, so that an edit is known to both."""
+        self._writing = writing
+
+    def waits(self, row: DraftRow | None) -> bool:
+        """Whether an edit of the draft was begun and not written."""
+        return bool(row and row.path and self._writing is not None and self._writing.edits.of(row.path))
+
+    def look(self, show: str = "") -> None:
+        """Read the queue again, and select a draft."""
+        raise NotImplementedError
+
+    def look_soon(self) -> None:
+        """The same in a moment, once for all that happens meanwhile."""
+        raise NotImplementedError
+
+    @property
+    def is_in_evidence(self) -> bool:
+        """Whether one is among the passages."""
+        raise NotImplementedError
+
+    def action_review_approve(self) -> None:
+        """Look at what approving does, and do it."""
+        row = self.selected
+        if row is not None and self._backend is not None:
+            remarks = (_WAITING_EDIT,) if self.waits(row) else ()
+            self._decide(self._deciding(self._backend).approve(row, self.left_out, remarks))
+
+    def action_review_reject(self) -> None:
+        """Look at what rejecting does, and do it."""
+        if self.selected is not None and self._backend is not None:
+            self._decide(self._deciding(self._backend).reject(self.selected))
+
+    def action_review_approve_all(self) -> None:
+        """Approve everything that waits."""
+        if self._backend is not None:
+            waiting = tuple(each for each in self.rows.drafts if each.state is DraftState.WAITING)
+            self._decide(self._deciding(self._backend).approve_all(waiting, self._left_out))
+
+    def action_review_regenerate(self) -> None:
+        """Compose it anew."""
+        if self.selected is not None and self._backend is not None:
+            self._compose_anew(self._backend, self.selected)
+
+    def action_review_undo(self) -> None:
+        """Take the last change back."""
+        if self._writing is not None:
+            self._decide(self._writing.step_back(OperationKind.UNDO))
+
+    def action_review_redo(self) -> None:
+        """Do again what was taken back."""
+        if self._writing is not None:
+            self._decide(self._writing.step_back(OperationKind.REDO))
+
+    async def action_review_edit(self) -> None:
+        """Edit the draft in the editor, or open the note of the selected passage there."""
+        passage = self.passages.selected
+        if not self.is_in_evidence:
+            if self.selected is not None and self._backend is not None:
+                self._edit(self._backend, self.selected, here=False)
+        elif passage is not None and self._backend is not None:
+            try:
+                path = self._backend.absolute_path(note_of(passage))
+            except DonnaError as error:
+                self._complain(error)
+            else:
+                await self._outside.edit(path, passage.start_line)
+
+    def action_review_edit_here(self) -> None:
+        """Edit the draft on this screen."""
+        if self.selected is not None and self._backend is not None:
+            self._edit(self._backend, self.selected, here=True)
+
+    def action_review_copy_citation(self) -> None:
+        """Copy where the passage stands, or a link to the draft."""
+        passage, row = self.passages.selected, self.selected
+        if self.is_in_evidence and passage is not None:
+            self._outside.copy(citation_text(passage), "Where the passage stands")
+        elif row is not None:
+            self._outside.copy(f"[[{(row.path or row.target).removesuffix('.md')}]]", "The link to this draft")
+
+    def action_review_copy_text(self) -> None:
+        """Copy the passage, or the draft as it would be approved."""
+        passage, draft = self.passages.selected, self.draft
+        if self.is_in_evidence and passage is not None:
+            self._outside.copy(f"{passage.text}\n\n{citation_text(passage)}\n", "The passage")
+        elif draft is not None:
+            self._outside.copy(text_without(draft, self.left_out), "The text of the draft")
+
+    def _deciding(self, backend: Backend) -> Deciding:
+        return Deciding(self, self._keys, backend)
+
+    @work(group="decide", exclusive=True)
+    async def _decide(self, flow: Awaitable[Outcome | None]) -> None:
+        await flow
+        self.look()
+
+    @work(group="decide", exclusive=True)
+    async def _edit(self, backend: Backend, row: DraftRow, *, here: bool) -> None:
+        line = max(1, self.text.line_number)
+        try:
+            note = await backend.notes.read_note(row.path)
+        except DonnaError as error:
+            self._complain(error)
+            return
+        objection = self._why_no_edit(note, here=here)
+        if objection:
+            self.notify(objection, timeout=6, markup=False)
+        elif self._writing is not None:
+            await (self._writing.edit_here(note, line) if here else self._writing.edit(note, line))
+            self.look()
+
+    def _why_no_edit(self, note: NoteText, *, here: bool) -> str:
+        """Why the note of a draft cannot be edited, which only its text tells."""
+        own_editor = shown_key(self._keys["vault.edit-file"], typing=False)
+        why = why_no_write(note, f"In the Vault, {own_editor}")
+        return why or (why_not_here(note, shown_key(self._keys["review.edit"], typing=False)) if here else "")
+
+    @work(group="compose")
+    async def _compose_anew(self, backend: Backend, row: DraftRow) -> None:
+        has_text = row.state is not DraftState.FAILED
+        if has_text and not await self._deciding(backend).agrees_to_compose(row):
+            return
+        self._composing.add(row.id)
+        self.look()
+        try:
+            new = await backend.drafts.regenerate(row.id)
+        except DonnaError as error:
+            self._complain(error)
+        else:
+            self.look(new.id)
+        finally:
+            self._composing.discard(row.id)
+            self.look_soon()
+
+    def _complain(self, error: DonnaError) -> None:
+        self.notify(told(error), severity="error", timeout=8, markup=False)

@@ -1,0 +1,176 @@
+"""What approving every waiting draft would do, one key that does it, and what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import Static
+
+from donna_tui.drafting import DraftRow
+from donna_tui.errors import DonnaError
+from donna_tui.tui.bindings import action_binding
+from donna_tui.tui.humanize import plural
+from donna_tui.tui.keysheet import Keys
+from donna_tui.tui.refusals import refusal_of, sentence
+from donna_tui.tui.screens.dialogue import Dialogue
+from donna_tui.tui.widgets.draft_row import line_of, title_of
+from donna_tui.tui.widgets.key_line import KeyLine
+from donna_tui.tui.widgets.row_list import RowList
+from donna_tui.tui.widgets.scrolled import row_of
+from donna_tui.vault.changes import Outcome, Plan
+from donna_tui.vault.diff import diff_changes
+
+Approve = Callable[[str, Plan], Awaitable[Outcome]]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A draft and what approving it without `left_out` of its parts would do, or why it is refused.
+
+    `is_done` says that it was approved.
+    """
+
+    row: DraftRow
+    plan: Plan | None
+    left_out: int = 0
+    error: DonnaError | None = None
+    is_done: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be approved, and was not yet."""
+        return self.plan is not None and self.error is None and not self.is_done
+
+
+class PlannedList(RowList):
+    """Two lines a draft: its title and how much it is; and what would be done, what was done, or why it was not."""
+
+    row_height: ClassVar[int] = 2
+
+    def __init__(self, planned: Sequence[Planned], *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._planned = tuple(planned)
+
+    @property
+    def line_count(self) -> int:
+        return len(self._planned) * self.row_height
+
+    def show(self, planned: Sequence[Planned]) -> None:
+        """What has become of them."""
+        self._planned = tuple(planned)
+        self.rows_changed(self.selected_index)
+
+    def row(self, index: int, width: int) -> Content:
+        planned = self._planned[index]
+        glyph, tone = ("!", "error") if planned.error else ("✓", "accent") if planned.is_done else ("●", "accent")
+        left = Content.assemble((f"{glyph} ", tone), (title_of(planned.row), "strong"))
+        return row_of(left, _size(planned.plan), width)
+
+    def row_part(self, index: int, part: int, width: int) -> Content:
+        planned = self._planned[index]
+        if not part:
+            return self.row(index, width)
+        if planned.error is not None:
+            refusal = refusal_of(planned.error)
+            words = Content.styled(f"  not approved: {refusal.what} {refusal.step}", "warning")
+        else:
+            without = f", without {plural(planned.left_out, 'part')}" if planned.left_out else ""
+            words = Content.styled(f"  {does_words(planned.plan)}{without}", "muted")
+        return words.truncate(width, ellipsis=True, pad=True)
+
+
+class ApproveAll(Dialogue[bool]):
+    """Approves one draft after the other, each as its own commit. A refusal stops none of the others."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [action_binding("plan.apply", "screen.plan_apply")]
+
+    rows = query_one(PlannedList)
+
+    def __init__(self, planned: tuple[Planned, ...], approve: Approve, keys: Keys) -> None:
+        super().__init__(keys)
+        self._planned = planned
+        self._approve = approve
+        self._began = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="plan-box") as box:
+            box.border_title = Content("Approve all")
+            yield Static(classes="plan-lead", id="all-lead")
+            yield PlannedList(self._planned, id="all-rows")
+            yield KeyLine(self._keys, ("plan.apply", "approve all of them"), ("esc", "leave"))
+
+    def on_mount(self) -> None:
+        self._tell()
+        self.rows.focus()
+
+    def action_plan_apply(self) -> None:
+        """Approve them; once they are, the same key leaves."""
+        if self._began or not any(each.is_open for each in self._planned):
+            self.action_leave()
+        else:
+            self._began = True
+            self._approve_each()
+
+    def action_leave(self) -> None:
+        """Leave; what is under way goes on to its end first."""
+        if not self._began or not any(each.is_open for each in self._planned):
+            self.dismiss(self._began)
+
+    @work(group="approve", exclusive=True)
+    async def _approve_each(self) -> None:
+        self.query_one(KeyLine).say("Approving …")
+        for place, planned in enumerate(self._planned):
+            if planned.is_open:
+                self._planned = (*self._planned[:place], await self._one(planned), *self._planned[place + 1 :])
+                self.rows.show(self._planned)
+        self._tell()
+        self.query_one(KeyLine).say("")
+
+    async def _one(self, planned: Planned) -> Planned:
+        if planned.plan is None:
+            return planned
+        try:
+            await self._approve(planned.row.id, planned.plan)
+        except DonnaError as error:
+            return replace(planned, error=error)
+        return replace(planned, is_done=True)
+
+    def _tell(self) -> None:
+        done, refused = (
+            sum(each.is_done for each in self._planned),
+            sum(each.error is not None for each in self._planned),
+        )
+        to_do = sum(each.is_open for each in self._planned)
+        parts = (
+            f"{plural(done, 'draft')} approved, a commit for each" if done else "",
+            f"{plural(to_do, 'draft')} will be approved, a commit for each" if to_do else "",
+            f"{refused} not approved: the reason is below" if refused else "",
+        )
+        self.query_one("#all-lead", Static).update(Content(sentence(" · ".join(filter(None, parts)))))
+
+
+def does_words(plan: Plan | None) -> str:
+    """The notes that come, change and go."""
+    if plan is None or not plan.changes:
+        return "nothing in the vault changes"
+    words = {True: "new note", False: "changes"}
+    made = [f"{words[each.before is None]} {line_of(each.path)}" for each in plan.changes if each.after is not None]
+    gone = [f"{line_of(each.path)} goes" for each in plan.changes if each.after is None]
+    return ", ".join((*made, *gone))
+
+
+def _size(plan: Plan | None) -> Content:
+    """How many lines come and go."""
+    diffs = diff_changes(plan.changes) if plan is not None else ()
+    added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
+    come = (f"+{added}", "added-mark") if added else ""
+    go = (f" −{removed}", "removed-mark") if removed else ""
+    return Content.assemble(come, go)

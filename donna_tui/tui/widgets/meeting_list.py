@@ -1,0 +1,136 @@
+"""The meetings of a day or a week, with a line for each day, and below a meeting what is wrong with its note."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from donna_tui.drafting import Meeting, MeetingRow, MeetingState
+from donna_tui.tui.humanize import plural
+from donna_tui.tui.widgets.draft_row import line_of, short_line
+from donna_tui.tui.widgets.row_list import RowList
+from donna_tui.tui.widgets.scrolled import row_of
+
+_TIMES = 11
+_STATE = 11
+_ROOMY = 46
+
+GLYPHS = {
+    MeetingState.COMING: ("○", "muted"),
+    MeetingState.NOW: ("▸", "accent"),
+    MeetingState.ENDED: ("·", "quiet"),
+    MeetingState.DUE: ("…", "accent"),
+    MeetingState.DRAFTED: ("●", "accent"),
+    MeetingState.WRITTEN: ("✓", "muted"),
+    MeetingState.REJECTED: ("✗", "quiet"),
+    MeetingState.FAILED: ("!", "error"),
+    MeetingState.CANCELLED: ("–", "quiet"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A line between meetings: a day, or what is said about the meeting above."""
+
+    text: str
+    is_day: bool
+
+
+class MeetingList(RowList):
+    """The cursor passes over the lines between."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._rows: tuple[MeetingRow | Between, ...] = ()
+
+    @property
+    def line_count(self) -> int:
+        return len(self._rows)
+
+    @property
+    def selected(self) -> MeetingRow | None:
+        """The meeting under the cursor."""
+        row = self._rows[self.selected_index] if self.selected_index < len(self._rows) else None
+        return row if isinstance(row, MeetingRow) else None
+
+    def show(self, meetings: Sequence[MeetingRow], titles: dict[datetime.date, str], now: float) -> None:
+        """List these under the titles of their days. The cursor stays on its meeting, or goes to the next to come."""
+        before = self.selected.meeting.event_id if self.selected is not None else ""
+        self._rows = tuple(rows_of(meetings, titles))
+        places = {row.meeting.event_id: place for place, row in enumerate(self._rows) if isinstance(row, MeetingRow)}
+        coming = (row.meeting.event_id for row in meetings if row.meeting.end.timestamp() >= now)
+        wanted = before if before in places else next(coming, meetings[-1].meeting.event_id if meetings else "")
+        self.rows_changed(places.get(wanted, 0))
+
+    def select(self, index: int) -> None:
+        """Move the cursor to a meeting, on in the direction in which it goes."""
+        index = max(0, min(index, len(self._rows) - 1))
+        by = 1 if index >= self.selected_index else -1
+        meetings = [place for place, row in enumerate(self._rows) if isinstance(row, MeetingRow)]
+        ahead = [place for place in meetings if (place - index) * by >= 0]
+        if meetings:
+            super().select(ahead[0 if by > 0 else -1] if ahead else meetings[-1 if by > 0 else 0])
+
+    def row(self, index: int, width: int) -> Content:
+        row = self._rows[index]
+        if isinstance(row, MeetingRow):
+            return meeting_line(row, width)
+        if row.is_day:
+            return Content.styled(row.text, "strong").truncate(width, ellipsis=True, pad=True)
+        text = " " * (_TIMES + 2) + row.text
+        return Content.styled(text, "warning").truncate(width, ellipsis=True, pad=True)
+
+
+def rows_of(meetings: Sequence[MeetingRow], titles: dict[datetime.date, str]) -> Iterator[MeetingRow | Between]:
+    """The rows of some meetings that are in order: the days that have a title, and why a note failed."""
+    day: datetime.date | None = None
+    for row in meetings:
+        if row.meeting.day != day:
+            day = row.meeting.day
+            if day in titles:
+                yield Between(titles[day], is_day=True)
+        yield row
+        if row.state is MeetingState.FAILED and row.detail:
+            yield Between(line_of(row.detail), is_day=False)
+
+
+def meeting_line(row: MeetingRow, width: int) -> Content:
+    """One meeting: when, what, with how many people, and how far its note is."""
+    is_off = row.state in (MeetingState.CANCELLED, MeetingState.REJECTED, MeetingState.ENDED)
+    tone = "quiet" if row.state is MeetingState.CANCELLED else "muted" if is_off else "plain"
+    left = Content.assemble((f"{times_of(row.meeting):<{_TIMES}}  ", "muted"), (meeting_title(row.meeting), tone))
+    glyph, mark = GLYPHS[row.state]
+    state = f"{row.state.value:<{_STATE - 2}}"
+    people = len(row.meeting.attendees)
+    shown = plural(people, "person", "people") if people and width >= _ROOMY else str(people or "")
+    right = Content.assemble((f"  {shown}  ", "quiet"), (f"{glyph} ", mark), (state, mark))
+    return row_of(left, right, width)
+
+
+def meeting_title(meeting: Meeting) -> str:
+    """The title of a meeting, on one line."""
+    return short_line(meeting.title, 120) or "untitled"
+
+
+def times_of(meeting: Meeting) -> str:
+    """When it begins and ends, in local time: `09:30–10:00`."""
+    if meeting.all_day:
+        return "all day"
+    return f"{local_clock(meeting.start)}–{local_clock(meeting.end)}"
+
+
+def local_clock(at: datetime.datetime) -> str:
+    """The local time of day; a dash for a time beyond what the calendar knows."""
+    try:
+        return at.astimezone().strftime("%H:%M")
+    except (OverflowError, ValueError, OSError):
+        return "–"
+
+
+def state_mark(state: MeetingState) -> str:
+    """The glyph and the word of a state."""
+    glyph, _ = GLYPHS[state]
+    return f"{glyph} {state.value}"

@@ -1,0 +1,207 @@
+"""`donna draft`: the queue, a draft with what it rests on, and what is decided on it, as a script uses them."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import Donna, Ran, write
+
+DAY = "2024-01-17"
+REFLECTION = f"Reflections/{DAY}.md"
+INVITATION = """BEGIN:VCALENDAR
+VERSION:2.0
+BEGIN:VEVENT
+UID:gateway
+DTSTAMP:20240101T000000Z
+DTSTART:20240117T100000Z
+DTEND:20240117T110000Z
+SUMMARY:Gateway team
+ATTENDEE;CN=Ana Lima:mailto:ana@example.org
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+def git(vault: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=vault, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture
+def kept(vault: Path) -> Path:
+    """A vault in git, with tasks that were done on a day."""
+    write(vault, "Projects/House.md", "- [x] Paint the door ✅ 2024-01-17\n- [x] Oil the hinges ✅ 2024-01-17\n")
+    git(vault, "init", "-q")
+    git(vault, "add", "-A")
+    git(vault, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "mine")
+    return vault
+
+
+def new(donna: Donna, vault: Path, skill: str = "daily_reflection") -> dict[str, Any]:
+    ran = donna("draft", "new", skill, "--day", DAY, "--space", vault, "--json")
+    assert ran.code == 0, ran
+    (row,) = ran.json["drafts"]
+    found: dict[str, Any] = row
+    return found
+
+
+def listed(donna: Donna, vault: Path, *words: str) -> Ran:
+    return donna("draft", "list", *words, "--space", vault, "--json")
+
+
+def test_an_empty_queue(donna: Donna, kept: Path) -> None:
+    ran = listed(donna, kept)
+    assert (ran.code, ran.json["count"], ran.json["drafts"]) == (1, 0, [])
+
+
+def test_a_draft_is_written_listed_and_shown(donna: Donna, kept: Path) -> None:
+    row = new(donna, kept)
+    assert (row["state"], row["path"], row["skill"]) == ("waiting", REFLECTION, "daily_reflection")
+    assert listed(donna, kept).json["drafts"] == [row]
+    shown = donna("draft", "show", row["id"][:12], "--space", kept, "--json").json
+    assert shown["text"] == (kept / REFLECTION).read_text()
+    assert [each["number"] for each in shown["evidence"]] == [1, 2]
+    lines = shown["text"].splitlines()
+    claimed = {lines[claim["start_line"] - 1] for claim in shown["claims"]}
+    assert any("Paint the door" in line for line in claimed)
+    assert [hunk["number"] for hunk in shown["hunks"]] == list(range(1, len(shown["hunks"]) + 1))
+    human = donna("draft", "show", REFLECTION, "--space", kept)
+    assert human.code == 0
+    assert "Paint the door" in human.out
+    assert "[1]" in human.out
+
+
+def test_a_second_time_is_the_same(donna: Donna, kept: Path) -> None:
+    row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
+    assert new(donna, kept) == row
+    assert git(kept, "rev-parse", "HEAD") == head
+
+
+def test_nothing_to_write_about(donna: Donna, kept: Path) -> None:
+    ran = donna("draft", "new", "daily_reflection", "--day", "2001-01-01", "--space", kept, "--json")
+    assert (ran.code, ran.json["count"]) == (1, 0)
+
+
+@pytest.mark.parametrize("words", [("nonsense",), ("daily_reflection", "--day", "yesterday")])
+def test_what_cannot_be_asked_for(donna: Donna, kept: Path, words: tuple[str, ...]) -> None:
+    ran = donna("draft", "new", *words, "--space", kept, "--json")
+    assert (ran.code, ran.json["ok"], ran.json["reason"]) == (2, False, "usage")
+
+
+@pytest.mark.parametrize("verb", [("show",), ("approve", "--yes"), ("reject", "--yes"), ("edit",), ("regenerate",)])
+def test_a_draft_that_is_not_there(donna: Donna, kept: Path, verb: tuple[str, ...]) -> None:
+    ran = donna("draft", verb[0], "absent", *verb[1:], "--space", kept, "--json", EDITOR="true")
+    assert (ran.code, ran.json["reason"]) == (3, "missing")
+
+
+def test_nothing_is_decided_where_nobody_can_be_asked(donna: Donna, kept: Path) -> None:
+    row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
+    for verb in ("approve", "reject"):
+        ran = donna("draft", verb, row["id"], "--space", kept, "--json")
+        assert (ran.code, ran.json["reason"]) == (2, "usage")
+    assert git(kept, "rev-parse", "HEAD") == head
+
+
+def test_a_draft_is_approved_and_undone(donna: Donna, kept: Path) -> None:
+    row = new(donna, kept)
+    text = (kept / REFLECTION).read_text()
+    ran = donna("draft", "approve", row["id"], "--yes", "--space", kept, "--json")
+    assert (ran.code, ran.json["paths"]) == (0, [REFLECTION])
+    assert git(kept, "rev-parse", "HEAD").strip() == ran.json["commit"]
+    assert "donna_draft" not in (kept / REFLECTION).read_text()
+    assert listed(donna, kept).code == 1
+    assert [each["state"] for each in listed(donna, kept, "--all").json["drafts"]] == ["approved"]
+    again = donna("draft", "approve", row["id"], "--yes", "--space", kept, "--json")
+    assert (again.code, again.json["reason"]) == (3, "not_a_draft")
+    assert donna("undo", "--yes", "--space", kept).code == 0
+    assert (kept / REFLECTION).read_text() == text
+    assert [each["state"] for each in listed(donna, kept).json["drafts"]] == ["waiting"]
+
+
+def test_a_part_is_left_out(donna: Donna, kept: Path) -> None:
+    row = new(donna, kept)
+    shown = donna("draft", "show", row["id"], "--space", kept, "--json").json
+    lines = shown["text"].splitlines()
+    (number,) = (hunk["number"] for hunk in shown["hunks"] if "Oil" in lines[hunk["start_line"] - 1])
+    ran = donna("draft", "approve", row["id"], "--without", str(number), "--yes", "--space", kept, "--json")
+    assert ran.code == 0
+    text = (kept / REFLECTION).read_text()
+    assert "Oil the hinges" not in text
+    assert "Paint the door" in text
+
+
+def test_a_draft_is_rejected_for_good(donna: Donna, kept: Path) -> None:
+    row = new(donna, kept)
+    assert donna("draft", "reject", row["id"], "--yes", "--space", kept, "--json").code == 0
+    assert not (kept / REFLECTION).exists()
+    assert new(donna, kept)["state"] == "rejected"
+    assert not (kept / REFLECTION).exists()
+    ran = donna("draft", "regenerate", row["id"], "--space", kept, "--json")
+    assert (ran.code, ran.json["reason"]) == (3, "not_a_draft")
+
+
+def editor(folder: Path, script: str) -> str:
+    file = folder / "editor with a space.sh"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+    return f"'{file}'"
+
+
+def test_a_draft_is_edited_in_an_editor(donna: Donna, kept: Path, tmp_path: Path) -> None:
+    row = new(donna, kept)
+    sed = editor(tmp_path, "sed -i.bak 's/Paint the door/Paint the green door/' \"$1\"")
+    ran = donna("draft", "edit", row["id"], "--space", kept, "--json", EDITOR=sed, VISUAL="")
+    assert (ran.code, ran.json["changed"], ran.json["paths"]) == (0, True, [REFLECTION])
+    assert "Paint the green door" in (kept / REFLECTION).read_text()
+    assert git(kept, "status", "--porcelain") == ""
+    assert [each["state"] for each in listed(donna, kept).json["drafts"]] == ["waiting"]
+
+
+def test_an_editor_that_changes_nothing(donna: Donna, kept: Path, tmp_path: Path) -> None:
+    row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
+    ran = donna("draft", "edit", row["id"], "--space", kept, "--json", EDITOR="true", VISUAL="")
+    assert (ran.code, ran.json["changed"]) == (0, False)
+    assert donna("draft", "edit", row["id"], "--space", kept, EDITOR="true", VISUAL="").out == "Nothing was changed.\n"
+    assert git(kept, "rev-parse", "HEAD") == head
+
+
+@pytest.mark.parametrize("command", ["false", "", "/absent/editor", "'unclosed"])
+def test_an_editor_that_fails(donna: Donna, kept: Path, command: str) -> None:
+    row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
+    ran = donna("draft", "edit", row["id"], "--space", kept, "--json", EDITOR=command, VISUAL="")
+    assert (ran.code, ran.json["reason"]) == (2, "usage")
+    assert git(kept, "rev-parse", "HEAD") == head
+
+
+def test_a_text_that_is_not_utf8_is_refused(donna: Donna, kept: Path, tmp_path: Path) -> None:
+    row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
+    odd = editor(tmp_path, "printf '\\377\\376' > \"$1\"")
+    ran = donna("draft", "edit", row["id"], "--space", kept, "--json", EDITOR=odd, VISUAL="")
+    assert (ran.code, ran.json["reason"]) == (3, "encoding")
+    assert git(kept, "rev-parse", "HEAD") == head
+
+
+def test_without_a_repository_it_fails_and_says_why(donna: Donna, vault: Path) -> None:
+    write(vault, "Projects/House.md", "- [x] Paint the door ✅ 2024-01-17\n")
+    ran = donna("draft", "new", "daily_reflection", "--day", DAY, "--space", vault, "--json")
+    (row,) = ran.json["drafts"]
+    assert (ran.code, row["state"], row["reason"]) == (5, "failed", "no_repository")
+    again = donna("draft", "regenerate", row["id"], "--space", vault, "--json")
+    assert (again.code, again.json["reason"]) == (5, "no_repository")
+    assert row["detail"] in donna("draft", "list", "--space", vault).out
+
+
+def test_the_draft_of_a_meeting(donna: Donna, kept: Path, tmp_path: Path) -> None:
+    (tmp_path / "team.ics").write_text(INVITATION)
+    assert donna("meetings", "import", tmp_path / "team.ics", "--space", kept).code == 0
+    rows = donna("meetings", "list", "--from", DAY, "--days", "1", "--space", kept, "--json").json
+    (meeting,) = rows["meetings"]
+    ran = donna("meetings", "write", meeting["event_id"], "--space", kept, "--json")
+    assert (ran.code, ran.json["path"]) == (0, f"Meetings/{DAY}-gateway-team.md")
+    assert donna("draft", "approve", ran.json["path"], "--yes", "--space", kept, "--json").json["paths"] == [
+        ran.json["path"], "People/Ana Lima.md",
+    ]  # fmt: skip

@@ -1,0 +1,158 @@
+"""An office for the tests of drafts: a vault in git with notes of last week, a calendar, and an engine over both."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import subprocess
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from donna_tui.calendar import mirror
+from donna_tui.calendar.values import Fetched, Window
+from donna_tui.config.models import MemoryConfig
+from donna_tui.drafting import Attendee, Draft, DraftRow, Meeting
+from donna_tui.drafts.composing import Composed, ExtractiveDrafter, Task
+from donna_tui.engine import Engine
+from donna_tui.vault.frontmatter import parse_frontmatter
+from tests.engine.helpers import Desk, new_desk, open_engine, quick_config
+
+UTC = datetime.UTC
+LAST_WEEK, THIS_WEEK = datetime.date(2024, 1, 10), datetime.date(2024, 1, 17)
+LAST_TIME = """---
+type: meeting
+date: 2024-01-10
+---
+# Gateway team
+
+## Notes
+
+The gateway keeps its sessions in Redis since the last release. Whether the old cache can go is still unclear.
+
+- [ ] Ana will write the migration plan for the gateway
+- [ ] Order two new machines for the gateway
+"""
+NOTE = "Meetings/2024-01-17-gateway-team.md"
+
+
+def meeting(title: str = "Gateway team", event: str = "gateway-2", **details: Any) -> Meeting:
+    start = datetime.datetime(2024, 1, 17, 10, tzinfo=UTC)
+    known: dict[str, Any] = {
+        "attendees": (Attendee("Ana Lima", "ana@example.org"), Attendee("Bo", "")),
+        "description": "1. Redis\n2. Costs\nJoin: https://zoom.example/123",
+        "start": start, "end": start + datetime.timedelta(hours=1), "day": THIS_WEEK, **details,
+    }  # fmt: skip
+    return Meeting(event_id=event, calendar="work", title=title, **known)
+
+
+@dataclass
+class Office:
+    """An engine on a vault with a calendar."""
+
+    engine: Engine
+    desk: Desk
+
+    @property
+    def root(self) -> Path:
+        return self.desk.root
+
+    def git(self, *arguments: str) -> str:
+        return git(self.root, *arguments)
+
+    def head(self) -> str:
+        return self.git("rev-parse", "HEAD").strip()
+
+    def text(self, path: str) -> str:
+        return (self.root / path).read_text()
+
+    def front(self, path: str) -> dict[str, Any]:
+        return parse_frontmatter(self.text(path)).data
+
+    def notes(self) -> set[str]:
+        return {path.relative_to(self.root).as_posix() for path in self.root.rglob("*.md")}
+
+    async def hold(self, *meetings: Meeting) -> None:
+        """Bring meetings into the mirror of the calendar."""
+        window = Window(datetime.datetime(2023, 1, 1, tzinfo=UTC), datetime.datetime(2026, 1, 1, tzinfo=UTC))
+        fetched = Fetched(meetings, complete=False)
+        await self.engine.memory.book.run(
+            lambda book: mirror.store(book, "work", mirror.IMPORTED, window, fetched, time.time())
+        )
+
+    async def write(self, *meetings: Meeting) -> DraftRow:
+        """The draft of the last of these meetings."""
+        await self.hold(*meetings)
+        return await self.engine.drafts.write_now(meetings[-1].event_id)
+
+    async def approve(self, row: DraftRow, without: frozenset[int] = frozenset()) -> None:
+        plan = await self.engine.drafts.plan_approval(row.id, without=without)
+        await self.engine.drafts.approve(row.id, plan)
+
+    async def undo(self) -> None:
+        await self.engine.notes.apply_plan(await self.engine.notes.plan_undo())
+
+    async def row(self, identity: str) -> DraftRow:
+        rows = await self.engine.drafts.drafts(everything=True)
+        return next(row for row in rows if row.id == identity)
+
+    async def indexed(self) -> None:
+        await self.engine.sync()
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@contextlib.asynccontextmanager
+async def office(
+    folder: Path,
+    *,
+    repository: bool = True,
+    notes: dict[str, str] | None = None,
+    templates: Path | None = None,
+    **skills: dict[str, Any],
+) -> AsyncIterator[Office]:
+    """An engine over the notes of last week's meeting, and others; `skills` are their settings."""
+    desk = new_desk(folder)
+    for path, text in {"Meetings/2024-01-10-gateway-team.md": LAST_TIME, **(notes or {})}.items():
+        desk.write(path, text)
+    if repository:
+        git(desk.root, "init", "-q", "-b", "main")
+        git(desk.root, "add", "-A")
+        git(desk.root, "-c", "user.name=u", "-c", "user.email=u@example.org", "commit", "-qm", "base")
+    async with open_engine(desk, config=config(templates, skills)) as running:
+        await running.engine.sync()
+        yield Office(running.engine, desk)
+
+
+def config(templates: Path | None, skills: dict[str, dict[str, Any]]) -> MemoryConfig:
+    return quick_config(skills=skills, **({"vault": {"templates_dir": str(templates)}} if templates else {}))
+
+
+def hunk_with(draft: Draft, words: str) -> int:
+    lines = draft.text.splitlines()
+    return next(h.number for h in draft.hunks if any(words in x for x in lines[h.start_line - 1 : h.end_line]))
+
+
+def day() -> tuple[float, float]:
+    start = datetime.datetime(2024, 1, 17, tzinfo=UTC)
+    return start.timestamp(), (start + datetime.timedelta(days=1)).timestamp()
+
+
+class Counting:
+    """Composes from the passages alone, slowly, and counts how often it is asked."""
+
+    remote = False
+
+    def __init__(self, delay: float = 0.0) -> None:
+        self.asked, self._delay = 0, delay
+
+    async def compose(self, task: Task) -> Composed:
+        self.asked += 1
+        await asyncio.sleep(self._delay)
+        return await ExtractiveDrafter().compose(task)

@@ -1,0 +1,413 @@
+"""Drafts with a real engine, a real vault in git and its real calendar mirror: written, read, decided on, undone."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from pathlib import Path
+
+import pytest
+
+from donna_tui.drafthost import DraftHost
+from donna_tui.drafting import DraftState, MeetingState
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.memories import MemoryFilter, MemorySource
+from tests.engine.offices import LAST_TIME, NOTE, THIS_WEEK, Counting, day, git, hunk_with, meeting, office
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+# Writing
+
+
+async def test_a_draft_waits_at_its_place(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        before = here.head()
+        row = await here.write(meeting())
+        assert (row.state, row.path, row.target) == (DraftState.WAITING, NOTE, NOTE)
+        assert here.front(NOTE)["donna_draft"] is True
+        assert here.front(NOTE)["idempotency_key"] == "gateway-2"
+        text = here.text(NOTE)
+        for words in ("- [[Ana Lima]]", "- Redis", "- Costs", "sessions in Redis", "Ana will write the migration plan"):
+            assert words in text
+        assert "zoom" not in text
+        assert here.git("rev-list", "--count", f"{before}..HEAD").strip() == "1"
+        assert here.git("show", "--format=", "--name-only").split() == [NOTE]
+        assert here.git("log", "-1", "--format=%s").strip() == "autowrite: meeting_note gateway-2"
+
+
+async def test_nothing_is_said_twice_and_no_heading_is_empty_but_those_for_the_person(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.write(meeting())
+        lines = [line for line in here.text(NOTE).splitlines() if line]
+        said = [line.removeprefix("- [ ] ").removeprefix("- ") for line in lines if line.startswith("- ")]
+        assert len(said) == len(set(said))
+        ends = [line for line, after in zip(lines, [*lines[1:], "#"], strict=True) if line[:2] == after[:2] == "##"]
+        assert ends == ["## Notes", "## Decisions"]
+
+
+async def test_a_second_time_nothing_is_written(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        before = (here.head(), here.text(NOTE))
+        assert await here.engine.drafts.write_now("gateway-2") == row
+        assert (await here.engine.drafts.draft_meeting("gateway-2")).reason == "idempotent"
+        assert (here.head(), here.text(NOTE)) == before
+
+
+async def test_two_runs_at_once_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Counting(delay=0.2)
+    monkeypatch.setattr(DraftHost, "_drafter", slow)
+    async with office(tmp_path) as here:
+        await here.hold(meeting())
+        rows = await asyncio.gather(*(here.engine.drafts.write_now("gateway-2") for _ in range(3)))
+        assert len({row.id for row in rows}) == 1
+        assert slow.asked == 1
+        assert [path for path in here.notes() if "2024-01-17" in path] == [NOTE]
+
+
+async def test_a_draft_of_low_autonomy_waits_in_the_inbox(tmp_path: Path) -> None:
+    async with office(tmp_path, meeting_note={"autonomy_level": "low"}) as here:
+        row = await here.write(meeting())
+        assert (row.path, row.target) == ("Inbox/2024-01-17-gateway-team.md", NOTE)
+        await here.approve(row)
+        assert NOTE in here.notes()
+        assert row.path not in here.notes()
+        assert "donna_draft" not in here.front(NOTE)
+        assert ((await here.row(row.id)).state, (await here.row(row.id)).path) == (DraftState.APPROVED, NOTE)
+        await here.undo()
+        assert (await here.row(row.id)).state is DraftState.WAITING
+        assert row.path in here.notes()
+
+
+async def test_a_note_of_high_autonomy_waits_for_nobody(tmp_path: Path) -> None:
+    async with office(tmp_path, meeting_note={"autonomy_level": "high"}) as here:
+        row = await here.write(meeting())
+        assert (row.state, row.path) == (DraftState.APPROVED, NOTE)
+        assert "donna_draft" not in here.front(NOTE)
+        assert await here.engine.drafts.drafts() == ()
+
+
+async def test_a_note_of_the_user_is_left_alone(tmp_path: Path) -> None:
+    async with office(tmp_path, notes={NOTE: "mine\n"}) as here:
+        row = await here.write(meeting())
+        assert row.path == "Meetings/2024-01-17-gateway-team-2.md"
+        await here.approve(row)
+        assert here.text(NOTE) == "mine\n"
+        assert (await here.row(row.id)).path == "Meetings/2024-01-17-gateway-team-2.md"
+
+
+@pytest.mark.parametrize("level", ["low", "medium"])
+async def test_two_meetings_of_one_name_and_day_are_two_notes(tmp_path: Path, level: str) -> None:
+    async with office(tmp_path, meeting_note={"autonomy_level": level}) as here:
+        first = await here.write(meeting(event="one"))
+        second = await here.write(meeting(event="two"))
+        await here.approve(first)
+        await here.approve(second)
+        paths = {(await here.row(row.id)).path for row in (first, second)}
+        assert len(paths) == 2
+        assert {here.front(path)["calendar_event_id"] for path in paths} == {"one", "two"}
+
+
+async def test_without_a_repository_it_fails_in_words(tmp_path: Path) -> None:
+    async with office(tmp_path, repository=False) as here:
+        row = await here.write(meeting())
+        assert (row.state, row.reason) == (DraftState.FAILED, Reason.NO_REPOSITORY.value)
+        assert "git" in row.detail or "repository" in row.detail
+        assert row.next_try is not None
+        assert NOTE not in here.notes()
+        git(here.root, "init", "-q", "-b", "main")
+        git(here.root, "add", "-A")
+        git(here.root, "-c", "user.name=u", "-c", "user.email=u@e.org", "commit", "-qm", "base")
+        assert (await here.engine.drafts.regenerate(row.id)).state is DraftState.WAITING
+
+
+async def test_a_broken_template_is_told_with_its_line(tmp_path: Path) -> None:
+    templates = tmp_path / "templates"
+    templates.mkdir()
+    (templates / "meeting_note.md.j2").write_text("# x\n{{ nothing }}\n")
+    async with office(tmp_path, templates=templates) as here:
+        row = await here.write(meeting())
+        assert (row.state, row.reason) == (DraftState.FAILED, "template_error")
+        assert "line 2" in row.detail
+
+
+async def test_a_preview_is_what_is_written_and_writes_nothing(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.hold(meeting())
+        before = (here.head(), here.notes())
+        preview = await here.engine.drafts.preview("gateway-2")
+        assert (here.head(), here.notes()) == before
+        assert await here.engine.drafts.drafts() == ()
+        await here.engine.drafts.write_now("gateway-2")
+
+        def untimed(text: str) -> list[str]:
+            return [line for line in text.splitlines() if "autowritten_at" not in line]
+
+        assert untimed(here.text(NOTE)) == untimed(preview.text)
+
+
+# Deciding
+
+
+async def test_a_plan_shows_exactly_what_happens(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        plan = await here.engine.drafts.plan_approval(row.id)
+        outcome = await here.engine.drafts.approve(row.id, plan)
+        assert sorted(outcome.paths) == ["Meetings/2024-01-17-gateway-team.md", "People/Ana Lima.md", "People/Bo.md"]
+        for change in plan.changes:
+            assert (here.root / change.path).read_bytes() == change.after
+        assert sorted(here.git("show", "--format=", "--name-only", "-z").strip("\0").split("\0")) == sorted(plan.paths)
+        assert "donna_draft" not in here.front(NOTE)
+        assert here.front("People/Bo.md") == {"type": "person", "name": "Bo", "stub": True, "autowritten_by": "donna"}
+
+
+async def test_one_undo_takes_all_of_it_back(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        before = {path: here.text(path) for path in here.notes()}
+        await here.approve(row)
+        assert await here.engine.drafts.drafts() == ()
+        await here.undo()
+        assert {path: here.text(path) for path in here.notes()} == before
+        (waiting,) = await here.engine.drafts.drafts()
+        assert (waiting.id, waiting.state) == (row.id, DraftState.WAITING)
+        await here.approve(waiting)
+        assert (await here.row(row.id)).state is DraftState.APPROVED
+
+
+async def test_what_is_left_out_is_not_in_the_note(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        draft = await here.engine.drafts.draft(row.id)
+        await here.approve(row, frozenset({hunk_with(draft, "Order two new machines")}))
+        assert "Order two new machines" not in here.text(NOTE)
+        assert "Ana will write the migration plan" in here.text(NOTE)
+
+
+async def test_what_is_rejected_is_never_drafted_again(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        plan = await here.engine.drafts.plan_rejection(row.id)
+        assert plan.paths == (NOTE,)
+        await here.engine.drafts.reject(row.id, plan)
+        assert NOTE not in here.notes()
+        head = here.head()
+        assert (await here.engine.drafts.write_now("gateway-2")).state is DraftState.REJECTED
+        (shown,) = await here.engine.drafts.meetings(*day())
+        assert shown.state is MeetingState.REJECTED
+        assert here.head() == head
+        await here.undo()
+        (waiting,) = await here.engine.drafts.drafts()
+        assert waiting.state is DraftState.WAITING
+
+
+async def test_a_plan_of_yesterday_is_not_carried_out(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        plan = await here.engine.drafts.plan_approval(row.id)
+        here.desk.write(NOTE, here.text(NOTE) + "\nmore\n")
+        with pytest.raises(DonnaError):
+            await here.engine.drafts.approve(row.id, plan)
+        assert (await here.row(row.id)).state is DraftState.WAITING
+        assert here.text(NOTE).endswith("\nmore\n")
+
+
+async def test_a_draft_anew_says_what_is_known_now(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        changed = LAST_TIME.replace("Order two new machines", "Return three old machines")
+        here.desk.write("Meetings/2024-01-10-gateway-team.md", changed)
+        await here.indexed()
+        again = await here.engine.drafts.regenerate(row.id)
+        assert (again.id, again.state, again.path) == (row.id, DraftState.WAITING, NOTE)
+        assert "Return three old machines" in here.text(NOTE)
+        assert "Order two" not in here.text(NOTE)
+
+
+async def test_a_draft_is_not_lost_where_its_meeting_is_in_no_calendar(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        await here.engine.memory.book.run(lambda book: book.database.run("DELETE FROM calendar_mirror"))
+        before = here.text(NOTE)
+        with pytest.raises(DonnaError):
+            await here.engine.drafts.regenerate(row.id)
+        assert here.text(NOTE) == before
+        assert (await here.row(row.id)).state is DraftState.WAITING
+
+
+async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        text = here.text(NOTE).replace("Ana will write the migration plan for the gateway", "Bo writes the great plan")
+        here.desk.write(NOTE, text)
+        draft = await here.engine.drafts.draft(row.id)
+        assert "great plan" in draft.text
+        await here.approve(row, frozenset({hunk_with(draft, "- Whether the old cache")}))
+        kept = await here.engine.memory.memories(MemoryFilter(sources=(MemorySource.CORRECTION,)))
+        assert any("great plan" in each.content for each in kept)
+        (here.root / NOTE).unlink()
+        await here.indexed()
+        await here.write(meeting(event="gateway-3"))
+        promised = here.text(NOTE).partition("## Action items")[2].partition("## Open tasks")[0]
+        assert "Bo writes the great plan" in promised
+        assert "Ana will write" not in promised
+        assert "Order two new machines" in promised
+        assert "Whether the old cache" not in here.text(NOTE)
+
+
+async def test_a_draft_that_is_deleted_is_gone(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        (here.root / NOTE).unlink()
+        assert (await here.row(row.id)).state is DraftState.GONE
+
+
+async def test_a_draft_that_is_moved_is_found(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        (here.root / "Projects").mkdir()
+        (here.root / NOTE).rename(here.root / "Projects/mine.md")
+        await here.indexed()
+        moved = await here.row(row.id)
+        assert (moved.state, moved.path) == (DraftState.WAITING, "Projects/mine.md")
+
+
+async def test_a_draft_that_is_approved_by_hand_waits_no_more(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        here.desk.write(NOTE, here.text(NOTE).replace("donna_draft: true\n", ""))
+        assert await here.engine.drafts.drafts() == ()
+        assert (await here.row(row.id)).state is DraftState.APPROVED
+
+
+# What a draft may know, and who may know it
+
+
+async def test_a_draft_of_a_private_note_is_private(tmp_path: Path) -> None:
+    private = LAST_TIME.replace("type: meeting", "type: meeting\ndonna: local-only")
+    async with office(tmp_path, notes={"Meetings/2024-01-10-gateway-team.md": private}) as here:
+        await here.write(meeting())
+        assert here.front(NOTE)["donna"] == "local-only"
+
+
+async def test_a_draft_of_open_notes_is_not_private(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.write(meeting())
+        assert "donna" not in here.front(NOTE)
+
+
+async def test_a_draft_with_a_private_task_is_private(tmp_path: Path) -> None:
+    private = "---\ndonna: local-only\n---\n# Gateway team\n\n- [ ] Talk about the gateway team costs\n"
+    async with office(tmp_path, notes={"Projects/gateway team.md": private}) as here:
+        await here.write(meeting())
+        assert "Talk about the gateway team costs" in here.text(NOTE)
+        assert here.front(NOTE)["donna"] == "local-only"
+
+
+async def test_a_draft_is_no_evidence_and_its_boxes_are_no_tasks(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        here.desk.write(NOTE, here.text(NOTE) + "\n- [ ] Paint the gateway team room purple\n")
+        await here.indexed()
+        later = meeting(event="gateway-3", day=datetime.date(2024, 1, 24))
+        draft = await here.engine.drafts.draft((await here.write(later)).id)
+        assert "purple" not in draft.text
+        assert all(each.path.partition("#")[0] != NOTE for each in draft.evidence)
+        tasks = {each.title for each in await here.engine.memory.tasks()}
+        assert "Order two new machines for the gateway" in tasks
+        assert not any("purple" in title for title in tasks)
+        await here.approve(row)
+        await here.indexed()
+        assert any("purple" in each.title for each in await here.engine.memory.tasks())
+
+
+# Days, weeks and people
+
+
+DONE = "# House\n\n- [x] Paint the door ✅ 2024-01-17\n- [ ] Call the roofer\n"
+
+
+async def test_a_day_with_nothing_is_not_written(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        head = here.head()
+        (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
+        assert (result.skipped, result.reason) == (True, "nothing")
+        assert here.head() == head
+        assert await here.engine.drafts.drafts(everything=True) == ()
+
+
+async def test_a_day(tmp_path: Path) -> None:
+    async with office(tmp_path, notes={"Projects/House.md": DONE}) as here:
+        await here.write(meeting())
+        (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
+        assert result.path == "Reflections/2024-01-17.md"
+        assert "Paint the door" in here.text(result.path)
+        assert "Gateway team" in here.text(result.path) or "gateway-team" in here.text(result.path)
+
+
+@pytest.mark.parametrize("level", ["low", "medium"])
+async def test_the_reflection_and_the_commitments_of_a_day_are_two_notes(tmp_path: Path, level: str) -> None:
+    settings = {"daily_reflection": {"autonomy_level": level}, "commitment_log": {"autonomy_level": level}}
+    async with office(tmp_path, notes={"Projects/House.md": DONE}, **settings) as here:
+        (reflection,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
+        await here.indexed()
+        (commitments,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)
+        assert not commitments.skipped
+        assert here.front(reflection.path)["type"] == "reflection"
+        assert here.front(commitments.path)["type"] == "commitments"
+        for row in await here.engine.drafts.drafts():
+            await here.approve(row)
+        assert {"Reflections/2024-01-17.md", "Commitments/2024-01-17.md"} <= here.notes()
+
+
+async def test_a_week_carries_over_what_is_open(tmp_path: Path) -> None:
+    async with office(tmp_path, notes={"Projects/House.md": DONE}) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        assert result.path == "WeeklyReview/2024-W03.md"
+        assert "Call the roofer" in here.text(result.path).partition("## Carried over")[2]
+
+
+async def test_a_link_to_a_private_meeting_makes_a_day_private(tmp_path: Path) -> None:
+    private = "---\ntype: meeting\nidempotency_key: gateway-2\ndonna: local-only\n---\n# Secret\n"
+    async with office(tmp_path, notes={"Meetings/secret.md": private}) as here:
+        await here.hold(meeting())
+        (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
+        assert "[[Meetings/secret" in here.text(result.path)
+        assert here.front(result.path)["donna"] == "local-only"
+
+
+STUB = "---\ntype: person\nname: Ana Lima\nstub: true\nautowritten_by: donna\n---\n# Ana Lima\n"
+
+
+async def test_a_person_is_brought_up_to_date_and_undone(tmp_path: Path) -> None:
+    notes = {
+        "People/Ana Lima.md": STUB, "Projects/Rocket.md": "# Rocket\n\nAna Lima leads the rocket project since May.\n",
+        "People/Bo.md": "---\ntype: person\n---\n# Bo\n\nwritten by hand\n",
+    }  # fmt: skip
+    async with office(tmp_path, notes=notes) as here:
+        results = await here.engine.drafts.write_new("person_profile", THIS_WEEK)
+        assert [result.path for result in results] == ["Inbox/Ana Lima.md"]
+        row = await here.row(results[0].draft)
+        assert (await here.engine.drafts.draft(row.id)).before == STUB
+        await here.approve(row)
+        page = here.text("People/Ana Lima.md")
+        assert "Ana Lima leads the rocket project since May" in page
+        assert "stub" not in here.front("People/Ana Lima.md")
+        assert "Inbox/Ana Lima.md" not in here.notes()
+        assert here.text("People/Bo.md") == notes["People/Bo.md"]
+        await here.undo()
+        assert here.text("People/Ana Lima.md") == STUB
+        assert (await here.row(row.id)).state is DraftState.WAITING
+
+
+async def test_a_private_task_makes_a_persons_page_private(tmp_path: Path) -> None:
+    notes = {
+        "People/Ana Lima.md": STUB,
+        "Projects/secret.md": "---\ndonna: local-only\n---\n# Ana Lima\n\n- [ ] Ask Ana Lima about the illness\n",
+        "Projects/Rocket.md": "# Rocket\n\nAna Lima leads the rocket project since May.\n",
+    }
+    async with office(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", THIS_WEEK)
+        assert "about the illness" in here.text(result.path)
+        assert here.front(result.path)["donna"] == "local-only"

@@ -1,0 +1,153 @@
+"""Real meetings with real minutes: the clock is moved to a meeting's end, and what follows is what the day would bring."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import shutil
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from donna_tui.calendar.ics import read_ics
+from donna_tui.calendar.mirror import IMPORTED, store
+from donna_tui.calendar.values import Window
+from donna_tui.config.models import MemoryConfig
+from donna_tui.drafting import DraftState, MeetingState
+from donna_tui.engine import Engine
+from donna_tui.results import SearchRequest
+from tests.engine.helpers import Desk, eventually, new_desk
+from tests.engine.providers import FaultyModel, serve
+
+MEETINGS = Path(__file__).resolve().parents[3] / "shared" / "eval" / "meetings"
+DAY = datetime.date(2024, 1, 24)
+END = datetime.datetime(2024, 1, 24, 16, 0, tzinfo=datetime.UTC)
+NOTE = "Meetings/2024-01-24-node-tsc-meeting.md"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """The minutes of the Node TSC of that January until then, in git."""
+    if not MEETINGS.is_dir():
+        pytest.skip(f"the real meetings are not at {MEETINGS}")
+    desk = new_desk(tmp_path)
+    (desk.root / "Meetings" / "Node TSC").mkdir(parents=True)
+    for note in sorted((MEETINGS / "vault" / "Meetings" / "Node TSC").glob("2024-01-*.md")):
+        if note.name < DAY.isoformat():
+            shutil.copy(note, desk.root / "Meetings" / "Node TSC" / note.name)
+    git(desk, "init", "-q")
+    git(desk, "add", "-A")
+    git(desk, "-c", "user.name=Me", "-c", "user.email=me@example.invalid", "commit", "-qm", "Before")
+    return desk
+
+
+def git(desk: Desk, *arguments: str) -> str:
+    done = subprocess.run(("git", *arguments), cwd=desk.root, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def engine_at(desk: Desk, now: datetime.datetime) -> Engine:
+    return Engine(desk.space, MemoryConfig(), desk.paths, what="a test", clock=now.timestamp)
+
+
+async def import_calendar(desk: Desk) -> int:
+    """What `donna meetings import` does."""
+    engine = Engine(desk.space, MemoryConfig(), desk.paths, watch=False, what="an import")
+    await engine.start()
+    try:
+        await engine.sync()
+        window = Window(END - datetime.timedelta(days=3_650), END + datetime.timedelta(days=365))
+        fetched = await read_ics((MEETINGS / "meetings.ics").read_bytes(), "meetings", window, ZoneInfo("UTC"))
+        await engine.memory.book.run(
+            lambda book: store(book, "meetings", IMPORTED, window, fetched, END.timestamp() - 86_400)
+        )
+        return len(fetched.meetings)
+    finally:
+        await engine.stop()
+
+
+async def waiting(engine: Engine) -> str:
+    """The id of the draft, once there is one."""
+
+    async def there() -> bool:
+        return bool(await engine.drafts.drafts())
+
+    await settled(there)
+    [row] = await engine.drafts.drafts()
+    return row.id
+
+
+async def settled(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until what has to be asked for is so."""
+    for _ in range(400):
+        if await holds():
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail("it never came true")
+
+
+async def test_the_end_of_a_meeting_brings_its_draft_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    serve(monkeypatch, FaultyModel())
+    assert await import_calendar(desk) > 150
+    before = {path: path.read_bytes() for path in desk.root.rglob("*.md")}
+
+    engine = engine_at(desk, END + datetime.timedelta(seconds=30))
+    await engine.start()
+    try:
+        identity = await waiting(engine)
+        draft = await engine.drafts.draft(identity)
+        assert draft.row.path == NOTE
+        text = (desk.root / NOTE).read_text(encoding="utf-8")
+        assert draft.text == text
+        assert all(f"[[{name}]]" in text for name in ("Joyee Cheung", "Richard Lau", "Myles Borins"))
+        assert "[[Meetings/Node TSC/2024-01-17 meeting|2024-01-17 meeting]], 17 January 2024" in text
+        assert draft.claims
+        cited = {each.number: each for each in draft.evidence}
+        assert {cited[number].path for claim in draft.claims for number in claim.evidence} <= {
+            str(path.relative_to(desk.root)) for path in before
+        }
+
+        plan = await engine.drafts.plan_approval(identity)
+        assert plan.changes[0].path == NOTE
+        assert {change.path.split("/")[0] for change in plan.changes[1:]} == {"People"}
+        await engine.drafts.approve(identity, plan)
+        approved = (desk.root / NOTE).read_text(encoding="utf-8")
+        assert approved == text.replace("donna_draft: true\n", "")
+        assert git(desk, "status", "--porcelain") == ""
+
+        async def found() -> bool:
+            outcome = await engine.search(SearchRequest(text="node tsc corepack package manager", mode="keyword"))
+            return any(hit.path == NOTE and "donna_draft" not in str(hit.metadata) for hit in outcome.hits)
+
+        await settled(found)
+        [row] = await engine.drafts.meetings(END.timestamp() - 7_200, END.timestamp())
+        assert (row.state, row.path) == (MeetingState.WRITTEN, NOTE)
+    finally:
+        await engine.stop()
+
+    tip = git(desk, "rev-parse", "HEAD")
+    engine = engine_at(desk, END + datetime.timedelta(minutes=2))
+    await engine.start()
+    try:
+        looked: list[object] = []
+        engine.subscribe(looked.append)
+        await engine.model_known.wait()
+        await eventually(lambda: any(getattr(each, "name", "") == "meeting_end_poller_start" for each in looked))
+        await engine.drafts.refresh()
+        assert await engine.drafts.drafts() == ()
+        assert git(desk, "rev-parse", "HEAD") == tip
+
+        await engine.notes.apply_plan(await engine.notes.plan_undo())
+        assert (desk.root / NOTE).read_text(encoding="utf-8") == text
+        assert not (desk.root / "People").exists() or not list((desk.root / "People").iterdir())
+        [again] = await engine.drafts.drafts()
+        assert again.state is DraftState.WAITING
+        await engine.notes.apply_plan(await engine.notes.plan_undo())
+        assert not (desk.root / NOTE).exists()
+        await engine.drafts.refresh()
+        assert {path: path.read_bytes() for path in desk.root.rglob("*.md")} == before
+    finally:
+        await engine.stop()

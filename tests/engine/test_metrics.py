@@ -1,0 +1,79 @@
+"""The engine serves its metrics while it runs, where the settings ask for it, and not a moment longer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from pathlib import Path
+
+import pytest
+
+from donna_tui.events import NoteIndexed, ProblemRaised
+from tests.engine.helpers import eventually, hide_model, new_desk, open_engine, quick_config
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        number: int = taken.getsockname()[1]
+        return number
+
+
+async def scrape(port: int) -> str:
+    async with asyncio.timeout(20):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(f"GET /metrics HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+        page = (await reader.read()).decode()
+        writer.close()
+        return page
+
+
+async def test_notes_are_counted_until_the_engine_stops(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide_model(monkeypatch)
+    desk = new_desk(tmp_path)
+    desk.write("secret name.md", "# One\n\nwords\n")
+    async with open_engine(desk, config=quick_config(metrics={"port": port})) as running:
+        await eventually(lambda: running.said(NoteIndexed), "the note is in")
+        page = await scrape(port)
+        assert 'donna_notes_indexed_total{why="new"} 1\n' in page
+        assert "secret" not in page
+    with pytest.raises(OSError):
+        await scrape(port)
+
+
+async def test_a_port_that_is_taken_is_a_problem_and_nothing_worse(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide_model(monkeypatch)
+    desk = new_desk(tmp_path)
+    desk.write("one.md", "words\n")
+    other = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", port)
+    async with other, open_engine(desk, config=quick_config(metrics={"port": port})) as running:
+        await eventually(lambda: running.said(NoteIndexed), "the note is in")
+        await eventually(
+            lambda: any(f"port {port}" in each.message for each in running.said(ProblemRaised)), "the problem is told"
+        )
+
+
+async def test_nothing_listens_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_model(monkeypatch)
+    listened: list[object] = []
+    start_server = asyncio.start_server
+
+    async def spied(*args: object, **others: object) -> object:
+        listened.append(args)
+        return await start_server(*args, **others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(asyncio, "start_server", spied)
+    desk = new_desk(tmp_path)
+    desk.write("one.md", "words\n")
+    async with open_engine(desk) as running:
+        await eventually(lambda: running.said(NoteIndexed), "the note is in")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await asyncio.Event().wait()
+    assert listened == []

@@ -1,0 +1,94 @@
+"""A writer of drafts on real files, whose drafter is paid by the answer and keeps count of it on disk.
+
+Run as a program with the folder of a test, it writes one draft, tells each step that is behind it, and waits for leave.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.drafthost import templates_dir
+from donna_tui.drafting import Evidence
+from donna_tui.drafts.answers import CommitmentsAnswer
+from donna_tui.drafts.composing import Composed, Task
+from donna_tui.drafts.page import Context
+from donna_tui.drafts.renderer import VaultTemplateRenderer
+from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult, WriterParts
+from donna_tui.events import EventHub
+from donna_tui.memory.bookthread import BookThread
+from tests.git_vaults import new_client, new_writer
+
+STEPS = ("begun", "gathered", "composed", "answered", "rendered", "written")
+PAID = STEPS[STEPS.index("answered") :]
+"""From here on the answer is kept."""
+
+PATH, KEY = "Commitments/2024-01-17.md", "2024-01-17"
+
+
+class Paid:
+    """Each answer costs a line in a file, and says which one it is."""
+
+    remote = True
+
+    def __init__(self, bill: Path) -> None:
+        self._bill = bill
+
+    @property
+    def asked(self) -> int:
+        return len(self._bill.read_text().splitlines()) if self._bill.exists() else 0
+
+    async def compose(self, task: Task) -> Composed:
+        with self._bill.open("a") as bill:
+            bill.write("answer\n")
+        return Composed(CommitmentsAnswer(commitments=[f"Promise of answer {self.asked}. [1]"]), "paid", 0.5)
+
+
+async def gather() -> Context:
+    passage = Evidence(
+        number=1, source_type="chat", path="chat", title="Chat", heading_path=(), start_line=1, end_line=1, text="words"
+    )
+    task = Task(task_type="extract_commitments", about="day", schema=CommitmentsAnswer, passages=(passage,))
+    return Context(task=task, data={"title": "Day", "tasks": []}, frontmatter={"type": "commitments"})
+
+
+async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> WriteResult:
+    """One run with everything opened anew, as after a restart."""
+    vault, hub = base / "vault", EventHub()
+    writer = new_writer(vault, base / "state")
+    writer.recover()
+    book = BookThread(base / "memory", hub, lambda: None)
+
+    async def find(key: str) -> list[str]:
+        return []
+
+    parts = WriterParts(
+        renderer=VaultTemplateRenderer(templates_dir(MemoryConfig())),
+        vault_client=new_client(vault),
+        vault_writer=writer,
+        drafter=Paid(base / "bill"),
+        book=book,
+        hub=hub,
+        find=find,
+        reached=reached,
+    )
+    try:
+        return await MemoryInformedWriter(parts).run(
+            template="commitment_log", task_type="extract_commitments", context_gather=gather, target_path=PATH,
+            idempotency_key=KEY,
+        )  # fmt: skip
+    finally:
+        await book.close()
+
+
+def _wait(step: str) -> None:
+    print(step, flush=True)
+    if sys.stdin.readline() == "":
+        sys.exit()
+
+
+if __name__ == "__main__":
+    asyncio.run(draft(Path(sys.argv[1]), _wait))

@@ -1,0 +1,149 @@
+"""Drafts and meetings without an engine: what the Review and Meetings screens talk to in their tests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from donna_tui.drafting import CalendarRow, Draft, DraftRow, DraftState, MeetingRow, MeetingState, Preview
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.text.lines import each_line
+from donna_tui.vault.changes import Change, OperationKind, Outcome, Plan, etag_of
+from tests.tui.fake_vault import FakeVault
+
+Enter = Callable[..., Awaitable[None]]
+DECIDED = (DraftState.APPROVED, DraftState.REJECTED, DraftState.GONE)
+
+
+class FakeDrafts:
+    """Satisfies `DraftBackend` over a `FakeVault`.
+
+    The text of a draft is the note at its path. Approving takes the line `donna: draft` out of it, and moves it.
+    """
+
+    def __init__(self, enter: Enter, vault: FakeVault) -> None:
+        self._enter = enter
+        self.vault = vault
+        self.rows: list[DraftRow] = []
+        self.details: dict[str, Draft] = {}
+        self.agenda: list[MeetingRow] = []
+        self.previews: dict[str, Preview] = {}
+        self.followed: list[CalendarRow] = []
+        self.anew = "# Composed anew\n"
+
+    def add(self, draft: Draft) -> None:
+        """One more draft, newer than those that are there; its text becomes a note if it has a path."""
+        self.rows.insert(0, draft.row)
+        self.details[draft.row.id] = draft
+        if draft.row.path:
+            data = draft.text.encode("utf-8", "surrogatepass")
+            self.vault.files[draft.row.path] = self.vault.recorded[draft.row.path] = data
+
+    async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
+        await self._enter("drafts", everything)
+        return tuple(row for row in self.rows if everything or row.state not in DECIDED)
+
+    async def draft(self, identity: str) -> Draft:
+        await self._enter("draft", identity, key=identity)
+        row = self._row(identity)
+        note = self.vault.read(row.path)
+        before = self.vault.files.get(row.target) if row.target != row.path else None
+        kept = self.details[identity]
+        text = note.text if note.text.strip() else kept.text
+        return replace(
+            kept, row=row, text=text, etag=note.etag, before=before.decode("utf-8", "replace") if before else None
+        )
+
+    async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset()) -> Plan:
+        await self._enter("plan_approval", identity, without, key=identity)
+        draft = await self.draft(identity)
+        gone = {
+            line
+            for hunk in draft.hunks
+            if hunk.number in without
+            for line in range(hunk.start_line, hunk.end_line + 1)
+        }  # fmt: skip
+        lines = (draft.text[start:after] for start, _, after in each_line(draft.text))
+        text = "".join(line for number, line in enumerate(lines, 1) if number not in gone)
+        after = text.replace("donna: draft\n", "").encode("utf-8", "surrogatepass")
+        return Plan(
+            kind=OperationKind.MOVE, subject=f"Approve {draft.row.target}", changes=self._move(draft.row, after)
+        )
+
+    async def approve(self, identity: str, plan: Plan) -> Outcome:
+        await self._enter("approve", identity, plan, key=identity)
+        return self._decide(identity, plan, DraftState.APPROVED, path=self._row(identity).target)
+
+    async def plan_rejection(self, identity: str) -> Plan:
+        await self._enter("plan_rejection", identity, key=identity)
+        row = self._row(identity)
+        before = self.vault.files.get(row.path)
+        changes = (Change(path=row.path, before=before, after=None),) if before is not None else ()
+        return Plan(kind=OperationKind.DELETE, subject=f"Reject {row.target}", changes=changes)
+
+    async def reject(self, identity: str, plan: Plan) -> Outcome:
+        await self._enter("reject", identity, plan, key=identity)
+        return self._decide(identity, plan, DraftState.REJECTED, path="")
+
+    async def regenerate(self, identity: str) -> DraftRow:
+        await self._enter("regenerate", identity, key=identity)
+        row = self._row(identity)
+        path = row.path or f"Inbox/{row.target.rpartition('/')[2]}"
+        self.vault.files[path] = self.vault.recorded[path] = self.anew.encode()
+        self.details[identity] = replace(self.details[identity], evidence=(), claims=(), hunks=())
+        return self._put(replace(row, state=DraftState.WAITING, path=path, detail="", next_try=None))
+
+    async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
+        await self._enter("meetings", start, end)
+        found = (row for row in self.agenda if start <= row.meeting.start.timestamp() < end)
+        return tuple(sorted(found, key=lambda row: row.meeting.start))
+
+    async def preview(self, event_id: str) -> Preview:
+        await self._enter("preview", event_id, key=event_id)
+        return self.previews.get(event_id) or Preview(target="Meetings/2026-11-20.md", text="# A meeting\n")
+
+    async def write_now(self, event_id: str) -> DraftRow:
+        await self._enter("write_now", event_id, key=event_id)
+        found = next(row for row in self.agenda if row.meeting.event_id == event_id)
+        made = DraftRow(
+            id=f"draft-{event_id}",
+            skill="meeting_note",
+            title=found.meeting.title,
+            state=DraftState.WAITING,
+            target=f"Meetings/{event_id}.md",
+            path=f"Inbox/{event_id}.md",
+            created_at=self.vault.at,
+        )
+        self.add(Draft(row=made, text=self.anew, etag=etag_of(self.anew.encode())))
+        drafted = replace(found, state=MeetingState.DRAFTED, draft=made.id)
+        self.agenda = [drafted if row is found else row for row in self.agenda]
+        return made
+
+    async def calendars(self) -> tuple[CalendarRow, ...]:
+        await self._enter("calendars")
+        return tuple(self.followed)
+
+    async def refresh(self) -> None:
+        await self._enter("refresh")
+
+    def _row(self, identity: str) -> DraftRow:
+        found = next((row for row in self.rows if row.id == identity), None)
+        if found is None:
+            raise DonnaError(Reason.MISSING, "there is no such draft")
+        return found
+
+    def _put(self, row: DraftRow) -> DraftRow:
+        self.rows = [row if each.id == row.id else each for each in self.rows]
+        return row
+
+    def _move(self, row: DraftRow, after: bytes) -> tuple[Change, ...]:
+        before = self.vault.files[row.path]
+        if row.path == row.target:
+            return (Change(path=row.path, before=before, after=after),)
+        there = self.vault.files.get(row.target)
+        return Change(path=row.path, before=before, after=None), Change(path=row.target, before=there, after=after)
+
+    def _decide(self, identity: str, plan: Plan, state: DraftState, *, path: str) -> Outcome:
+        outcome = self.vault.apply(plan)
+        self._put(replace(self._row(identity), state=state, path=path))
+        return outcome

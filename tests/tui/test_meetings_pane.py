@@ -1,0 +1,377 @@
+"""The Meetings screen: the agenda with the state of each note, what the note would say, and the ways on from there."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from donna_tui.drafting import CalendarRow, MeetingState
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.events import VaultWritten
+from donna_tui.tui.panes.meetings_state import Agenda, Span, calendars_line, day_title
+from donna_tui.tui.widgets.header_bar import counted
+from tests.tui import draft_scenarios, scenarios
+from tests.tui.draft_scenarios import FAILED, SYNC, backend_in, meeting
+from tests.tui.driving import Driver, driving, notices
+
+SMALL, LARGE = (80, 24), (160, 48)
+TODAY = datetime.date(2026, 11, 20)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    draft_scenarios.stop_the_clock(monkeypatch)
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+async def opened(donna: Driver) -> None:
+    await donna.press("escape", "4")
+    await donna.until(lambda: donna.meetings.rows.line_count, "the meetings are listed")
+    await donna.rest()
+
+
+async def on(donna: Driver, event_id: str) -> None:
+    """Put the cursor on a meeting, and wait until its note is asked for."""
+    rows = donna.meetings.rows
+    places = (
+        n for n, row in enumerate(rows._rows) if getattr(row, "meeting", None) and row.meeting.event_id == event_id
+    )
+    rows.select(next(places))
+    await donna.rest()
+
+
+def row_with(donna: Driver, words: str) -> str:
+    return next(line for line in donna.screen_text().splitlines() if words in line)
+
+
+def chosen(donna: Driver) -> str:
+    row = donna.meetings.selected
+    return row.meeting.event_id if row is not None else ""
+
+
+# The agenda
+
+
+@pytest.mark.parametrize(
+    ("title", "says"),
+    [
+        ("09:00–09:30  Planning", "✗ rejected"),
+        ("09:30–10:00  Gateway sync  ", "written"),
+        ("all day      Team day", "· ended"),
+        ("12:00–12:30  Roadmap with Noor", "! failed"),
+        ("13:30–14:00  Failover drill", "… due"),
+        ("14:15–15:00  Design review", "▸ now"),
+        ("18:00–18:30  Choir", "○ coming"),
+        ("12:00–12:30  Lunch with Tomas", "– cancelled"),
+    ],
+)
+async def test_each_meeting_says_when_what_and_how_far_its_note_is(title: str, says: str) -> None:
+    async with driving(backend_in("normal"), size=LARGE) as donna:
+        await opened(donna)
+        assert says in row_with(donna, title)
+
+
+async def test_a_week_begins_on_monday_names_its_days_and_says_why_a_note_failed() -> None:
+    async with driving(backend_in("normal"), size=LARGE) as donna:
+        await opened(donna)
+        text = donna.screen_text()
+        assert "Week 47, this week · 16 Nov – 22 Nov 2026" in text
+        for day in (
+            "Mon 16 Nov 2026",
+            "Thu 19 Nov 2026, yesterday",
+            "Fri 20 Nov 2026, today",
+            "Sat 21 Nov 2026, tomorrow",
+        ):
+            assert day in text
+        assert "the model did not answer within 60 s; next try 14:40" in text
+        assert "9 people" in row_with(donna, "Team day")
+        assert "1 person" in row_with(donna, "Roadmap with Noor")
+        assert chosen(donna) == "rv-1"
+
+
+async def test_the_cursor_passes_over_the_lines_between() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await donna.press("home")
+        seen = [chosen(donna)]
+        for _ in range(12):
+            await donna.press("j")
+            seen.append(chosen(donna))
+        assert list(dict.fromkeys(seen)) == ["w-1", "w-2", "w-3", "gw-1", "rm-1", "dr-1", "rv-1", "ch-1", "x-1"]
+        await donna.press("g")
+        assert chosen(donna) == "w-1"
+
+
+async def test_weeks_and_days_are_walked_through() -> None:
+    backend = backend_in("normal")
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await donna.press("]")
+        await donna.until(lambda: "Week 48 · 23 Nov" in donna.screen_text(), "the next week")
+        assert chosen(donna) == "n-1"
+        await donna.press("right")
+        await donna.until(lambda: "No meetings in this week." in donna.screen_text(), "an empty one")
+        await donna.press("t")
+        await donna.until(lambda: "this week" in donna.screen_text(), "this one")
+        await on(donna, "w-2")
+        await donna.press("w")
+        await donna.until(
+            lambda: "Wed 18 Nov 2026" in donna.screen_text() and "Week" not in donna.screen_text(), "a day"
+        )
+        assert backend.called("meetings")[-1] == (1_794_960_000.0, 1_795_046_400.0)
+        await donna.press("left")
+        await donna.until(lambda: "No meetings on this day. w shows the week." in donna.screen_text(), "an empty day")
+        await donna.press("[", "w")
+        await donna.until(lambda: "Week 47" in donna.screen_text(), "its week")
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/Sao_Paulo", "Pacific/Apia"])
+def test_a_day_goes_from_midnight_to_midnight_where_one_is(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    day = Agenda(datetime.date(2026, 10, 25), Span.DAY)
+    first, last = (datetime.datetime.fromtimestamp(each).astimezone() for each in day.bounds)
+    assert (first.date(), first.hour, last.date(), last.hour) == (day.day, 0, datetime.date(2026, 10, 26), 0)
+    hours = (day.bounds[1] - day.bounds[0]) / 3600
+    assert hours == (25 if zone == "Europe/Berlin" else 24)
+
+
+def test_time_has_two_ends() -> None:
+    first, last = Agenda(datetime.date.min, Span.DAY), Agenda(datetime.date.max, Span.DAY)
+    assert first.step(-1) == first
+    assert last.step(1) == last
+
+
+def test_days_near_today_are_named() -> None:
+    assert day_title(TODAY, TODAY) == "Fri 20 Nov 2026, today"
+    assert day_title(datetime.date(2026, 12, 1), TODAY) == "Tue 1 Dec 2026"
+
+
+# The note
+
+
+async def test_beside_it_is_the_note_as_it_would_be_written_now() -> None:
+    backend = backend_in("normal")
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        text = donna.screen_text()
+        assert "Fri 20 Nov 2026, today, 14:15–15:00 · work" in text
+        assert "Priya Raman, Tomas Lindqvist" in text
+        assert "▸ now · Going on now." in text
+        assert "The hot set stays in the process." in text
+        assert "would go to Meetings/2026-11-20-design-review.md · rests on 1 passage" in text
+        assert "No note of the last meeting" in text
+        assert backend.called("preview") == [("rv-1",)]
+
+
+async def test_a_drafted_or_written_meeting_shows_what_is_there() -> None:
+    backend = backend_in("normal")
+    backend.vault.files["Meetings/2026-11-18-gateway-sync.md"] = b"# What was said\n"
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await on(donna, "gw-1")
+        text = donna.screen_text()
+        assert "Its draft waits for you. ↵ goes there." in text
+        assert "Room 4" in text
+        assert "The drill is repeated by Priya" in text
+        assert "waits in Inbox/2026-11-20-gateway-sync.md" in text
+        await on(donna, "w-2")
+        assert "What was said" in donna.screen_text()
+        await on(donna, "x-1")
+        assert "It was cancelled: no note of it is written." in donna.screen_text()
+        assert "What was said" not in donna.screen_text()
+        assert [args[0] for args in backend.called("preview")] == ["rv-1"]
+
+
+async def test_a_note_that_cannot_be_read_says_why() -> None:
+    backend = backend_in("normal")
+    backend.fail("preview", DonnaError(Reason.INTERNAL, "the template has a fault in line 3"))
+    async with driving(backend) as donna:
+        await opened(donna)
+        assert "The template has a fault in line 3." in donna.screen_text()
+
+
+# The ways on
+
+
+async def test_enter_goes_to_the_draft_in_review() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await on(donna, "rm-1")
+        await donna.press("enter")
+        await donna.until(lambda: donna.review.selected and donna.review.selected.id == FAILED, "it is selected")
+        assert donna.main.header.active == "review"
+        await donna.press("4")
+        await on(donna, "gw-1")
+        await donna.press("enter")
+        await donna.until(lambda: donna.review.selected and donna.review.selected.id == SYNC, "this one too")
+
+
+async def test_enter_goes_to_the_written_note_in_the_vault() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await on(donna, "w-2")
+        await donna.press("enter")
+        note = "Meetings/2026-11-18-gateway-sync.md"
+        await donna.until(lambda: donna.vault.desk.note and donna.vault.desk.note.path == note, "it is shown")
+        assert donna.main.header.active == "vault"
+
+
+async def test_where_there_is_nothing_yet_enter_says_what_helps() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await donna.press("enter")
+        assert "There is no draft or note of it yet. n writes the draft now." in notices(donna.app)
+        await on(donna, "x-1")
+        await donna.press("enter", "n")
+        assert "It was cancelled: there is no note of it." in notices(donna.app)
+        assert "It was cancelled." in notices(donna.app)
+
+
+@pytest.mark.parametrize("key", ["n", "W"])
+async def test_the_draft_of_a_meeting_can_be_written_now(key: str) -> None:
+    backend = backend_in("normal")
+    backend.gates.hold("write_now")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press(key)
+        await donna.until(lambda: "Its draft is being written" in donna.screen_text(), "it says so")
+        await donna.press(key)
+        assert "Its draft is being written." in notices(donna.app)
+        backend.gates.release("write_now")
+        await donna.until(lambda: "The draft waits for you. ↵ goes there." in notices(donna.app), "it is written")
+        assert backend.called("write_now") == [("rv-1",)]
+        await donna.until(lambda: "● drafted" in row_with(donna, "14:15–15:00  Design"), "the list says so")
+        await donna.press("enter")
+        await donna.until(lambda: donna.review.selected and donna.review.selected.id == "draft-rv-1", "it is there")
+
+
+async def test_what_cannot_be_written_says_why() -> None:
+    backend = backend_in("normal")
+    backend.fail("write_now", DonnaError(Reason.BUSY, "another Donna is writing", hint="use that one"))
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("n")
+        await donna.until(lambda: "Another Donna is writing. Use that one." in notices(donna.app), "it is said")
+        assert "being written" not in donna.screen_text()
+
+
+# Calendars
+
+
+async def test_without_a_calendar_it_says_what_to_do() -> None:
+    async with driving(scenarios.empty()) as donna:
+        await donna.press("escape", "4")
+        await donna.until(lambda: "Donna follows no calendar yet." in donna.screen_text(), "it is said")
+        assert "donna meetings import FILE" in donna.screen_text()
+        assert "memory.yaml" in donna.screen_text()
+        await donna.press("t")
+        assert "No calendar is followed yet." in notices(donna.app)
+
+
+async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
+    backend = backend_in("error")
+    async with driving(backend) as donna:
+        await donna.press("escape", "4")
+        await donna.until(lambda: "The index is in use" in donna.screen_text(), "it says why")
+        backend.failures.clear()
+        draft_scenarios.break_it(backend.drafts)
+        await donna.press("u")
+        await donna.until(lambda: "work: The server refused the password." in donna.screen_text(), "it is read")
+        assert backend.called("refresh") == [()]
+        assert "private, read 20 Nov 14:17" in donna.screen_text()
+
+
+@pytest.mark.parametrize("key", ["u", "R", "f5"])
+async def test_calendars_are_read_on_a_key(key: str) -> None:
+    backend = backend_in("normal")
+    backend.gates.hold("refresh")
+    async with driving(backend) as donna:
+        await opened(donna)
+        assert "work · private, read 20 Nov 14:27" in donna.screen_text()
+        await donna.press(key)
+        await donna.until(lambda: "Reading the calendars" in donna.screen_text(), "it says so")
+        backend.drafts.agenda.append(replace(backend.drafts.agenda[-1], meeting=meeting("new", "Brand new", 20, 16)))
+        backend.gates.release("refresh")
+        await donna.until(lambda: "Brand new" in donna.screen_text(), "what is new is listed")
+        assert "Reading the calendars" not in donna.screen_text()
+
+
+async def test_a_note_that_is_written_meanwhile_is_seen() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        done = replace(backend.drafts.agenda[6], state=MeetingState.WRITTEN, path="Meetings/x.md")
+        backend.drafts.agenda[6] = done
+        backend.post(VaultWritten(kind="write", operation="1", commit="2", paths=("Meetings/x.md",), actor="donna"))
+        await donna.until(lambda: "written" in row_with(donna, "14:15–15:00  Design"), "the list says so")
+        assert chosen(donna) == "rv-1"
+
+
+def test_the_calendars_are_named_with_what_is_wrong_with_them() -> None:
+    rows = [CalendarRow(name=f"c{n}", kind="ics", fetched_at=None) for n in range(6)]
+    assert calendars_line(rows) == ("c0 · c1 · c2 · c3 and 2 more, not read yet", "")
+    assert calendars_line([CalendarRow(name="a", kind="ics", problem="no\x1bway")]) == ("", "a: No␛way.")
+
+
+# Sizes and tabs
+
+
+async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
+    async with driving(backend_in("normal"), size=SMALL) as donna:
+        await opened(donna)
+        assert not donna.meetings.card.region
+        await donna.press("tab")
+        await donna.rest()
+        assert donna.meetings.card.view.has_focus
+        assert "The hot set stays in the process." in donna.screen_text()
+        assert not donna.meetings.rows.region
+        await donna.press("escape")
+        await donna.rest()
+        assert donna.meetings.rows.region
+
+
+async def test_all_six_tabs_fit_where_there_is_little_room() -> None:
+    async with driving(backend_in("normal"), size=(60, 20)) as donna:
+        await donna.until(lambda: "3 ②" in donna.screen_text(), "the count is there")
+        head = donna.screen_text().splitlines()[0]
+        assert "1 Search" in head
+        assert "6" in head
+        assert "Activity" not in head
+        await donna.press("escape", "6")
+        await donna.rest()
+        assert "6 Activity" in donna.screen_text().splitlines()[0]
+    async with driving(backend_in("normal"), size=SMALL) as donna:
+        await donna.until(lambda: "3 Review ②" in donna.screen_text(), "all are named")
+        assert "6 Activity" in donna.screen_text().splitlines()[0]
+
+
+def test_a_count_behind_a_name() -> None:
+    assert [counted(number) for number in (0, 1, 20, 21)] == ["", " ①", " ⑳", " (21)"]
+
+
+# Hostile words
+
+
+@pytest.mark.parametrize("size", [SMALL, (120, 36), LARGE])
+async def test_hostile_meetings_are_text_everywhere(size: tuple[int, int]) -> None:
+    async with driving(backend_in("hostile"), size=size) as donna:
+        await opened(donna)
+        await donna.press("home")
+        for _ in range(donna.meetings.rows.line_count):
+            await donna.press("j")
+            assert_clean(donna)
+        await donna.press("tab", "G", "g")
+        await donna.rest()
+        assert_clean(donna)
+        assert "DONNA-" in donna.screen_text()
+
+
+def assert_clean(donna: Driver) -> None:
+    assert not set(donna.screen_text()) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\r", "\x00"}

@@ -1,0 +1,639 @@
+"""The Review screen: the queue, a draft part by part, its evidence, and what becomes of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from donna_tui.drafting import DraftState
+from donna_tui.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.events import VaultWritten
+from donna_tui.tui.keymap import check_keys, load_keymap
+from donna_tui.tui.keysheet import DEFAULT_KEYS
+from donna_tui.tui.screens.approve_all import ApproveAll
+from donna_tui.tui.screens.commands import KeyList
+from donna_tui.tui.screens.edit import EditScreen
+from donna_tui.tui.screens.plan import PlanScreen
+from donna_tui.tui.screens.refusal import RefusalScreen
+from tests.tui import draft_scenarios, scenarios
+from tests.tui.draft_scenarios import DONE, FAILED, REVIEW, SYNC, SYNC_PATH, SYNC_TARGET, backend_in
+from tests.tui.driving import Driver, driving, notices
+from tests.tui.fake_backend import FakeBackend, FakePassage
+
+SMALL, LARGE = (80, 24), (160, 48)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    draft_scenarios.stop_the_clock(monkeypatch)
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+async def opened(donna: Driver) -> None:
+    await donna.press("escape", "3")
+    await donna.until(lambda: donna.review.draft is not None, "the first draft is read")
+    await donna.rest()
+
+
+async def on_line(donna: Driver, words: str) -> None:
+    """Put the cursor of the draft on the line with these words."""
+    text = donna.review.text
+    text._go_to(next(row.line for row in text._rows if words in row.content.plain))
+    await donna.rest()
+
+
+def ids(donna: Driver) -> list[str]:
+    return [row.id for row in donna.review.rows.drafts]
+
+
+def row_with(donna: Driver, words: str) -> str:
+    return next(line for line in donna.screen_text().splitlines() if words in line)
+
+
+def text_of(backend: FakeBackend, path: str) -> str:
+    return backend.vault.files[path].decode()
+
+
+# The queue
+
+
+async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_failed() -> None:
+    async with driving(backend_in("normal"), size=LARGE) as donna:
+        await opened(donna)
+        assert ids(donna) == [SYNC, FAILED, REVIEW]
+        assert "2 wait for you · 1 failed" in donna.screen_text()
+        assert "10 min" in row_with(donna, "● Gateway sync")
+        assert "meeting note → …" in donna.screen_text()
+        assert "weekly review → …/2026-W47.md" in donna.screen_text()
+        assert "again 14:40" in row_with(donna, "  the model did not")
+
+
+async def test_the_tab_counts_what_waits_also_while_nobody_looks_and_follows_an_approval() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await donna.until(lambda: "3 Review ②" in donna.screen_text(), "the tab counts them")
+        await opened(donna)
+        await donna.press("a")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await donna.until(lambda: "3 Review ①" in donna.screen_text(), "the tab counts what is left")
+
+
+async def test_nothing_waits() -> None:
+    async with driving(scenarios.empty()) as donna:
+        await donna.press("escape", "3")
+        await donna.until(lambda: "No draft waits for you." in donna.screen_text(), "it is said")
+        assert "donna meetings import FILE" in donna.screen_text()
+        assert "Review ①" not in donna.screen_text()
+        await donna.press("x")
+        await donna.until(lambda: "Donna has drafted nothing yet." in donna.screen_text(), "that too")
+
+
+async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
+    backend = backend_in("error")
+    async with driving(backend) as donna:
+        await donna.press("escape", "3")
+        await donna.until(lambda: "The index is in use" in donna.screen_text(), "it says why")
+        backend.failures.clear()
+        await donna.press("f5")
+        await donna.until(lambda: "No draft waits" in donna.screen_text(), "it is read")
+
+
+async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await donna.press("x")
+        await donna.until(lambda: DONE in ids(donna), "it is listed")
+        await donna.press("end", "up")
+        assert donna.review.selected is not None
+        assert donna.review.selected.id == DONE
+        await donna.press("a")
+        await donna.press("r")
+        assert notices(donna.app).count("It was approved already.") == 2
+        await donna.press("escape")
+        await donna.until(lambda: DONE not in ids(donna), "it is listed no more")
+
+
+async def test_a_draft_that_is_written_meanwhile_appears() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        backend.drafts.add(replace(draft_scenarios.sync(), row=draft_scenarios.row("d-new", "Choir")))
+        backend.post(VaultWritten(kind="write", operation="1", commit="2", paths=("Inbox/d-new.md",), actor="donna"))
+        await donna.until(lambda: "d-new" in ids(donna), "it is listed")
+        assert donna.review.selected is not None
+        assert donna.review.selected.id == SYNC
+
+
+# The draft
+
+
+async def test_the_head_says_where_a_draft_waits_and_where_it_goes_and_the_foot_what_approving_does() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        text = donna.screen_text()
+        assert "meeting note · composed without a model · 10 min ago" in text
+        assert f"waits in {SYNC_PATH} → goes to Meetings/" in text
+        assert "A link to the note Rate limits was left out, because there is no such note." in text
+        assert f"Approving: new note {SYNC_TARGET}, one commit" in text
+        await donna.press("end")
+        await donna.until(lambda: "Approving: WeeklyReview" in donna.screen_text(), "the other one is read")
+        text = donna.screen_text()
+        assert "composed by claude-sonnet for $0.0142 · 3 d ago" in text
+        assert "stands in its place already: WeeklyReview/2026-W47.md" in text
+        assert "Approving: WeeklyReview/2026-W47.md is changed, one commit" in text
+
+
+async def test_a_failed_draft_says_why_and_g_tries_it_again_without_asking() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("j")
+        await donna.rest()
+        assert "It could not be written: The model did not answer within 60 s." in donna.screen_text()
+        await donna.press("a")
+        assert "It could not be written. g tries again." in notices(donna.app)
+        await donna.press("g")
+        await donna.until(lambda: "Composed anew" in donna.screen_text(), "it is composed")
+        assert backend.called("regenerate") == [(FAILED,)]
+        assert donna.review.selected is not None
+        assert donna.review.selected.state is DraftState.WAITING
+
+
+async def test_composing_anew_asks_first_and_keeps_the_text_if_one_leaves() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("g")
+        await donna.window(RefusalScreen)
+        assert "Compose it again?" in donna.screen_text()
+        await donna.press("escape")
+        await donna.rest()
+        assert backend.called("regenerate") == []
+        await donna.press("g")
+        await donna.window(RefusalScreen)
+        await donna.press("enter")
+        await donna.until(lambda: "Composed anew" in donna.screen_text(), "it is composed")
+
+
+async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible() -> None:
+    backend = backend_in("normal")
+    backend.gates.hold("regenerate")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("g")
+        await donna.window(RefusalScreen)
+        await donna.press("enter")
+        await donna.until(lambda: "It is being composed anew" in donna.screen_text(), "it is said")
+        await donna.press("a", "g")
+        assert notices(donna.app).count("It is being composed.") == 2
+        backend.gates.release("regenerate")
+        await donna.until(lambda: "It is being composed anew" not in donna.screen_text(), "it is done")
+
+
+async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_where_one_is() -> None:
+    backend = backend_in("normal")
+    backend.vault.files[SYNC_TARGET] = draft_scenarios.SYNC_TEXT.replace("Room", "Hall").encode() + b"- By hand.\n"
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("d")
+        await donna.until(lambda: donna.review.diff.diffs, "the difference is there")
+        (diff,) = donna.review.diff.diffs
+        assert (diff.added, diff.removed) == (0, 2)
+        assert "By hand." in donna.screen_text()
+        assert f"Approving: {SYNC_TARGET} is changed, one commit" in donna.screen_text()
+        await donna.press("end")
+        await donna.until(lambda: donna.review.diff.diffs[0].path == "WeeklyReview/2026-W47.md", "the other one too")
+        assert donna.review.diff.diffs[0].removed == 0
+        assert donna.review.diff.diffs[0].added == draft_scenarios.REVIEW_TEXT.count("\n") - 1
+        assert "donna: draft" not in donna.screen_text()
+
+
+# Leaving parts out
+
+
+async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("enter")
+        await on_line(donna, "The drill is repeated")
+        await donna.press("space")
+        await donna.until(lambda: "part that you left out" in donna.screen_text(), "the foot says so")
+        assert "left out" in row_with(donna, "Redis was left on 12 March")
+        await donna.press("a")
+        await donna.window(PlanScreen)
+        await donna.rest()
+        assert "without 1 part that you left out" in donna.screen_text()
+        await donna.press("enter")
+        await donna.until(lambda: SYNC_TARGET in backend.vault.files, "it is approved")
+        assert "Redis" not in text_of(backend, SYNC_TARGET)
+        assert "- Who owns the drill" in text_of(backend, SYNC_TARGET)
+        assert SYNC_PATH not in backend.vault.files
+        assert backend.called("plan_approval")[-1][:2] == (SYNC, frozenset({2}))
+
+
+async def test_a_part_can_be_taken_in_again_and_a_heading_is_no_part() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await donna.press("enter", "space", "space")
+        await donna.rest()
+        assert donna.review.left_out == frozenset()
+        assert "left out" not in row_with(donna, "Redis was left on 12 March")
+        await on_line(donna, "Before the meeting")
+        await donna.press("space")
+        assert "This line is not a part that can be left out." in notices(donna.app)
+        await donna.press("d", "space")
+        assert "d shows it." in notices(donna.app)
+
+
+async def test_the_difference_follows_what_is_left_out() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        before = draft_scenarios.SYNC_TEXT.replace("donna: draft\n", "").count("\n")
+        await donna.press("enter", "space", "d")
+        await donna.until(lambda: donna.review.diff.diffs and donna.review.diff.diffs[0].added == before - 3, "shorter")
+
+
+async def test_another_version_of_a_draft_begins_with_nothing_left_out() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("enter", "space")
+        assert donna.review.left_out == {2}
+        backend.vault.files[SYNC_PATH] += b"\nOne more line.\n"
+        await donna.press("f5")
+        await donna.until(lambda: donna.review.draft and "One more" in donna.review.draft.text, "it is read again")
+        assert donna.review.left_out == frozenset()
+
+
+# Evidence
+
+
+async def test_the_evidence_follows_the_cursor() -> None:
+    async with driving(backend_in("normal"), size=LARGE) as donna:
+        await opened(donna)
+        assert "This line rests on 1 passage" in donna.screen_text()
+        assert "0.71" in row_with(donna, "Projects/gateway/decisions.md:5–9")
+        assert "We moved off Redis on 12 March" in donna.screen_text()
+        await donna.press("enter", "j")
+        await donna.rest()
+        assert "This line rests on 2 passages" in donna.screen_text()
+        assert "chat" in row_with(donna, "   Noor")
+        await on_line(donna, "Who owns the drill")
+        assert "No passage for this line · all 3 below" in donna.screen_text()
+
+
+async def test_enter_on_a_passage_shows_its_section_and_escape_goes_back_step_by_step() -> None:
+    backend = backend_in("normal")
+    backend.passages = (
+        FakePassage(
+            path="Projects/gateway/decisions.md",
+            title="Gateway decisions",
+            heading_path=("Decisions",),
+            text="## Decisions\n\nBefore it.\n\n### Cache\n\nThe whole section.",
+            start_line=1,
+            end_line=9,
+            mark_start=5,
+            mark_end=7,
+        ),
+    )
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("enter", "enter", "enter")
+        await donna.until(lambda: "The whole section." in donna.screen_text(), "the section is shown")
+        assert donna.review.passage.marked_rows[0] == "Cache"
+        await donna.press("escape")
+        assert "The whole section." not in donna.screen_text()
+        assert donna.app.focused is donna.review.passages
+        await donna.press("escape")
+        assert donna.app.focused is donna.review.text
+        await donna.press("escape")
+        assert donna.app.focused is donna.review.rows
+
+
+async def test_a_passage_that_is_gone_says_so() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        donna.review.go("evidence")
+        donna.app._backend.passages = ()  # type: ignore[union-attr]
+        await donna.press("enter")
+        await donna.until(lambda: "This note is no longer there." in notices(donna.app), "it is said")
+
+
+async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    at: list[tuple[str, int]] = []
+
+    async def edit(path: Path, line: int) -> None:
+        at.append((path.name, line))
+
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        monkeypatch.setattr(donna.review._outside, "edit", edit)
+        await donna.press("enter", "enter", "e")
+        await donna.rest()
+        assert at == [("decisions.md", 5)]
+        await donna.press("escape", "j", "enter", "e")
+        assert "No note holds this passage." in notices(donna.app)
+        assert len(at) == 1
+
+
+async def test_what_can_be_copied() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await donna.press("y")
+        assert donna.app.clipboard == f"[[{SYNC_PATH.removesuffix('.md')}]]"
+        await donna.press("Y")
+        assert donna.app.clipboard == draft_scenarios.SYNC_TEXT
+        await donna.press("enter", "enter", "y")
+        assert donna.app.clipboard == "Projects/gateway/decisions.md › Gateway › Decisions › Cache : 5–9"
+
+
+# Deciding
+
+
+async def test_approving_shows_exactly_what_it_does_and_nothing_happens_before_enter() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("a")
+        await donna.window(PlanScreen)
+        await donna.until(lambda: "Approve Gateway sync" in donna.screen_text(), "the window is there")
+        assert f"new note {SYNC_TARGET}, one commit" in donna.screen_text()
+        assert "donna: draft" in donna.screen_text()
+        await donna.press("escape")
+        await donna.rest()
+        assert backend.called("approve") == []
+        assert SYNC_PATH in backend.vault.files
+
+
+async def test_an_approval_is_undone_with_a_preview_as_in_the_vault() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("z")
+        before = len(backend.vault.undo_stack)
+        await donna.press("escape", "a")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await donna.until(lambda: SYNC not in ids(donna), "it is approved")
+        assert len(backend.vault.undo_stack) == before + 1
+        await donna.press("z")
+        window = await donna.window(PlanScreen)
+        assert "Undo" in str(window.query_one(".plan-box").border_title)
+        await donna.press("enter")
+        await donna.until(lambda: SYNC_PATH in backend.vault.files, "it is back")
+        assert SYNC_TARGET not in backend.vault.files
+
+
+async def test_rejecting_asks_and_takes_the_draft_away() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("r")
+        await donna.window(PlanScreen)
+        assert "No draft is written for this occasion again." in donna.screen_text()
+        await donna.press("enter")
+        await donna.until(lambda: SYNC not in ids(donna), "it is rejected")
+        assert SYNC_PATH not in backend.vault.files
+        assert SYNC_TARGET not in backend.vault.files
+
+
+async def test_rejecting_what_failed_changes_no_note_and_says_so() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("j", "r")
+        await donna.window(PlanScreen)
+        await donna.until(lambda: "No note changes." in donna.screen_text(), "it is said")
+        await donna.press("enter")
+        await donna.until(lambda: FAILED not in ids(donna), "it is rejected")
+
+
+async def test_a_refusal_is_said_with_its_next_step_and_can_be_tried_again() -> None:
+    backend = backend_in("normal")
+    backend.fail("approve", VaultWriteError(Reason.GIT_LOCKED, "another program is using the history"))
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("a")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await donna.window(RefusalScreen)
+        assert "Another program is using the history." in donna.screen_text()
+        backend.failures.clear()
+        await donna.press("enter")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await donna.until(lambda: SYNC_TARGET in backend.vault.files, "it is approved")
+
+
+async def test_the_foot_says_why_a_draft_cannot_be_approved() -> None:
+    backend = backend_in("normal")
+    backend.fail("plan_approval", VaultWriteError(Reason.CONFLICT, "a note of yours stands there"), key=SYNC)
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.until(lambda: "Cannot be approved: A note of yours stands there." in donna.screen_text(), "it says")
+
+
+async def test_all_are_approved_with_one_key_each_as_its_own_commit_and_what_is_refused_is_reported() -> None:
+    backend = backend_in("normal")
+    third = draft_scenarios.row("d-third", "Choir")
+    backend.drafts.add(replace(draft_scenarios.sync(), row=third))
+    backend.fail("approve", VaultWriteError(Reason.CONFLICT, "the note was edited meanwhile"), key="d-third")
+    async with driving(backend) as donna:
+        await opened(donna)
+        commits = len(backend.vault.revisions)
+        await donna.press("A")
+        await donna.window(ApproveAll)
+        text = donna.screen_text()
+        assert "3 drafts will be approved, a commit for each." in text
+        assert f"new note {SYNC_TARGET}" in text
+        assert "changes WeeklyReview/2026-W47.md" in text
+        assert backend.called("approve") == []
+        await donna.press("enter")
+        await donna.until(
+            lambda: "2 drafts approved, a commit for each · 1 not approved" in donna.screen_text(), "done"
+        )
+        assert "not approved: The note was edited meanwhile." in donna.screen_text()
+        assert len(backend.vault.revisions) == commits + 2
+        await donna.press("enter")
+        await donna.until(lambda: ids(donna) == ["d-third", FAILED], "what is left is listed")
+        assert {SYNC_TARGET, "WeeklyReview/2026-W47.md"} <= set(backend.vault.files)
+
+
+async def test_approving_all_respects_what_was_left_out() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("enter", "space", "A")
+        await donna.window(ApproveAll)
+        assert ", without 1 part" in donna.screen_text()
+        await donna.press("enter")
+        await donna.until(lambda: "2 drafts approved" in donna.screen_text(), "done")
+        assert "Redis" not in text_of(backend, SYNC_TARGET)
+
+
+async def test_nobody_leaves_while_drafts_are_being_approved() -> None:
+    backend = backend_in("normal")
+    backend.gates.hold("approve")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("A")
+        window = await donna.window(ApproveAll)
+        await donna.press("enter", "escape")
+        await donna.rest()
+        assert donna.app.screen is window
+        backend.gates.release("approve")
+        await donna.until(lambda: "2 drafts approved" in donna.screen_text(), "done")
+        await donna.press("escape")
+        await donna.until(lambda: donna.app.screen is donna.main, "it closes")
+
+
+# Editing
+
+
+async def test_a_draft_is_edited_here_and_read_again_once_it_is_written() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("i")
+        window = await donna.window(EditScreen)
+        window.field.text = window.field.text.replace("Who owns", "Who runs")
+        await donna.press("f2")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await donna.until(lambda: donna.review.draft and "Who runs" in donna.review.draft.text, "it is read again")
+        assert "Who runs" in text_of(backend, SYNC_PATH)
+        assert donna.review.selected is not None
+        assert donna.review.selected.state is DraftState.WAITING
+
+
+async def test_an_edit_that_waits_is_known_in_the_vault_too_and_approving_says_that_it_is_not_part() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("i")
+        window = await donna.window(EditScreen)
+        window.field.text += "\nUnwritten.\n"
+        await donna.press("f2")
+        await donna.window(PlanScreen)
+        await donna.press("escape")
+        await donna.until(lambda: "Your edit of it waits" in donna.screen_text(), "the head says so")
+        await donna.press("a")
+        await donna.window(PlanScreen)
+        assert "Your own edit of this draft is not written, and is no part of it." in donna.screen_text()
+        await donna.press("escape")
+        await donna.go_to(SYNC_PATH)
+        assert "your edit waits, not written" in donna.screen_text()
+
+
+async def test_a_draft_that_donna_may_not_write_to_is_not_edited() -> None:
+    backend = backend_in("normal")
+    backend.vault.refusals[SYNC_PATH] = "the note is marked as sensitive"
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("i")
+        await donna.until(lambda: "The note is marked as sensitive." in notices(donna.app), "it says why")
+        assert donna.app.screen is donna.main
+
+
+# Keys and sizes
+
+
+def test_g_composes_anew_in_review_and_no_key_is_stolen() -> None:
+    assert list(check_keys(DEFAULT_KEYS, changed=frozenset())) == []
+    with pytest.raises(DonnaError, match=r"stolen_key: j for review\.regenerate is taken from list\.down"):
+        load_keymap("default", {"review.regenerate": ["j"]})
+
+
+async def test_g_is_no_way_to_the_first_row_in_review_but_home_is_and_the_key_list_says_so() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await donna.press("end", "home")
+        assert donna.review.rows.selected_index == 0
+        await donna.press("question_mark")
+        window = await donna.window(KeyList)
+        marks = {choice.value: choice.mark for choice in window._choices}
+        assert marks["list.first"] == "home"
+        assert marks["review.regenerate"] == "g"
+        await donna.press("escape", "escape", "2")
+        await donna.press("question_mark")
+        window = await donna.window(KeyList)
+        assert {choice.value: choice.mark for choice in window._choices}["list.first"] == "g home"
+
+
+async def test_when_composing_anew_has_another_key_g_goes_to_the_first_row() -> None:
+    async with driving(backend_in("normal"), keymap=load_keymap("default", {"review.regenerate": ["b"]})) as donna:
+        await opened(donna)
+        await donna.press("end", "g")
+        await donna.rest()
+        assert donna.app.screen is donna.main
+        assert donna.review.rows.selected_index == 0
+
+
+async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
+    async with driving(backend_in("normal"), size=SMALL) as donna:
+        await opened(donna)
+        pane = donna.review
+        assert pane.rows.region
+        assert not pane.text.region
+        await donna.press("enter")
+        await donna.rest()
+        assert not pane.rows.region
+        assert pane.text.region
+        assert "Approving: new note" in donna.screen_text()
+        await donna.press("tab")
+        await donna.rest()
+        assert not pane.text.region
+        assert "This line rests on 1 passage" in donna.screen_text()
+        await donna.press("tab", "tab")
+        await donna.rest()
+        assert pane.rows.region
+
+
+async def test_a_line_longer_than_the_screen_is_read_to_its_end() -> None:
+    backend = backend_in("normal")
+    long = "word " * 2_000 + "END\n\nAfter it.\n"
+    backend.vault.files[SYNC_PATH] = long.encode()
+    async with driving(backend, size=SMALL) as donna:
+        await opened(donna)
+        await donna.press("enter", "home", *["down"] * 40)
+        assert donna.review.text.line_number == 1
+        assert donna.review.text.scroll_offset.y > 20
+        await donna.press(*["down"] * 150)
+        assert donna.review.text.line_number == 3
+        await donna.press("up")
+        assert donna.review.text.line_number == 1
+
+
+# Hostile words
+
+
+@pytest.mark.parametrize("size", [SMALL, (120, 36), LARGE])
+async def test_hostile_drafts_are_text_everywhere(size: tuple[int, int]) -> None:
+    backend = backend_in("hostile")
+    async with driving(backend, size=size) as donna:
+        await opened(donna)
+        for _ in donna.review.rows.drafts:
+            await donna.press("down")
+        await donna.press("home", "enter")
+        for _ in range(12):
+            await donna.press("down", "space")
+        await donna.press("d", "d", "enter", "down", "escape", "escape")
+        for key, window in (("a", PlanScreen), ("r", PlanScreen), ("A", ApproveAll), ("g", RefusalScreen)):
+            await donna.press(key)
+            await donna.window(window)
+            assert_clean(donna)
+            await donna.press("escape")
+            await donna.rest()
+        assert_clean(donna)
+        assert "DONNA-" in donna.screen_text()
+
+
+def assert_clean(donna: Driver) -> None:
+    assert not set(donna.screen_text()) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\r", "\x00"}

@@ -1,0 +1,75 @@
+"""A web server on this machine whose every answer a test decides."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as it came in."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is answered. With `cut`, the body is announced as longer than it is."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    cut: bool = False
+
+
+Answers = Callable[[Asked], Reply]
+
+
+@dataclass(slots=True)
+class Site:
+    """The running server: its address, and all that it was asked."""
+
+    url: str
+    asked: list[Asked] = field(default_factory=list)
+
+
+@contextmanager
+def serving(answers: Answers) -> Iterator[Site]:
+    """A server for as long as the test needs it."""
+    site = Site("")
+
+    class Handler(BaseHTTPRequestHandler):
+        def _answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            asked = Asked(self.command, self.path, dict(self.headers.items()), body)
+            site.asked.append(asked)
+            reply = answers(asked)
+            self.send_response(reply.status)
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(reply.body) + (1_000 if reply.cut else 0)))
+            self.end_headers()
+            self.wfile.write(reply.body)
+
+        do_GET = do_POST = do_PROPFIND = do_REPORT = _answer
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    site.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

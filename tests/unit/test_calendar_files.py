@@ -1,0 +1,112 @@
+"""Calendar files of the world outside: a made one of odd entries, a real one of meetings, folders of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from donna_tui.calendar.sources import IcsFiles
+from donna_tui.calendar.values import Window
+from donna_tui.drafting import Attendee, Meeting
+from donna_tui.errors import CalendarError
+from tests.hostile import make_hostile_vault
+from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, told, utc
+
+MEETINGS = Path(__file__).parents[3] / "shared" / "eval" / "meetings" / "meetings.ics"
+
+
+def source(path: Path) -> IcsFiles:
+    return IcsFiles("Work", path, BERLIN)
+
+
+async def test_of_a_hostile_calendar_all_that_a_sane_reader_finds_is_found(tmp_path: Path) -> None:
+    _, manifest = make_hostile_vault(tmp_path)
+    ics = source(tmp_path / "calendar.ics")
+    found: dict[str, Meeting] = {}
+    for window in (Window(utc(1600, 1, 1), utc(1602, 1, 1)), YEAR, Window(utc(9999, 1, 1), utc(9999, 12, 31, 23))):
+        found |= {meeting.event_id: meeting for meeting in (await ics.fetch(window)).meetings}
+    uids = {event_id.partition("/")[0] for event_id in found}
+    expected = {entry["uid"] for entry in manifest["calendar"] if entry["expect"] == "event"}
+    assert expected - uids == {"future"}  # it begins when the last window has ended
+    assert not uids & {entry["uid"] for entry in manifest["calendar"] if entry["expect"] == "skip"}
+    assert (found["folded"].title, found["escaped"].title) == ("Café réunion", "a, b; c\\ d\ne")
+    assert found["dup"].title == "New name"
+    assert found["cancelled"].cancelled
+    assert found["nocn"].attendees == (Attendee("o", "o@example.invalid"), Attendee("X"))
+    assert found["weekly/20240520T090000Z"].start == utc(2024, 5, 21, 9)
+    assert "weekly/20240513T090000Z" not in found
+    assert len([name for name in found if name.startswith("weekly/")]) == 34
+
+
+async def test_what_is_odd_in_a_hostile_calendar_is_told_by_entry(tmp_path: Path) -> None:
+    make_hostile_vault(tmp_path)
+    fetched = await source(tmp_path / "calendar.ics").fetch(YEAR)
+    assert [(each.number, each.uid) for each in fetched.problems] == [
+        (7, "badtz"), (11, "backwards"), (12, "nostart"), (13, "baddate"), (17, "secondly"), (32, "many"), (35, ""),
+    ]  # fmt: skip
+    assert not fetched.complete
+
+
+async def test_a_calendar_of_real_meetings_is_read_whole() -> None:
+    if not MEETINGS.is_file():
+        pytest.skip(f"the calendar of real meetings is not at {MEETINGS}")
+    fetched = await source(MEETINGS).fetch(Window(utc(2010, 1, 1), utc(2027, 1, 1)))
+    assert (len(fetched.meetings), fetched.problems, fetched.complete) == (207, (), True)
+    assert sum(bool(meeting.attendees) for meeting in fetched.meetings) == 144
+    first = min(fetched.meetings, key=lambda meeting: (meeting.title != "Node TSC meeting", meeting.start))
+    assert all(person.name and person.email.endswith("@example.invalid") for person in first.attendees)
+
+
+async def test_a_folder_is_one_calendar(tmp_path: Path) -> None:
+    (tmp_path / "a.ics").write_bytes(calendar(event(*MAY_6, uid="a")))
+    (tmp_path / "b.ICS").write_bytes(calendar(event(*MAY_6, uid="b"))[:-3])
+    (tmp_path / "c.ics").write_bytes(calendar(event(*MAY_6, uid="cut"))[:60])
+    (tmp_path / "d.ics").write_bytes(calendar(event(*MAY_6, uid="d")))
+    (tmp_path / ".hidden.ics").write_bytes(calendar(event(*MAY_6, uid="hidden")))
+    (tmp_path / "notes.txt").write_bytes(calendar(event(*MAY_6, uid="notes")))
+    fetched = await source(tmp_path).fetch(YEAR)
+    assert ids(fetched.meetings) == ["a", "b", "d"]
+    assert not fetched.complete
+    assert told(fetched) == ["the calendar ends, or begins anew, in the middle of it"]
+
+
+async def test_of_a_folder_a_file_that_is_too_large_costs_only_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.ics").write_bytes(calendar(event(*MAY_6, uid="a")))
+    (tmp_path / "b.ics").write_bytes(b"x" * 5_000_001)
+    fetched = await source(tmp_path).fetch(YEAR)
+    assert (ids(fetched.meetings), told(fetched)) == (["a"], ["file 2 of 2 is too large; it is left out"])
+    assert not fetched.complete
+
+
+async def test_an_empty_folder_is_an_empty_calendar(tmp_path: Path) -> None:
+    fetched = await source(tmp_path).fetch(YEAR)
+    assert (fetched.meetings, fetched.complete) == ((), True)
+
+
+async def test_what_is_no_file_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.ics")
+    with pytest.raises(CalendarError, match="is not a file"):
+        await source(tmp_path / "pipe.ics").fetch(YEAR)
+    with pytest.raises(CalendarError, match="cannot be read"):
+        await source(tmp_path / "missing.ics").fetch(YEAR)
+    assert (await source(Path("/dev/zero")).version()) is not None
+    with pytest.raises(CalendarError, match="is not a file"):
+        await source(Path("/dev/zero")).fetch(YEAR)
+
+
+async def test_the_version_changes_with_the_files(tmp_path: Path) -> None:
+    ics = source(tmp_path)
+    versions = [await ics.version()]
+    for change in (
+        lambda: (tmp_path / "a.ics").write_bytes(b"1"),
+        lambda: (tmp_path / "a.ics").write_bytes(b"12"),
+        lambda: os.utime(tmp_path / "a.ics", ns=(5, 5)),
+        lambda: (tmp_path / "b.ics").write_bytes(b"1"),
+        lambda: (tmp_path / "a.ics").unlink(),
+    ):
+        change()
+        versions.append(await ics.version())
+    assert len(set(versions)) == len(versions)
+    assert await ics.version() == versions[-1]

@@ -1,0 +1,297 @@
+"""A Google calendar, as its API's documentation writes answers: pages, tokens, people, days, and all that goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from donna_tui.calendar.google import Endpoints, GoogleCalendar
+from donna_tui.calendar.google_consent import connect
+from donna_tui.calendar.google_tokens import Tokens
+from donna_tui.calendar.values import Fetched
+from donna_tui.config.calendars import CalendarConfig
+from donna_tui.drafting import Attendee
+from donna_tui.errors import DonnaError
+from tests.unit.calendar_parts import BERLIN, YEAR, ids, times, told
+from tests.unit.calendar_server import Asked, Reply, serving
+
+
+def item(
+    name: str, start: Any = "2024-05-06T11:00:00+02:00", end: Any = "2024-05-06T12:00:00+02:00", **others: Any
+) -> Any:
+    def moment(value: Any) -> Any:
+        return {"dateTime": value} if isinstance(value, str) and "T" in value else {"date": value}
+
+    return {
+        "kind": "calendar#event", "id": name, "status": "confirmed", "summary": name, "start": moment(start),
+        "end": moment(end), "iCalUID": f"{name}@google.com", **others,
+    }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Google:
+    """The two servers in one: `good` is the token that is accepted now."""
+
+    pages: list[Any] = field(default_factory=list)
+    good: str = "t1"
+    given: Reply | None = None
+    listing: Callable[[Asked], Reply] | None = None
+    renewals: list[dict[str, list[str]]] = field(default_factory=list)
+
+    def __call__(self, asked: Asked) -> Reply:
+        if asked.path.startswith("/token"):
+            self.renewals.append(parse_qs(asked.body.decode()))
+            fresh = {"access_token": self.good, "expires_in": 3599, "token_type": "Bearer"}
+            return self.given or Reply(body=json.dumps(fresh).encode())
+        if asked.headers.get("Authorization") != f"Bearer {self.good}":
+            return Reply(401, b'{"error": {"code": 401}}')
+        return self.listing(asked) if self.listing else self._page(asked)
+
+    def _page(self, asked: Asked) -> Reply:
+        number = int(parse_qs(urlsplit(asked.path).query).get("pageToken", ["0"])[0])
+        page = {"kind": "calendar#events", "items": self.pages[number] if self.pages else []}
+        last = number + 1 >= len(self.pages)
+        more = {"nextSyncToken": "sync"} if last else {"nextPageToken": str(number + 1)}
+        return Reply(body=json.dumps(page | more).encode(), headers={"Content-Type": "application/json"})
+
+
+class Desk:
+    """A state folder with the files that an account needs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.state = folder / "state"
+        client = folder / "client.json"
+        client.write_text(json.dumps({"installed": {"client_id": "id", "client_secret": "secret"}}))
+        client.chmod(0o600)
+        self.config = CalendarConfig(name="Mail", kind="google", calendar_id="me@example.invalid", client_file=client)
+        self.tokens = Tokens(self.config, self.state, "")
+
+    def keep(self, **tokens: Any) -> None:
+        self.tokens.keep({"refresh_token": "r1", "access_token": "t1", "expires_at": 9e9, **tokens})
+
+    def kept(self) -> dict[str, Any]:
+        kept: dict[str, Any] = json.loads(self.tokens.file.read_text())
+        return kept
+
+    async def fetch(self, google: Google) -> Fetched:
+        with serving(google) as site:
+            endpoints = Endpoints(api=f"{site.url}/v3", consent=f"{site.url}/auth", renewal=f"{site.url}/token")
+            return await GoogleCalendar(self.config, BERLIN, self.state, endpoints).fetch(YEAR)
+
+    async def refusal(self, google: Google) -> DonnaError:
+        with pytest.raises(DonnaError) as caught:
+            await self.fetch(google)
+        return caught.value
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    made = Desk(tmp_path)
+    made.keep()
+    return made
+
+
+async def test_all_pages_of_the_window_are_read(desk: Desk) -> None:
+    google = Google([[item("a"), item("b")], [item("c")], [item("d")]])
+    with serving(google) as site:
+        endpoints = Endpoints(api=f"{site.url}/v3", consent="", renewal=f"{site.url}/token")
+        fetched = await GoogleCalendar(desk.config, BERLIN, desk.state, endpoints).fetch(YEAR)
+    assert (ids(fetched.meetings), fetched.problems, fetched.complete) == (["a", "b", "c", "d"], (), True)
+    first = urlsplit(site.asked[0].path)
+    assert first.path == "/v3/calendars/me%40example.invalid/events"
+    assert parse_qs(first.query) == {
+        "singleEvents": ["true"], "maxResults": ["250"],
+        "timeMin": ["2024-01-01T00:00:00+00:00"], "timeMax": ["2025-01-01T00:00:00+00:00"],
+    }  # fmt: skip
+    assert len(site.asked) == 3
+    assert google.renewals == []
+
+
+async def test_times_days_and_series(desk: Desk) -> None:
+    google = Google(
+        [[
+            item("timed"),
+            item("zoned", start="2024-05-06T09:00:00", end="2024-05-06T10:00:00"),
+            item("days", start="2024-05-06", end="2024-05-08"),
+            item(
+                "s_20240513T090000Z", start="2024-05-14T16:00:00Z", end="2024-05-14T17:00:00Z", recurringEventId="s",
+                originalStartTime={"dateTime": "2024-05-13T11:00:00+02:00", "timeZone": "Europe/Berlin"},
+            ),
+            item("d_20240520", start="2024-05-20", end="2024-05-21", recurringEventId="d",
+                 originalStartTime={"date": "2024-05-20"}),
+            {"id": "x_20240527T090000Z", "status": "cancelled", "recurringEventId": "x",
+             "originalStartTime": {"dateTime": "2024-05-27T09:00:00Z"}},
+        ]]
+    )  # fmt: skip
+    found = {meeting.event_id: meeting for meeting in (await desk.fetch(google)).meetings}
+    assert sorted(found) == [
+        "d/20240520", "days", "s/20240513T090000Z", "timed", "x/20240527T090000Z", "zoned",
+    ]  # fmt: skip
+    assert times([found["timed"]]) == ["0506T0900–1000"]
+    assert times([found["zoned"]]) == ["0506T0700–0800"]
+    assert times([found["days"]]) == ["0505T2200–0507T2200"]
+    assert times([found["s/20240513T090000Z"]]) == ["0514T1600–1700"]
+    assert (found["days"].all_day, found["days"].day.isoformat()) == (True, "2024-05-06")
+    assert (found["s/20240513T090000Z"].series_id, found["timed"].series_id) == ("s", "")
+    assert [name for name, meeting in found.items() if meeting.cancelled] == ["x/20240527T090000Z"]
+
+
+async def test_people_are_named_once_and_rooms_are_none(desk: Desk) -> None:
+    attendees = [
+        {"email": "ana@example.invalid", "displayName": "Ana", "self": True, "responseStatus": "accepted"},
+        {"email": "bo@example.invalid"},
+        {"email": "BO@example.invalid", "displayName": "Bo B."},
+        {"email": "room@resource.calendar.google.com", "displayName": "Room 1", "resource": True},
+        {"displayName": "Nobody's mail"},
+        {"email": 7}, "nonsense", None,
+    ]  # fmt: skip
+    organiser = {"email": "ana@example.invalid"}
+    google = Google([[item("a", attendees=attendees, organizer=organiser, location="Here", description="What")]])
+    (meeting,) = (await desk.fetch(google)).meetings
+    assert meeting.attendees == (
+        Attendee("Ana", "ana@example.invalid"), Attendee("Bo B.", "BO@example.invalid"), Attendee("Nobody's mail"),
+    )  # fmt: skip
+    assert (meeting.location, meeting.description, meeting.calendar) == ("Here", "What", "Mail")
+    shared = Google([[item("b", organizer={"email": "team@group.calendar.google.com", "displayName": "Team"})]])
+    assert [each.attendees for each in (await desk.fetch(shared)).meetings] == [()]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        None, "text", {}, {"id": "x"}, item("x", start="2024-02-30", end="2024-03-01"), item("x", start=7),
+        item("x", recurringEventId="s"), item("x\n"), {**item("x"), "start": {"dateTime": "soon"}},
+        {**item("x"), "start": {"dateTime": "2024-05-06T09:00:00", "timeZone": "Nowhere/Known"}},
+        {**item("x"), "start": {"dateTime": "2024-05-06T09:00:00", "timeZone": "../../etc/passwd"}},
+    ],
+)  # fmt: skip
+async def test_an_odd_entry_costs_only_itself(desk: Desk, odd: Any) -> None:
+    fetched = await desk.fetch(Google([[odd, item("fine")]]))
+    assert ids(fetched.meetings) == ["fine"]
+    assert [problem.number for problem in fetched.problems] == [1]
+    assert fetched.complete
+
+
+async def test_texts_that_no_database_takes_are_mended(desk: Desk) -> None:
+    (meeting,) = (await desk.fetch(Google([[item("a", summary="x\ud800\0y", location=7)]]))).meetings
+    assert (meeting.title, meeting.location) == ("x?y", "")
+
+
+async def test_a_token_that_has_run_out_is_renewed_first(desk: Desk) -> None:
+    desk.keep(expires_at=5.0)
+    google = Google([[item("a")]], good="t2")
+    assert ids((await desk.fetch(google)).meetings) == ["a"]
+    assert google.renewals == [
+        {"grant_type": ["refresh_token"], "refresh_token": ["r1"], "client_id": ["id"], "client_secret": ["secret"]}
+    ]
+    kept = desk.kept()
+    assert (kept["access_token"], kept["refresh_token"]) == ("t2", "r1")
+    assert stat.S_IMODE(desk.tokens.file.stat().st_mode) == 0o600
+    assert list(desk.tokens.file.parent.iterdir()) == [desk.tokens.file]
+
+
+async def test_a_token_that_is_refused_is_renewed_once(desk: Desk) -> None:
+    google = Google([[item("a")]], good="t2")
+    assert ids((await desk.fetch(google)).meetings) == ["a"]
+    assert len(google.renewals) == 1
+    google = Google(good="t3", given=Reply(body=b'{"access_token": "wrong", "expires_in": 10}'))
+    assert (await desk.refusal(google)).message == "127.0.0.1 refuses the name or password"
+    assert len(google.renewals) == 1
+
+
+async def test_leave_that_was_taken_back_is_told_with_what_to_do(desk: Desk) -> None:
+    google = Google(good="t2", given=Reply(400, b'{"error": "invalid_grant"}'))
+    error = await desk.refusal(google)
+    assert (error.message, error.hint) == ("Donna may not read Mail yet", 'donna meetings connect "Mail"')
+    desk.tokens.file.unlink()
+    assert (await desk.refusal(Google())).hint == 'donna meetings connect "Mail"'
+
+
+async def test_a_token_that_others_can_read_is_not_used(desk: Desk) -> None:
+    desk.tokens.file.chmod(0o644)
+    assert (await desk.refusal(Google())).hint == f"chmod 600 {desk.tokens.file}"
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (Reply(500, b"oops"), "127.0.0.1 answers with an error (500)"),
+        (Reply(404, b"{}"), "127.0.0.1 has no such calendar"),
+        (Reply(200, b"<html>Sign in</html>"), "127.0.0.1 does not answer as a calendar does"),
+        (Reply(200, b'{"items": [{"id": "a"'), "127.0.0.1 does not answer as a calendar does"),
+        (Reply(200, b'{"items": 7}'), "127.0.0.1 does not answer as a calendar does"),
+        (Reply(200, b"[]"), "127.0.0.1 does not answer as a calendar does"),
+        (Reply(200, b"[" * 100_000), "127.0.0.1 does not answer as a calendar does"),
+        (Reply(200, b'{"items": []}', cut=True), "127.0.0.1 cannot be reached (RemoteProtocolError)"),
+    ],
+)
+async def test_an_answer_that_cannot_be_used_is_told(desk: Desk, reply: Reply, expected: str) -> None:
+    assert (await desk.refusal(Google(listing=lambda asked: reply))).message == expected
+
+
+@pytest.mark.parametrize("given", [b"<html>", b"{}", b"[]", b'{"access_token": "x", "expires_in": "soon"}'])
+async def test_a_token_that_cannot_be_read_is_told(desk: Desk, given: bytes) -> None:
+    error = await desk.refusal(Google(good="t2", given=Reply(body=given)))
+    assert error.message == "Google's answer cannot be read"
+    assert desk.kept()["access_token"] == "t1"
+
+
+async def test_a_listing_without_an_end_is_left(desk: Desk) -> None:
+    endless = json.dumps({"items": [item("a")], "nextPageToken": "0"}).encode()
+    fetched = await desk.fetch(Google(listing=lambda asked: Reply(body=endless)))
+    assert not fetched.complete
+    assert told(fetched) == ["it holds too much; only 1 meetings are taken"]
+
+
+async def consent(desk: Desk, google: Google, answer: Callable[[dict[str, list[str]]], str]) -> dict[str, list[str]]:
+    """Connect as a user does whose browser is sent back with the query that `answer` makes."""
+    shown: list[str] = []
+    with serving(google) as site:
+        endpoints = Endpoints(api="", consent=f"{site.url}/auth", renewal=f"{site.url}/token")
+        tokens = Tokens(desk.config, desk.state, endpoints.renewal)
+        asking = asyncio.create_task(connect(tokens, shown.append, endpoints))
+        while not shown:
+            await asyncio.sleep(0.01)
+        asked = parse_qs(urlsplit(shown[0]).query)
+        for query in ("", "code=forged&state=guessed", answer(asked)):
+            await asyncio.to_thread(_visit, f"{asked['redirect_uri'][0]}/?{query}")
+        await asking
+    return asked
+
+
+def _visit(url: str) -> None:
+    with urllib.request.urlopen(url, timeout=30) as page:
+        assert b"You can close this page" in page.read()
+
+
+async def test_the_user_agrees_in_the_browser(desk: Desk) -> None:
+    given = Reply(body=b'{"access_token": "t9", "refresh_token": "r9", "expires_in": 10}')
+    google = Google(given=given)
+    asked = await consent(desk, google, lambda asked: f"code=c1&state={asked['state'][0]}")
+    assert asked["redirect_uri"][0].startswith("http://127.0.0.1:")
+    assert asked["scope"] == ["https://www.googleapis.com/auth/calendar.events.readonly"]
+    (exchange,) = google.renewals
+    assert (exchange["code"], exchange["redirect_uri"]) == (["c1"], asked["redirect_uri"])
+    assert len(exchange["code_verifier"][0]) >= 43
+    assert (desk.kept()["refresh_token"], desk.kept()["access_token"]) == ("r9", "t9")
+
+
+async def test_the_user_may_say_no(desk: Desk) -> None:
+    with pytest.raises(DonnaError, match="Google says no, or you did"):
+        await consent(desk, Google(), lambda asked: f"error=access_denied&state={asked['state'][0]}")
+    assert desk.kept()["refresh_token"] == "r1"
+
+
+async def test_leave_that_does_not_last_is_none(desk: Desk) -> None:
+    with pytest.raises(DonnaError, match="no lasting leave"):
+        await consent(desk, Google(), lambda asked: f"code=c1&state={asked['state'][0]}")
+    assert desk.kept()["refresh_token"] == "r1"

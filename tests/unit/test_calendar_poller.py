@@ -1,0 +1,360 @@
+"""Meetings that have ended are handed on once each: after sleep, without a network, and whatever fails on the way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Hashable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from donna_tui.calendar.following import FRESH_SECONDS, window_around
+from donna_tui.calendar.mirror import IMPORTED, calendar_rows, meeting_of, store, watermark
+from donna_tui.calendar.poller import CATCH_UP_SECONDS, MeetingEndPoller
+from donna_tui.calendar.sources import IcsFiles
+from donna_tui.calendar.values import EntryProblem, Fetched, Window
+from donna_tui.calendarevents import (
+    CalendarFetched,
+    MeetingEndDetected,
+    MeetingEndDispatchFailed,
+    MeetingEndPollerCancelled,
+    MeetingEndPollerCycleFailed,
+    MeetingEndPollerStarted,
+)
+from donna_tui.config.calendars import CalendarKind
+from donna_tui.config.skills import MeetingNoteConfig
+from donna_tui.drafting import Meeting
+from donna_tui.errors import CalendarError, DonnaError, Reason
+from donna_tui.events import EngineEvent, EventHub
+from donna_tui.memory.bookthread import BookThread
+from tests.unit.calendar_parts import BERLIN, calendar, event, meeting, utc
+
+MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+NINE = utc(2024, 5, 20, 9)
+
+
+@dataclass(slots=True)
+class Calendar:
+    """A source whose meetings a test decides; `fails` is raised instead of answering."""
+
+    name: str = "Work"
+    kind: CalendarKind = "ics"
+    meetings: list[Meeting] = field(default_factory=list)
+    fails: Exception | None = None
+    state: Hashable | None = None
+    fetches: int = 0
+    incomplete: bool = False
+
+    async def fetch(self, window: Window) -> Fetched:
+        self.fetches += 1
+        if self.fails:
+            raise self.fails
+        if self.incomplete:
+            return Fetched((), (EntryProblem("it is empty"),), complete=False)
+        inside = [each for each in self.meetings if each.start < window.end and each.end > window.start]
+        return Fetched(tuple(inside))
+
+    async def version(self) -> Hashable | None:
+        return self.state
+
+
+class Desk:
+    """A poller with a clock that stands still until it is moved."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.now = NINE.timestamp()
+        self.calendar = Calendar()
+        self.sources: list[Any] = [self.calendar]
+        self.handed: list[str] = []
+        self.fails: dict[str, BaseException] = {}
+        self.events: list[EngineEvent] = []
+        self.hub = EventHub()
+        self.hub.subscribe(self.events.append)
+        self.books = BookThread(folder, self.hub, lambda: None)
+        self.config = MeetingNoteConfig()
+        self.poller = self.new_poller()
+
+    def new_poller(self) -> MeetingEndPoller:
+        """As after a restart."""
+        self.poller = MeetingEndPoller(self.books, self.sources, self.dispatch, self.hub, self.config, lambda: self.now)
+        return self.poller
+
+    async def dispatch(self, ended: Meeting) -> None:
+        self.handed.append(ended.event_id)
+        if ended.event_id in self.fails:
+            raise self.fails[ended.event_id]
+
+    def add(self, name: str, ends_after: float, **others: Any) -> None:
+        """A meeting that ends so many seconds after nine."""
+        start = utc(2024, 5, 20, 8, 30) if ends_after >= -HOUR / 2 else utc(2024, 5, 1)
+        minutes = int((NINE.timestamp() + ends_after - start.timestamp()) // 60)
+        self.calendar.meetings.append(meeting(name, start, minutes, **others))
+
+    async def look(self, at: float | None = None) -> list[str]:
+        """What is handed on by a look so many seconds after nine."""
+        self.now = self.now if at is None else NINE.timestamp() + at
+        before = len(self.handed)
+        await self.poller.look()
+        return self.handed[before:]
+
+    async def mark(self) -> float | None:
+        """Where the watermark is, in seconds after nine."""
+        found = await self.books.run(lambda book: watermark(book.database, "Work"))
+        return None if found is None else found - NINE.timestamp()
+
+    def told(self, kind: type) -> list[Any]:
+        return [each for each in self.events if isinstance(each, kind)]
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    made = Desk(tmp_path)
+    yield made
+    await made.books.close()
+
+
+async def test_each_meeting_is_handed_on_once_when_it_has_ended(desk: Desk) -> None:
+    desk.add("first", 10 * MINUTE)
+    desk.add("second", 20 * MINUTE)
+    assert await desk.look(0) == []
+    assert await desk.look(10 * MINUTE - 1) == []
+    assert await desk.look(10 * MINUTE) == ["first"]
+    assert await desk.look(11 * MINUTE) == []
+    assert await desk.look(30 * MINUTE) == ["second"]
+    assert [each.event_id for each in desk.told(MeetingEndDetected)] == ["first", "second"]
+    desk.new_poller()
+    assert await desk.look(31 * MINUTE) == []
+
+
+async def test_the_first_look_goes_back_as_far_as_is_configured(desk: Desk) -> None:
+    desk.add("just over", -4 * MINUTE)
+    desk.add("long over", -6 * MINUTE)
+    assert await desk.look(0) == ["just over"]
+    assert await desk.mark() == 0
+
+
+async def test_days_and_cancelled_meetings_are_not_handed_on(desk: Desk) -> None:
+    desk.add("day", MINUTE, all_day=True)
+    desk.add("off", MINUTE, cancelled=True)
+    desk.add("real", MINUTE)
+    await desk.look(0)
+    assert await desk.look(2 * MINUTE) == ["real"]
+
+
+async def test_a_machine_that_slept_catches_up_but_no_more_than_a_day(desk: Desk) -> None:
+    await desk.look(0)
+    for hours in (1, 2, 30):
+        desk.add(f"after {hours}", hours * HOUR)
+    assert await desk.look(30.5 * HOUR) == ["after 30"]
+    desk.add("during", 40 * HOUR)
+    desk.add("later", 50 * HOUR)
+    assert await desk.look(52 * HOUR) == ["during", "later"]
+    assert CATCH_UP_SECONDS == DAY
+
+
+async def test_a_failure_is_told_and_the_others_are_handed_on(desk: Desk) -> None:
+    for name in ("a", "b", "c"):
+        desk.add(name, MINUTE)
+    await desk.look(0)
+    desk.fails = {"b": DonnaError(Reason.DISK_FULL, "full")}
+    assert await desk.look(2 * MINUTE) == ["a", "b", "c"]
+    (failed,) = desk.told(MeetingEndDispatchFailed)
+    assert (failed.event_id, failed.reason, failed.calendar) == ("b", "disk_full", "Work")
+
+
+async def test_a_meeting_that_could_not_be_handed_on_is_tried_again_after_growing_pauses(desk: Desk) -> None:
+    desk.add("a", MINUTE)
+    desk.add("b", 2 * MINUTE)
+    await desk.look(0)
+    desk.fails = {"a": ValueError("whatever")}
+    tries = [minute for minute in range(1, 20) if "a" in await desk.look(minute * MINUTE)]
+    assert tries == [1, 2, 4, 8, 16]
+    assert desk.handed.count("b") == 1
+    mark = await desk.mark()
+    assert mark is not None
+    assert mark < MINUTE
+    desk.fails = {}
+    assert await desk.look(40 * MINUTE) == ["a"]
+    assert await desk.mark() == 40 * MINUTE
+
+
+async def test_a_failed_meeting_is_tried_again_after_a_restart(desk: Desk) -> None:
+    desk.add("a", MINUTE)
+    await desk.look(0)
+    desk.fails = {"a": ValueError("whatever")}
+    await desk.look(2 * MINUTE)
+    desk.fails = {}
+    desk.new_poller()
+    assert await desk.look(2 * MINUTE + 1) == ["a"]
+
+
+async def test_the_watermark_stays_when_it_all_ends_in_the_middle(desk: Desk) -> None:
+    desk.add("a", MINUTE)
+    await desk.look(0)
+    desk.fails = {"a": asyncio.CancelledError()}
+    with pytest.raises(asyncio.CancelledError):
+        await desk.look(2 * MINUTE)
+    assert await desk.mark() == 0
+    desk.fails = {}
+    desk.new_poller()
+    assert await desk.look(3 * MINUTE) == ["a"]
+
+
+async def test_a_meeting_that_is_learnt_of_late_is_handed_on(desk: Desk) -> None:
+    """Without a network, what is asked stays unanswered: the watermark waits for the next answer."""
+    desk.add("known", 20 * MINUTE)
+    await desk.look(0)
+    desk.calendar.fails = CalendarError(Reason.CALENDAR_FAILED, "no network")
+    desk.add("ad hoc", 30 * MINUTE)
+    assert await desk.look(40 * MINUTE) == ["known"]
+    assert await desk.look(60 * MINUTE) == []
+    assert await desk.mark() == 0
+    desk.calendar.fails = None
+    assert await desk.look(70 * MINUTE) == ["ad hoc"]
+    assert await desk.mark() == 70 * MINUTE
+
+
+async def test_a_clock_that_was_wrong_does_not_stop_it(desk: Desk) -> None:
+    await desk.look(400 * DAY)
+    desk.add("a", -MINUTE)
+    assert await desk.look(0) == ["a"]
+
+
+async def test_a_meeting_that_moves_before_it_ends_is_handed_on_at_its_new_end(desk: Desk) -> None:
+    desk.add("a", 10 * MINUTE)
+    await desk.look(0)
+    desk.calendar.meetings.clear()
+    desk.add("a", 30 * MINUTE)
+    assert await desk.look(6 * MINUTE) == []
+    assert await desk.look(12 * MINUTE) == []
+    assert await desk.look(31 * MINUTE) == ["a"]
+
+
+async def test_calendars_are_fetched_now_and_then_or_when_their_files_change_or_when_asked(desk: Desk) -> None:
+    for at, expected in ((0, 1), (60, 1), (FRESH_SECONDS - 1, 1), (FRESH_SECONDS, 2)):
+        await desk.look(at)
+        assert desk.calendar.fetches == expected
+    desk.calendar.state = "changed"
+    await desk.look()
+    await desk.look()
+    assert desk.calendar.fetches == 3
+    await desk.poller.refresh()
+    assert desk.calendar.fetches == 4
+
+
+@pytest.mark.parametrize(
+    ("error", "problem"),
+    [
+        (CalendarError(Reason.CALENDAR_FAILED, "dav.example is away", hint="wait"), "dav.example is away; wait"),
+        (RuntimeError("secret words"), "reading it failed (RuntimeError)"),
+    ],
+)
+async def test_a_calendar_that_cannot_be_read_hides_no_other(desk: Desk, error: Exception, problem: str) -> None:
+    desk.sources.insert(0, Calendar("Broken", fails=error))
+    desk.new_poller()
+    desk.add("a", MINUTE)
+    await desk.look(0)
+    assert await desk.look(2 * MINUTE) == ["a"]
+    rows = await desk.books.run(lambda book: calendar_rows(book.database))
+    assert {row.name: row.problem for row in rows} == {"Broken": problem, "Work": ""}
+    reasons = {each.calendar: each.reason for each in desk.told(CalendarFetched)}
+    assert reasons == {"Broken": "calendar_failed", "Work": ""}
+
+
+async def test_a_calendar_that_gives_nothing_at_all_keeps_what_is_known(desk: Desk) -> None:
+    desk.add("a", 30 * MINUTE)
+    await desk.look(0)
+    desk.calendar.incomplete = True
+    await desk.look(10 * MINUTE)
+    (row,) = await desk.books.run(lambda book: calendar_rows(book.database))
+    assert (row.problem, row.meetings, row.fetched_at) == ("it is empty", 1, NINE.timestamp())
+    assert await desk.look(31 * MINUTE) == ["a"]
+
+
+async def test_imported_meetings_are_handed_on_too(desk: Desk) -> None:
+    coming = meeting("imported", NINE, 10, calendar="file.ics")
+    window = window_around(desk.now)
+    await desk.books.run(lambda book: store(book, "file.ics", IMPORTED, window, Fetched((coming,)), desk.now))
+    await desk.look(0)
+    assert await desk.look(11 * MINUTE) == ["imported"]
+    desk.new_poller()
+    assert await desk.look(12 * MINUTE) == []
+
+
+async def test_when_notes_are_not_wanted_calendars_are_read_and_nothing_is_handed_on(desk: Desk) -> None:
+    desk.config = MeetingNoteConfig(enabled=False)
+    desk.new_poller()
+    desk.add("a", MINUTE)
+    await desk.look(0)
+    assert await desk.look(6 * MINUTE) == []
+    assert desk.calendar.fetches == 2
+    assert await desk.mark() == 6 * MINUTE
+    assert desk.told(MeetingEndDetected) == []
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_it_runs_until_it_is_cancelled_and_looks_when_asked(desk: Desk) -> None:
+    desk.add("a", MINUTE)
+    desk.add("b", HOUR)
+    running = asyncio.create_task(desk.poller.run())
+    await until(lambda: desk.calendar.fetches == 1)
+    desk.now += 2 * MINUTE
+    desk.poller.hurry()
+    await until(lambda: desk.handed == ["a"])
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    names = [type(each) for each in desk.events if not isinstance(each, CalendarFetched)]
+    assert names == [MeetingEndPollerStarted, MeetingEndDetected, MeetingEndPollerCancelled]
+
+
+async def test_a_look_that_fails_is_told_and_the_next_one_comes(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    fine = desk.books.run
+
+    async def broken(work: Callable[..., Any]) -> Any:
+        raise DonnaError(Reason.DATABASE_LOCKED, "locked")
+
+    monkeypatch.setattr(desk.books, "run", broken)
+    running = asyncio.create_task(desk.poller.run())
+    await until(lambda: len(desk.told(MeetingEndPollerCycleFailed)) >= 2)
+    monkeypatch.setattr(desk.books, "run", fine)
+    desk.add("a", -MINUTE)
+    desk.poller.hurry()
+    desk.calendar.state = "look again"
+    await until(lambda: desk.handed == ["a"])
+    running.cancel()
+    assert {each.reason for each in desk.told(MeetingEndPollerCycleFailed)} == {"database_locked"}
+
+
+async def test_what_is_followed_no_longer_is_dropped_when_it_starts(desk: Desk) -> None:
+    desk.add("a", HOUR)
+    desk.calendar.meetings[0] = meeting("a", utc(2024, 5, 20, 10))
+    await desk.look(0)
+    desk.sources = []
+    running = asyncio.create_task(desk.new_poller().run())
+    await until(lambda: bool(desk.told(MeetingEndPollerStarted)))
+    desk.poller.hurry()
+    async with asyncio.timeout(30):
+        while await desk.books.run(lambda book: calendar_rows(book.database)):
+            await asyncio.sleep(0.01)
+    running.cancel()
+    assert await desk.books.run(lambda book: meeting_of(book.database, "a")) is None
+
+
+async def test_a_file_that_changes_is_seen_at_the_next_look(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "work.ics"
+    file.write_bytes(calendar(event("DTSTART:20240520T083000Z", "DTEND:20240520T090500Z", uid="a")))
+    desk.sources = [IcsFiles("Work", file, BERLIN)]
+    desk.new_poller()
+    assert await desk.look(0) == []
+    file.write_bytes(calendar(event("DTSTART:20240520T083000Z", "DTEND:20240520T090100Z", uid="sooner")))
+    assert await desk.look(2 * MINUTE) == ["sooner"]
+    assert (await desk.books.run(lambda book: meeting_of(book.database, "a"))).cancelled  # type: ignore[union-attr]

@@ -1,0 +1,44 @@
+"""The zone of this machine, wherever its name comes from, and also where it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from io import BytesIO
+from zoneinfo import ZoneInfo
+
+import pytest
+import tzlocal
+
+from donna_tui.calendar.ics import read_ics
+from donna_tui.calendar.zones import local_zone, zone_named
+from tests.unit.calendar_parts import YEAR, calendar, event, times
+
+FLOATING = calendar(event("DTSTART:20240506T090000", "DURATION:PT1H"))
+
+
+@pytest.fixture(autouse=True)
+def zone_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    yield monkeypatch
+    monkeypatch.undo()
+    tzlocal.reload_localzone()
+
+
+def set_to(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("TZ", name)
+    tzlocal.reload_localzone()
+
+
+def test_the_zone_is_that_of_the_machine(zone_of_the_machine: pytest.MonkeyPatch) -> None:
+    set_to(zone_of_the_machine, "Asia/Kathmandu")
+    assert local_zone().key == "Asia/Kathmandu"
+    assert zone_named("").key == zone_named("No/Where").key == zone_named("../../etc/passwd").key == "Asia/Kathmandu"
+    assert zone_named("Europe/Berlin").key == "Europe/Berlin"
+
+
+async def test_a_zone_without_a_name_is_found_by_the_child_as_well(zone_of_the_machine: pytest.MonkeyPatch) -> None:
+    set_to(zone_of_the_machine, "Asia/Kathmandu")
+    data = (files("tzdata.zoneinfo.Asia") / "Kathmandu").read_bytes()
+    nameless = ZoneInfo.from_file(BytesIO(data), key="local")
+    fetched = await read_ics(FLOATING, "Work", YEAR, nameless)
+    assert times(fetched.meetings) == ["0506T0315–0415"]

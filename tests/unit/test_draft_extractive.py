@@ -1,0 +1,196 @@
+"""What is composed from passages alone: their own sentences, each once, with the passage that holds it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.drafting import Evidence
+from donna_tui.drafts.answers import (
+    CommitmentsAnswer,
+    DailyReflectionAnswer,
+    MeetingNoteAnswer,
+    PersonProfileAnswer,
+    WeeklyReviewAnswer,
+)
+from donna_tui.drafts.composing import Corrected, Task, corrected, extract, statements
+from donna_tui.drafts.extractive import Extract
+from donna_tui.drafts.plain import words_only
+
+
+def passage(number: int, text: str) -> Evidence:
+    return Evidence(
+        number=number, source_type="vault", path=f"Meetings/{number}.md", title=str(number), heading_path=(),
+        start_line=1, end_line=1, text=text,
+    )  # fmt: skip
+
+
+LAST_TIME = passage(
+    1,
+    "## Notes\nThe gateway keeps its sessions in Redis since the last release. Ana will write the migration plan for "
+    "the gateway. Whether the old cache can go is still unclear to everybody.\n\n- [ ] Order two new machines\n"
+    "- [x] Ask the provider about prices\n",
+)
+CHAT = passage(
+    2, "Bo agreed to test the failover of the gateway by Friday. Who pays for the second region of servers?\n"
+)
+
+
+def numbers(said: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\[(\d+)\]", said)]
+
+
+def bare(said: str) -> str:
+    return re.sub(r"\s*\[\d+\]", "", said)
+
+
+def test_promises() -> None:
+    assert set(Extract([LAST_TIME, CHAT], "gateway").promises()) == {
+        "Order two new machines [1]",
+        "Ana will write the migration plan for the gateway. [1]",
+        "Bo agreed to test the failover of the gateway by Friday. [2]",
+    }
+
+
+def test_an_open_box_comes_first() -> None:
+    assert Extract([LAST_TIME, CHAT], "gateway").promises(1) == ["Order two new machines [1]"]
+
+
+def test_questions() -> None:
+    assert set(Extract([LAST_TIME, CHAT], "gateway").questions()) == {
+        "Whether the old cache can go is still unclear to everybody. [1]",
+        "Who pays for the second region of servers? [2]",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It will rain a lot during the weekend.",
+        "The server should be faster now than before.",
+        "We were in the office until the evening came.",
+        "Somebody asked whether Ana will write the plan?",
+    ],
+)
+def test_what_is_no_promise(text: str) -> None:
+    assert Extract([passage(1, text)], "").promises() == []
+
+
+def test_a_done_box_is_no_promise() -> None:
+    assert Extract([passage(1, "- [x] Ask the provider about new prices\n")], "").promises() == []
+
+
+def test_a_sentence_that_is_wrapped_is_one() -> None:
+    found = Extract([passage(4, "Ana will write the migration\nplan for the gateway.\n")], "").promises()
+    assert found == ["Ana will write the migration plan for the gateway. [4]"]
+
+
+def test_an_answer_says_nothing_twice() -> None:
+    passages = (LAST_TIME, CHAT, passage(3, LAST_TIME.text), passage(4, CHAT.text.upper()))
+    for schema in (
+        MeetingNoteAnswer,
+        CommitmentsAnswer,
+        DailyReflectionAnswer,
+        WeeklyReviewAnswer,
+        PersonProfileAnswer,
+    ):
+        answer = extract(Task(task_type="t", about="gateway", schema=schema, passages=passages))
+        said: list[str] = []
+        for name, part in answer.model_dump().items():
+            if name != "links_suggested":
+                said += [each.text for each in statements(part, passages)]
+        folded = [each.casefold() for each in said]
+        assert folded
+        assert len(folded) == len(set(folded))
+
+
+WORDS = st.sampled_from(["Ana", "will", "write", "gateway", "plan", "Redis", "is", "unclear", "machines", "the", "Bo"])
+SENTENCES = st.lists(WORDS, min_size=4, max_size=9).map(lambda words: " ".join(words).capitalize() + ".")
+TEXTS = st.lists(SENTENCES, min_size=1, max_size=5).map(" ".join)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4))
+def test_a_sentence_cites_the_passage_that_holds_it(texts: list[str]) -> None:
+    passages = [passage(number, text) for number, text in enumerate(texts, 1)]
+    found = Extract(passages, "gateway plan")
+    for said in [*found.promises(), *found.questions(), *found.summary()]:
+        (number,) = numbers(said)
+        assert bare(said) in words_only(passages[number - 1].text)
+
+
+HOSTILE = st.text(alphabet="abA .\n-*[]()#<>%`!?\u202e\x1b{}|:/1", max_size=200)
+
+
+@given(st.lists(HOSTILE, max_size=4))
+def test_any_passage_gives_an_answer(texts: list[str]) -> None:
+    passages = tuple(passage(number, text) for number, text in enumerate(texts, 1))
+    answer = extract(Task(task_type="t", about="a b", schema=MeetingNoteAnswer, passages=passages))
+    assert isinstance(answer, MeetingNoteAnswer)
+
+
+def test_a_path_that_no_answer_can_hold_is_not_suggested() -> None:
+    long = Evidence(
+        number=1, source_type="vault", path=f"{'folder/' * 120}x.md", title="x", heading_path=(), start_line=1,
+        end_line=1, text="Ana will write the migration plan.",
+    )  # fmt: skip
+    answer = extract(Task(task_type="t", about="", schema=MeetingNoteAnswer, passages=(long,)))
+    assert isinstance(answer, MeetingNoteAnswer)
+    assert answer.links_suggested == []
+    assert answer.action_item_candidates == ["Ana will write the migration plan. [1]"]
+
+
+def made(*promises: str, summary: str = "") -> MeetingNoteAnswer:
+    return MeetingNoteAnswer(
+        summary=summary, action_item_candidates=list(promises), open_questions=[], links_suggested=[]
+    )
+
+
+PROMISE = "Ana will write the plan. [1]"
+LINE = "- [ ] Ana will write the plan. ([[Meetings/1|1]])"
+
+
+def test_what_was_corrected_is_said_as_people_made_it() -> None:
+    answer = corrected(made(PROMISE), [Corrected(LINE, "- [ ] Bo will write the plan. ([[Meetings/1|1]])")])
+    assert answer == made("Bo will write the plan. [1]")
+
+
+def test_what_was_left_out_is_not_said_again() -> None:
+    answer = corrected(made(PROMISE, summary=f"First said. [2] {PROMISE} Last said. [3]"), [Corrected(LINE, "")])
+    assert answer == made(summary="First said. [2] Last said. [3]")
+
+
+def test_only_whole_statements_are_replaced() -> None:
+    said = "Perhaps Ana will write the plan. [1]"
+    assert corrected(made(said), [Corrected(LINE, "")]) == made(said)
+
+
+def test_several_lines_that_were_left_out_at_once_are_each_left_out() -> None:
+    other = "- [ ] Bo will test the failover. ([[Meetings/2|2]])"
+    answer = corrected(
+        made(PROMISE, "Bo will test the failover. [2]", "Cy stays. [2]"), [Corrected(f"{LINE}\n\n{other}", "")]
+    )
+    assert answer == made("Cy stays. [2]")
+
+
+def test_several_lines_that_were_changed_at_once_are_each_changed() -> None:
+    old = f"{LINE}\n- [ ] Bo will test the failover. ([[Meetings/2|2]])"
+    new = "- [ ] Ana will write the whole plan.\n- [ ] Cy will test the failover."
+    answer = corrected(made(PROMISE, "Bo will test the failover. [2]"), [Corrected(old, new)])
+    assert answer == made("Ana will write the whole plan. [1]", "Cy will test the failover. [2]")
+
+
+def test_the_latest_correction_counts() -> None:
+    answer = corrected(
+        made(PROMISE),
+        [Corrected(LINE, "- [ ] Bo will write the plan."), Corrected(LINE, "- [ ] Cy will write the plan.")],
+    )
+    assert answer == made("Bo will write the plan. [1]")
+
+
+def test_a_correction_may_be_long() -> None:
+    answer = corrected(made(PROMISE), [Corrected(LINE, f"- [ ] {'word ' * 500}")])
+    assert isinstance(answer, MeetingNoteAnswer)
+    assert answer.action_item_candidates[0].startswith("word word")

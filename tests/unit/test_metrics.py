@@ -1,0 +1,333 @@
+"""What Prometheus reads: the right numbers in the right format, and a server that nobody else can use or stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.events import (
+    EngineEvent,
+    EngineStateChanged,
+    EventHub,
+    IngestBatch,
+    NoteDeleted,
+    NoteEmbedded,
+    NoteFailed,
+    NoteIndexed,
+    NoteRenamed,
+    SearchDone,
+    StageTimes,
+    WatchHint,
+)
+from donna_tui.tools import metrics_server
+from donna_tui.tools.metrics import MOST_SERIES, Histogram, Metrics
+from donna_tui.tools.metrics_server import serve_metrics
+
+DOCS = Path(__file__).parents[2] / "docs"
+PATIENCE = 20
+SAMPLE = re.compile(r'([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\n"])*",?)*)\})? (\S+)')
+LABEL = re.compile(r'([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\n"])*)"')
+
+Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def read(page: str) -> Samples:
+    """A page as Prometheus reads it; every line must be as its format demands."""
+    found: Samples = {}
+    typed: set[str] = set()
+    assert page.endswith("\n")
+    for line in page.removesuffix("\n").split("\n"):
+        if line.startswith("# "):
+            word, name, rest = re.fullmatch(r"# (HELP|TYPE) ([a-z_]+) (.+)", line).groups()  # type: ignore[union-attr]
+            typed |= {name} if word == "TYPE" and rest in ("counter", "histogram") else set()
+            continue
+        sample = SAMPLE.fullmatch(line)
+        assert sample, line
+        key = sample[1], tuple(LABEL.findall(sample[2] or ""))
+        assert key not in found, line
+        assert re.sub(r"_(bucket|sum|count)$", "", sample[1]) in typed
+        found[key] = float(sample[3])
+    return found
+
+
+def counted(*events: EngineEvent) -> Samples:
+    metrics = Metrics()
+    for event in events:
+        metrics(event)
+    return read(metrics.page())
+
+
+def value(samples: Samples, name: str, **labels: str) -> float:
+    return samples[name, tuple(labels.items())]
+
+
+def indexed(why: Any) -> NoteIndexed:
+    return NoteIndexed(path="private name.md", why=why, chunks=3, embedded=0, stages=StageTimes())
+
+
+def called(outcome: str, cost: float) -> ModelCalled:
+    return ModelCalled(
+        task_type="draft_meeting_note", alias="reasoner", model="m", outcome=outcome, latency_ms=700.0, tokens_in=100,
+        tokens_out=10, cost_usd=cost,
+    )  # fmt: skip
+
+
+EVENTS: tuple[EngineEvent, ...] = (
+    SearchDone(mode="hybrid", k=8, hits=3, latency_ms=12.0),
+    SearchDone(mode="hybrid", k=8, hits=3, latency_ms=80.0),
+    SearchDone(mode="keyword", k=8, hits=0, latency_ms=9_000.0),
+    IngestBatch(notes=2, chunks=9, latency_ms=1.0),
+    indexed("new"),
+    indexed("changed"),
+    indexed("rebuild"),
+    NoteEmbedded(path="private name.md", computed=4, reused=2, latency_ms=1.0),
+    NoteFailed(path="private name.md", reason=Reason.TOO_LARGE, message="private", next_try=None),
+    NoteDeleted(path="private name.md"),
+    NoteRenamed(path="private name.md", old_path="private old name.md"),
+    WatchHint(paths=3, rescan=False),
+    WatchHint(paths=0, rescan=True),
+    Autowritten(template="meeting_note", path="private name.md", key="k"),
+    Autowritten(template="weekly_review", path="private name.md", key="k"),
+    AutowriteSkipped(template="meeting_note", path="private name.md", key="k"),
+    AutowriteFailed(template="meeting_note", path="private name.md", key="k", reason="template_error"),
+    called("ok", 0.25),
+    called("timeout", 0.5),
+    EngineStateChanged(state="running"),
+)
+
+
+def test_every_event_counts_where_it_belongs() -> None:
+    found = counted(*EVENTS)
+    assert value(found, "donna_retrieval_seconds_bucket", mode="hybrid", le="0.01") == 0
+    assert value(found, "donna_retrieval_seconds_bucket", mode="hybrid", le="0.025") == 1
+    assert value(found, "donna_retrieval_seconds_bucket", mode="hybrid", le="0.1") == 2
+    assert value(found, "donna_retrieval_seconds_bucket", mode="keyword", le="2.5") == 0
+    assert value(found, "donna_retrieval_seconds_bucket", mode="keyword", le="+Inf") == 1
+    assert value(found, "donna_retrieval_seconds_count", mode="hybrid") == 2
+    assert value(found, "donna_retrieval_seconds_sum", mode="hybrid") == pytest.approx(0.092)
+    assert value(found, "donna_ingest_batches_total") == 1
+    assert [value(found, "donna_notes_indexed_total", why=why) for why in ("new", "changed", "rebuild")] == [1, 1, 1]
+    kinds = ("new", "changed", "deleted", "renamed")
+    assert [value(found, "donna_note_changes_total", kind=kind) for kind in kinds] == [1, 1, 1, 1]
+    assert (value(found, "donna_chunks_embedded_total"), value(found, "donna_chunks_reused_total")) == (4, 2)
+    assert value(found, "donna_notes_failed_total", reason="too_large") == 1
+    assert [value(found, "donna_watcher_events_total", kind=kind) for kind in ("hint", "rescan")] == [1, 1]
+    assert value(found, "donna_template_writes_total", template="weekly_review") == 1
+    assert value(found, "donna_template_skips_total", template="meeting_note") == 1
+    assert value(found, "donna_template_failures_total", template="meeting_note", reason="template_error") == 1
+    task = {"task_type": "draft_meeting_note", "alias": "reasoner"}
+    assert value(found, "donna_model_calls_total", **task, outcome="timeout") == 1
+    assert value(found, "donna_model_cost_usd_total", **task) == 0.75
+    assert value(found, "donna_model_tokens_total", alias="reasoner", direction="in") == 200
+    assert value(found, "donna_model_call_seconds_count", alias="reasoner") == 2
+
+
+def test_no_name_of_a_note_is_served() -> None:
+    metrics = Metrics()
+    for event in EVENTS:
+        metrics(event)
+    assert "private" not in metrics.page()
+
+
+def test_what_has_no_labels_begins_at_nought() -> None:
+    found = counted()
+    assert set(found.values()) == {0.0}
+    assert ("donna_ingest_batches_total", ()) in found
+
+
+@given(st.lists(st.text(), max_size=5))
+def test_any_label_can_be_read_back(names: list[str]) -> None:
+    found = counted(*(Autowritten(template=name, path="p", key="k") for name in names))
+    written = {labels[0][1]: count for (name, labels), count in found.items() if name == "donna_template_writes_total"}
+    plain = {
+        re.sub(r"\\(.)", lambda hit: {"n": "\n"}.get(hit[1], hit[1]), each): count for each, count in written.items()
+    }
+    assert plain == {name: names.count(name) for name in names}
+
+
+def test_names_without_end_do_not_fill_the_memory() -> None:
+    found = counted(*(Autowritten(template=f"t{number}", path="p", key="k") for number in range(MOST_SERIES + 50)))
+    assert sum(name == "donna_template_writes_total" for name, _ in found) == MOST_SERIES + 1
+    assert value(found, "donna_template_writes_total", template="other") == 50
+
+
+@given(st.lists(st.floats(0, 1_000), max_size=30))
+def test_buckets_count_everything_up_to_their_end(times: list[float]) -> None:
+    histogram = Histogram("h", "H.", (), (0.5, 5.0, 50.0))
+    for seconds in times:
+        histogram.add(seconds=seconds)
+    found = {line.split()[0]: float(line.split()[1]) for line in histogram.samples()}
+    for end in (0.5, 5.0, 50.0):
+        assert found.get(f'h_bucket{{le="{end:g}"}}', 0) == sum(each <= end for each in times)
+    assert found.get("h_count", 0) == len(times)
+
+
+def test_the_dashboard_asks_only_for_what_there_is_and_for_all_of_it() -> None:
+    board = json.loads((DOCS / "grafana" / "donna.json").read_text(encoding="utf-8"))
+    known: dict[str, str] = {}
+    for metric in Metrics().all:
+        endings = ("_bucket", "_sum", "_count") if isinstance(metric, Histogram) else ("",)
+        known |= {f"{metric.name}{ending}": metric.name for ending in endings}
+    queries = [target["expr"] for panel in board["panels"] for target in panel.get("targets", ())]
+    asked = {name for query in queries for name in re.findall(r"donna_\w+", query)}
+    assert queries
+    assert asked <= set(known)
+    assert {known[name] for name in asked} == {metric.name for metric in Metrics().all}
+    ids = [panel["id"] for panel in board["panels"]]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_dashboard_groups_only_by_labels_that_there_are() -> None:
+    board = json.loads((DOCS / "grafana" / "donna.json").read_text(encoding="utf-8"))
+    labels = {metric.name: set(metric.labels) for metric in Metrics().all}
+    for query in (target["expr"] for panel in board["panels"] for target in panel.get("targets", ())):
+        for grouped, name in re.findall(r"by \(([^)]*)\) \(\w+\((donna_\w+)", query):
+            wanted = {each.strip() for each in grouped.split(",")} - {"le"}
+            assert wanted <= labels[re.sub(r"_(bucket|sum|count)$", "", name)], query
+
+
+def test_the_page_on_metrics_names_them_all() -> None:
+    page = (DOCS / "metrics.md").read_text(encoding="utf-8")
+    for metric in Metrics().all:
+        labels = ", ".join(f"`{label}`" for label in metric.labels)
+        assert f"| `{metric.name}` | {labels + ' ' if labels else ''}| {metric.help} |" in page
+
+
+# The server
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+async def say(port: int, data: bytes) -> bytes:
+    async with asyncio.timeout(PATIENCE):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(data)
+        with contextlib.suppress(ConnectionError):
+            answer = await reader.read()
+        writer.close()
+        return answer
+
+
+async def get(port: int, path: str = "/metrics", method: str = "GET", host: str | None = None) -> tuple[int, str]:
+    named = f"127.0.0.1:{port}" if host is None else host
+    answer = (await say(port, f"{method} {path} HTTP/1.1\r\nHost: {named}\r\n\r\n".encode())).decode()
+    head, _, body = answer.partition("\r\n\r\n")
+    assert f"Content-Length: {len(body)}" in head or method == "HEAD"
+    return int(head.split(" ")[1]), body
+
+
+@contextlib.asynccontextmanager
+async def serving(hub: EventHub) -> AsyncIterator[int]:
+    port = free_port()
+    task = asyncio.create_task(serve_metrics(hub, port))
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            with contextlib.suppress(OSError):
+                (await asyncio.open_connection("127.0.0.1", port))[1].close()
+                break
+            await asyncio.sleep(0.01)
+    try:
+        yield port
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_a_scrape_gives_what_was_counted() -> None:
+    hub = EventHub()
+    async with serving(hub) as port:
+        hub.post(IngestBatch(notes=1, chunks=1, latency_ms=1.0))
+        status, page = await get(port)
+        assert (status, value(read(page), "donna_ingest_batches_total")) == (200, 1)
+        hub.post(IngestBatch(notes=1, chunks=1, latency_ms=1.0))
+        _, page = await get(port, "/metrics?x=1", host=f"localhost:{port}")
+        assert value(read(page), "donna_ingest_batches_total") == 2
+        assert await get(port, method="HEAD") == (200, "")
+
+
+async def test_it_stops_cleanly() -> None:
+    hub = EventHub()
+    async with serving(hub) as port:
+        assert len(hub._listeners) == 1
+    assert hub._listeners == ()
+    with pytest.raises(OSError):
+        await asyncio.open_connection("127.0.0.1", port)
+
+
+async def test_a_client_that_says_nothing_does_not_keep_it_from_stopping() -> None:
+    async with serving(EventHub()) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        assert (await get(port))[0] == 200
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    "host", ["", "evil.example", "evil.example:{port}", "localhost", "127.0.0.1:1", "localhost:{port}.evil"]
+)
+async def test_a_web_page_elsewhere_cannot_read_it(host: str) -> None:
+    async with serving(EventHub()) as port:
+        status, page = await get(port, host=host.format(port=port))
+    assert status == 403
+    assert "donna_" not in page
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "status"), [("/", "GET", 404), ("/metrics/x", "GET", 404), ("/metrics", "POST", 405)]
+)
+async def test_there_is_one_page(path: str, method: str, status: int) -> None:
+    async with serving(EventHub()) as port:
+        assert (await get(port, path, method))[0] == status
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\x02\x00\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET /metrics SPDY/9\r\n\r\n",
+        b"A" * 100_000,
+        b"GET /metrics HTTP/1.1\r\n" + b"x: y\r\n" * 20_000,
+    ],
+)
+async def test_nonsense_is_answered_and_does_no_harm(data: bytes) -> None:
+    async with serving(EventHub()) as port:
+        with contextlib.suppress(ConnectionError):
+            assert (await say(port, data))[:12] in (b"HTTP/1.1 400", b"")
+        assert (await get(port))[0] == 200
+
+
+async def test_many_silent_clients_are_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics_server, "PATIENCE_SECONDS", 0.2)
+    async with serving(EventHub()) as port:
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(metrics_server.MOST_CLIENTS)]
+        assert (await get(port))[0] == 503
+        for reader, writer in silent:
+            assert await reader.read() == b""
+            writer.close()
+        assert (await get(port))[0] == 200
+
+
+async def test_a_port_that_is_taken_is_told() -> None:
+    async with serving(EventHub()) as port:
+        with pytest.raises(DonnaError) as caught:
+            await serve_metrics(EventHub(), port)
+    assert caught.value.reason is Reason.IO_ERROR
+    assert str(port) in caught.value.message
