@@ -18,6 +18,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 TORCH = frozenset({"torch", "transformers", "sentence_transformers"})
 
 RUNS_PROGRAMS = {
+    "cli/draft.py": "the user's editor",
+    "drafts/renderer.py": "a template, in a process of its own with limits",
     "calendar/ics.py": "what reads a calendar file, in a process of its own",
     "embedding/prepare.py": "the export of the model, in a process of its own",
     "vault/gitcommand.py": "git, with fixed arguments",
