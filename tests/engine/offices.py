@@ -169,5 +169,5 @@ class Broken:
 
     async def compose(self, task: Task) -> Composed:
         if not self.works:
-            raise DonnaError(Reason.MODEL_FAILED, "the model is away")
+            raise DonnaError(Reason.MODEL_CALL_FAILED, "the model is away")
         return await ExtractiveDrafter().compose(task)

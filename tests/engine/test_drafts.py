@@ -245,7 +245,7 @@ async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
     monkeypatch.setattr(DraftHost, "_drafter", Broken())
     async with office(tmp_path) as here:
         row = await here.write(meeting())
-        assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "model_failed", 1)
+        assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "model_call_failed", 1)
         await here.engine.memory.book.run(lambda book: book.database.run("DELETE FROM calendar_mirror"))
         for _ in range(len(BACK_OFF)):
             entry = await here.engine.memory.book.run(lambda book: queue.of_id(book.database, row.id))
