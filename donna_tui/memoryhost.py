@@ -23,6 +23,7 @@ from donna_tui.memory.upkeep import backfill, look, settled
 from donna_tui.vault.client import VaultClient
 
 if TYPE_CHECKING:
+    from donna_tui.memory.compression import Material
     from donna_tui.memorydesk import MemoryDesk
 
 
@@ -78,6 +79,11 @@ class MemoryHost:
             from donna_tui.memory.conversationdesk import DeskParts
             from donna_tui.memorydesk import MemoryDesk
 
+            async def summarize(found: Material) -> str:
+                from donna_tui.llm.summaries import Summarizer
+
+                return await Summarizer(self.desk.book, self._parts.hub)(found)
+
             self._desk = MemoryDesk(
                 DeskParts(
                     folder=self._parts.folder,
@@ -88,6 +94,7 @@ class MemoryHost:
                     search=self._parts.search,
                     changed=self._changed,
                     settle=self._settle,
+                    summarize=summarize,
                 )
             )
         return self._desk

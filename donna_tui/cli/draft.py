@@ -87,8 +87,13 @@ def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
     text = _edited(draft.text)
     session = open_session(space)
     writer = open_writer(session.config, session.space, allowlist=(EVERYWHERE,))
-    plan = writer.planner.write(draft.row.path, text, seen=expecting(draft.etag), replace=True)
-    _tell(plan, writer.apply(plan), as_json=as_json)
+    try:
+        plan = writer.planner.write(draft.row.path, text, seen=expecting(draft.etag), replace=True)
+        outcome = writer.apply(plan)
+    except DonnaError as error:
+        message = f"{error.message}; your text is in {_kept(text)}"
+        raise DonnaError(error.reason, message, hint=error.hint) from error
+    _tell(plan, outcome, as_json=as_json)
 
 
 def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
@@ -217,6 +222,14 @@ def _edited(text: str) -> str:
             return file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             raise DonnaError(Reason.ENCODING, "what the editor left is no text in UTF-8; nothing was changed") from None
+
+
+def _kept(text: str) -> str:
+    """The path of a file that only the user can read, with what they wrote and the vault did not take."""
+    descriptor, path = tempfile.mkstemp(prefix="donna-", suffix=".md")
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
 
 
 def _day(text: str) -> datetime.date:

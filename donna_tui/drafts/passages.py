@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,9 +76,19 @@ def notes_like(database: Database, words: Sequence[str], user_id: str = ME) -> l
         "SELECT source_id, title, modified_at, metadata_json, sensitive FROM memory_documents"
         " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM json_each(?) w"
         " WHERE instr(lower(source_id || ' ' || title || ' ' || coalesce(metadata_json, '')), w.value) = 0)",
-        (MemorySource.VAULT.value, user_id, json.dumps([word.lower() for word in words])),
+        (MemorySource.VAULT.value, user_id, json.dumps([word.lower() for word in words if word.isascii()])),
     )
-    return [_note(*row) for row in rows if not is_draft(json.loads(row[3] or "{}"))]
+    found = [_note(*row) for row in rows if not is_draft(json.loads(row[3] or "{}"))]
+    return [note for note in found if _says(note, [word.casefold() for word in words if not word.isascii()])]
+
+
+def _says(note: IndexedNote, words: Sequence[str]) -> bool:
+    """Whether it holds these words; SQLite knows upper and lower case of ASCII only."""
+    if not words:
+        return True
+    text = f"{note.path} {note.title} {json.dumps(note.front, ensure_ascii=False)}"
+    folded = unicodedata.normalize("NFC", text).casefold()
+    return all(unicodedata.normalize("NFC", word) in folded for word in words)
 
 
 def notes_of_key(database: Database, key: str, user_id: str = ME) -> list[str]:

@@ -31,6 +31,15 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
+class Material:
+    """A session with its title and the turns of it that count."""
+
+    session: SessionRow
+    title: str
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Sentence:
     speaker: str
     text: str
@@ -77,16 +86,23 @@ def due(database: Database, threshold: int, user_id: str = ME) -> list[SessionRo
     return open_ones[: threshold // 2] if len(open_ones) > threshold else []
 
 
-def compress(book: Book, session: SessionRow, rules: TurnRules, counter: TokenCounter, user_id: str = ME) -> Fact:
-    """Store the summary of a session, and mark its turns as summed up; the summary."""
+def material(book: Book, session: SessionRow, rules: TurnRules, user_id: str = ME) -> Material:
+    """What a session is summed up from."""
     key = find_session(book.database, session.name, user_id)
     assert key is not None
-    turns = list(filter(rules.counts, read_turns(book.database, key)))
-    title = title_of(session, speakers_of(book.database, key))
+    turns = tuple(filter(rules.counts, read_turns(book.database, key)))
+    return Material(session, title_of(session, speakers_of(book.database, key)), turns)
+
+
+def compress(book: Book, found: Material, summary: str, user_id: str = ME) -> Fact:
+    """Store the summary of a session, and mark its turns as summed up; the summary."""
+    session = found.session
+    key = find_session(book.database, session.name, user_id)
+    assert key is not None
     fact = Fact(
         id=new_id(),
         type=MemoryType.SEMANTIC,
-        content=summary_of(title, turns, counter),
+        content=summary,
         created_at=session.last_at or 0.0,
         user_id=user_id,
         session_id=session.name,

@@ -12,8 +12,9 @@ from donna_tui.events import EventHub
 from donna_tui.memories import ME, ImportReport, MemoryChunk, SessionRow
 from donna_tui.memory.bookthread import BookThread
 from donna_tui.memory.chat import TurnRules
-from donna_tui.memory.compression import compress, due, expand
+from donna_tui.memory.compression import Material, compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, list_sessions
+from donna_tui.memory.facts import Fact
 from donna_tui.memory.importing import Import, Progress
 from donna_tui.memory.listing import memory_of_fact
 from donna_tui.memory.passages import Cut
@@ -21,13 +22,22 @@ from donna_tui.memory.recall import Read, Search
 
 FOREVER_SECONDS = 1e8
 
+Summarize = Callable[[Material], Awaitable[str]]
+"""The summary that a language model gives; empty where none may be asked, or it gave no answer."""
+
+
+async def no_model(found: Material) -> str:
+    """Nobody is asked."""
+    return ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeskParts:
     """What the desk works with.
 
     `folder` is the space's state folder; `cut` makes the cutter on a thread; `changed` tells the index that there is
-    something new; `settle` waits until the index has it, for so many seconds, and says whether it does.
+    something new; `settle` waits until the index has it, for so many seconds, and says whether it does; `summarize`
+    asks a language model.
     """
 
     folder: Path
@@ -38,6 +48,7 @@ class DeskParts:
     search: Search
     changed: Callable[[], None]
     settle: Callable[[float], Awaitable[bool]]
+    summarize: Summarize = no_model
 
 
 class ConversationDesk:
@@ -78,13 +89,15 @@ class ConversationDesk:
     async def compress(self, user_id: str = ME) -> tuple[MemoryChunk, ...]:
         """Sum up the oldest sessions, if there are more than the configured number that are not; the summaries."""
         threshold = self.parts.config.recall.compression_threshold
-        rules, cut = TurnRules(self.parts.config.sources.chat), await self._cut()
         sessions = await self.book.run(lambda book: due(book.database, threshold, user_id))
-        facts = [
-            await self.book.change(lambda book, each=session: compress(book, each, rules, cut.counter, user_id))  # type: ignore[misc]
-            for session in sessions
-        ]
-        return tuple(memory_of_fact(fact) for fact in facts)
+        return tuple([memory_of_fact(await self._compressed(session, user_id)) for session in sessions])
+
+    async def _compressed(self, session: SessionRow, user_id: str) -> Fact:
+        rules, cut = TurnRules(self.parts.config.sources.chat), await self._cut()
+        found = await self.book.run(lambda book: material(book, session, rules, user_id))
+        told = await self.parts.summarize(found)
+        summary = told or summary_of(found.title, found.turns, cut.counter)
+        return await self.book.change(lambda book: compress(book, found, summary, user_id))
 
     async def expand(self, session: str, user_id: str = ME) -> bool:
         """Take the summary of a session back. False if it has none."""

@@ -169,6 +169,17 @@ def test_an_editor_that_changes_nothing(donna: Donna, kept: Path, tmp_path: Path
     assert git(kept, "rev-parse", "HEAD") == head
 
 
+def test_what_was_written_is_kept_where_the_draft_changed_meanwhile(donna: Donna, kept: Path, tmp_path: Path) -> None:
+    row = new(donna, kept)
+    both = editor(tmp_path, f"echo mine >> \"$1\"; echo theirs >> '{kept / REFLECTION}'")
+    ran = donna("draft", "edit", row["id"], "--space", kept, "--json", EDITOR=both, VISUAL="", TMPDIR=str(tmp_path))
+    assert (ran.code, ran.json["reason"]) == (3, "conflict")
+    assert (kept / REFLECTION).read_text().endswith("theirs\n")
+    (saved,) = tmp_path.glob("donna-*.md")
+    assert str(saved) in ran.json["message"]
+    assert saved.read_text().endswith("mine\n")
+
+
 @pytest.mark.parametrize("command", ["false", "", "/absent/editor", "'unclosed"])
 def test_an_editor_that_fails(donna: Donna, kept: Path, command: str) -> None:
     row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")

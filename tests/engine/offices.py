@@ -18,6 +18,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.drafting import Attendee, Draft, DraftRow, Meeting
 from donna_tui.drafts.composing import Composed, ExtractiveDrafter, Task
 from donna_tui.engine import Engine
+from donna_tui.errors import DonnaError, Reason
 from donna_tui.vault.frontmatter import parse_frontmatter
 from tests.engine.helpers import Desk, new_desk, open_engine, quick_config
 
@@ -155,4 +156,18 @@ class Counting:
     async def compose(self, task: Task) -> Composed:
         self.asked += 1
         await asyncio.sleep(self._delay)
+        return await ExtractiveDrafter().compose(task)
+
+
+class Broken:
+    """A model that is away until it works."""
+
+    remote = False
+
+    def __init__(self) -> None:
+        self.works = False
+
+    async def compose(self, task: Task) -> Composed:
+        if not self.works:
+            raise DonnaError(Reason.MODEL_CALL_FAILED, "the model is away")
         return await ExtractiveDrafter().compose(task)

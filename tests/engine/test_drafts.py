@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import time
 from pathlib import Path
 
 import pytest
 
 from donna_tui.drafthost import DraftHost
 from donna_tui.drafting import DraftState, MeetingState
+from donna_tui.drafts import queue
+from donna_tui.drafts.queue import BACK_OFF
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import MemoryFilter, MemorySource
-from tests.engine.offices import LAST_TIME, NOTE, THIS_WEEK, Counting, day, git, hunk_with, meeting, office
+from tests.engine.offices import LAST_TIME, NOTE, THIS_WEEK, Broken, Counting, day, git, hunk_with, meeting, office
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -236,6 +239,39 @@ async def test_a_draft_is_not_lost_where_its_meeting_is_in_no_calendar(tmp_path:
         assert (await here.row(row.id)).state is DraftState.WAITING
 
 
+async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DraftHost, "_drafter", Broken())
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "model_call_failed", 1)
+        await here.engine.memory.book.run(lambda book: book.database.run("DELETE FROM calendar_mirror"))
+        for _ in range(len(BACK_OFF)):
+            entry = await here.engine.memory.book.run(lambda book: queue.of_id(book.database, row.id))
+            assert entry is not None
+            assert entry.next_try is not None
+            with pytest.raises(DonnaError):
+                await here.engine.drafts.again(entry)
+        assert (await here.row(row.id)).next_try is None
+        due = await here.engine.memory.book.run(lambda book: queue.due_again(book.database, time.time() + 10**9))
+        assert due == []
+
+
+async def test_a_model_that_fails_is_asked_again_and_then_the_draft_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Broken()
+    monkeypatch.setattr(DraftHost, "_drafter", broken)
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        assert "the model is away" in row.detail
+        assert NOTE not in here.notes()
+        broken.works = True
+        again = await here.engine.drafts.regenerate(row.id)
+        assert (again.state, again.detail, again.reason) == (DraftState.WAITING, "", "")
+
+
 async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
     async with office(tmp_path) as here:
         row = await here.write(meeting())
@@ -322,6 +358,15 @@ async def test_a_draft_is_no_evidence_and_its_boxes_are_no_tasks(tmp_path: Path)
         assert any("purple" in each.title for each in await here.engine.memory.tasks())
 
 
+async def test_an_earlier_meeting_is_known_in_any_script(tmp_path: Path) -> None:
+    notes = {"Meetings/2024-01-09 ÜBERSICHT Größen.md": "# x\n\nThe kestrels were counted in the morning by all.\n"}
+    async with office(tmp_path, notes=notes) as here:
+        row = await here.write(meeting("Übersicht größen"))
+        assert row.path == "Meetings/2024-01-17-übersicht-größen.md"
+        assert "kestrels were counted" in here.text(row.path)
+        assert "[[Meetings/2024-01-09 ÜBERSICHT Größen|" in here.text(row.path)
+
+
 # Days, weeks and people
 
 
@@ -348,8 +393,9 @@ async def test_a_day(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("level", ["low", "medium"])
 async def test_the_reflection_and_the_commitments_of_a_day_are_two_notes(tmp_path: Path, level: str) -> None:
-    settings = {"daily_reflection": {"autonomy_level": level}, "commitment_log": {"autonomy_level": level}}
-    async with office(tmp_path, notes={"Projects/House.md": DONE}, **settings) as here:
+    chosen = {"autonomy_level": level}
+    notes = {"Projects/House.md": DONE}
+    async with office(tmp_path, notes=notes, daily_reflection=chosen, commitment_log=chosen) as here:
         (reflection,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         await here.indexed()
         (commitments,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ from donna_tui.events import EngineEvent, MemoryIngestFailed
 from donna_tui.memories import CutReason, MemoryFilter, MemorySource, MemoryType, RecallResult
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.memorydesk import MemoryDesk
+from donna_tui.paths import app_paths
 from donna_tui.results import Filters, SearchRequest
 from tests.engine.helpers import Desk, hide_model, new_desk, open_engine, quick_config
+from tests.model_server import Behaviour, ModelServer, text
 from tests.unit.memory_parts import jsonl, said
 
 pytestmark = pytest.mark.model
@@ -184,6 +187,29 @@ async def test_a_summary_stands_for_its_session_and_the_archive_stays(desk: Desk
         await memory.settle()
         undone = await memory.recall("how do kestrels hover", top_k=20)
         assert summary.id not in {each.id for each in undone.memories}
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "told"), [(text(json.dumps({"summary": "Ana flies kestrels."})), True), (text("no JSON"), False)]
+)
+async def test_a_session_is_summed_up_by_the_configured_model(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behaviour: Behaviour, told: bool
+) -> None:
+    config = quick_config(recall={"compression_threshold": 2})
+    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "own"))
+    settings = app_paths({"DONNA_HOME": str(tmp_path / "own")}).make().config / "models.yaml"
+    rows = [row for day in (1, 2, 3) for row in said(f"s{day}", TALK[0]["text"], timestamp=f"2024-04-0{day}T10:00:00")]
+    server = ModelServer("ollama", behaviour)
+    async with server.running() as port, open_engine(desk, watch=False, config=config) as running:
+        route = {"dialect": "ollama", "model": "small", "base_url": f"http://127.0.0.1:{port}"}
+        settings.write_text(json.dumps({"summarizer": route}), encoding="utf-8")
+        memory = running.engine.memory
+        await import_talk(memory, tmp_path, rows)
+        (summary,) = await memory.compress()
+    assert server.billed == 1
+    assert TALK[0]["text"] in json.loads(server.requests[0][1])["messages"][1]["content"]
+    assert ("Ana flies kestrels." in summary.content) is told
+    assert summary.is_summary
 
 
 async def test_forgetting_and_correcting(desk: Desk) -> None:

@@ -100,6 +100,7 @@ BOMBS = {
     "parentheses": "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
     "brackets": "{{ " + "[" * 3000 + "]" * 3000 + " }}",
     "not_not": "{{ " + "not " * 20000 + "1 }}",
+    "striptags": "{% for i in range(99999) %}{{ ('<' * 10**6 ~ i)|striptags|length }}{% endfor %}",
     "output": "{% for i in range(99999) %}{{ 'x' * 1000 }}{% endfor %}",
     "output_once": f"{{{{ 'x' * {LONGEST_TEXT + 1} }}}}",
 }

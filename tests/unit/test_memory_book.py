@@ -10,7 +10,7 @@ import pytest
 
 from donna_tui.errors import DatabaseError, DonnaError, Reason
 from donna_tui.index.database import open_database
-from donna_tui.memories import Correction, MemoryType
+from donna_tui.memories import Correction, MemoryType, SessionRow
 from donna_tui.memory.backups import (
     APART_SECONDS,
     back_up,
@@ -20,9 +20,9 @@ from donna_tui.memory.backups import (
     superseded_by_schedule,
     taken_at,
 )
-from donna_tui.memory.book import book_path, open_book, read_book
+from donna_tui.memory.book import Book, book_path, open_book, read_book
 from donna_tui.memory.chat import TurnRules
-from donna_tui.memory.compression import compress, due, expand, summary_of
+from donna_tui.memory.compression import compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, read_turns
 from donna_tui.memory.facts import Fact, add_correction, add_facts, procedural
 from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin
@@ -286,11 +286,17 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(desk: Desk, tmp_path: 
     assert due(desk.book.database, 5) == []
 
 
+def summed_up(book: Book, session: SessionRow, rules: TurnRules) -> Fact:
+    """Sum a session up in its own sentences."""
+    found = material(book, session, rules)
+    return compress(book, found, summary_of(found.title, found.turns, CUT.counter))
+
+
 def test_compression_marks_and_keeps_the_turns_and_can_be_undone(desk: Desk, tmp_path: Path) -> None:
     import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
     (session,) = list_sessions(desk.book.database)
     rules = TurnRules(chat_config())
-    summary = compress(desk.book, session, rules, CUT.counter)
+    summary = summed_up(desk.book, session, rules)
     assert (summary.type, summary.source_session_id, summary.compression_source) == (MemoryType.SEMANTIC, "s1", True)
     desk.follow()
     assert desk.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2"), ("memory", summary.id)]
@@ -306,9 +312,9 @@ def test_compression_marks_and_keeps_the_turns_and_can_be_undone(desk: Desk, tmp
 def test_a_summary_goes_with_what_it_is_made_of(desk: Desk, tmp_path: Path) -> None:
     import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
     (session,) = list_sessions(desk.book.database)
-    compress(desk.book, session, TurnRules(chat_config()), CUT.counter)
+    summed_up(desk.book, session, TurnRules(chat_config()))
     expand(desk.book, "s1", START)
-    compress(desk.book, list_sessions(desk.book.database)[0], TurnRules(chat_config()), CUT.counter)
+    summed_up(desk.book, list_sessions(desk.book.database)[0], TurnRules(chat_config()))
     forget_for_good(desk.book, find_target(desk.book.database, "chat:s1:1-1"), START)
     assert b"4711" not in bytes_on_disk(desk.folder)
 
