@@ -13,6 +13,7 @@ from donna_tui.drafts.composing import EXTRACTIVE, Statement, Task, all_statemen
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.plain import inline, wikilink
 from donna_tui.drafts.queue import Rest
+from donna_tui.drafts.sentences import stands_as_task
 from donna_tui.memories import ME
 
 Autonomy = Literal["low", "medium", "high"]
@@ -103,10 +104,16 @@ class Page:
 
 
 def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, Any]:
-    """A statement for the template: its words as Markdown, and links to the notes that it rests on."""
+    """A statement for the template: its words as Markdown, links to the notes that it rests on, and the check box that
+    it gets as something to do; one that is a task in its own note already gets none, lest there be two.
+    """
     by_number = {passage.number: passage for passage in passages}
     cited = [by_number[number] for number in statement.evidence]
-    return {"text": inline(statement.text), "cites": list(dict.fromkeys(_cite(passage) for passage in cited))}
+    return {
+        "text": inline(statement.text),
+        "cites": list(dict.fromkeys(_cite(passage) for passage in cited)),
+        "box": "" if any(stands_as_task(statement.text, passage.text) for passage in cited) else "[ ] ",
+    }
 
 
 def _cite(passage: Evidence) -> str:

@@ -13,6 +13,7 @@ from donna_tui.vault.changes import Change
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.planner import Planner
 from donna_tui.vault.seen import expecting
+from donna_tui.vault.targets import EVERYWHERE
 
 FOLDER = "People"
 ACTOR = "donna"
@@ -39,7 +40,7 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
 
     None where `People` is no folder that Donna may write to, and none for a name that cannot be a file.
     """
-    if FOLDER not in allowlist:
+    if not {FOLDER, EVERYWHERE} & set(allowlist):
         return []
     known = {path.rsplit("/", 1)[-1].removesuffix(".md").casefold() for path in client.list()}
     wanted = {name.casefold(): name for name in reversed(list(_names(text)))}

@@ -93,6 +93,12 @@ def sentences_of(passages: Iterable[Evidence]) -> list[Sentence]:
     return list(found.values())
 
 
+def stands_as_task(statement: str, passage: str) -> bool:
+    """Whether a passage holds an open check box that says this."""
+    said = statement.removesuffix("…")
+    return any(box == " " and said in words_only(_DONE_MARK.sub("", block)) for block, box in _blocks(passage))
+
+
 def stems_of(text: str) -> frozenset[str]:
     """The stems of the content words of a text."""
     return frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)

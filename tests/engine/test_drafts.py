@@ -254,7 +254,7 @@ async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
             with pytest.raises(DonnaError):
                 await here.engine.drafts.again(entry)
         assert (await here.row(row.id)).next_try is None
-        due = await here.engine.memory.book.run(lambda book: queue.due_again(book.database, time.time() + 10**9))
+        due = await here.engine.memory.book.run(lambda book: queue.due_again(book.database, time.time() + 10**9, time.time()))
         assert due == []
 
 
@@ -280,6 +280,7 @@ async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
         draft = await here.engine.drafts.draft(row.id)
         assert "great plan" in draft.text
         await here.approve(row, frozenset({hunk_with(draft, "- Whether the old cache")}))
+        await here.engine.memory.settle()
         kept = await here.engine.memory.memories(MemoryFilter(sources=(MemorySource.CORRECTION,)))
         assert any("great plan" in each.content for each in kept)
         (here.root / NOTE).unlink()

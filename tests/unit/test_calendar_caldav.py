@@ -24,7 +24,7 @@ from donna_tui.errors import DonnaError
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, times
 from tests.unit.calendar_server import Asked, Reply, serving
 
-pytest.importorskip("caldav", reason="what reads CalDAV servers is not installed: pip install 'donna-tui[caldav]'")
+pytest.importorskip("caldav", reason="what reads CalDAV servers is not installed: pip install 'donna-tui[calendars]'")
 pytest.importorskip("radicale")
 
 USER, PASSWORD = "me", "open sesame"
@@ -247,4 +247,4 @@ async def test_a_server_that_wants_a_digest_gets_one(tmp_path: Path) -> None:
 async def test_without_the_library_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "donna_tui.calendar.dav", None)
     error = await refusal("http://127.0.0.1:1/", tmp_path)
-    assert error.hint == "pip install 'donna-tui[caldav]'"
+    assert error.hint == "pip install 'donna-tui[calendars]'"

@@ -19,6 +19,7 @@ from donna_tui.drafts.answers import (
 from donna_tui.drafts.composing import Corrected, Task, corrected, extract, statements
 from donna_tui.drafts.extractive import Extract
 from donna_tui.drafts.plain import words_only
+from donna_tui.drafts.sentences import stands_as_task
 
 
 def passage(number: int, text: str) -> Evidence:
@@ -53,6 +54,16 @@ def test_promises() -> None:
         "Ana will write the migration plan for the gateway. [1]",
         "Bo agreed to test the failover of the gateway by Friday. [2]",
     }
+
+
+def test_what_is_a_task_in_its_note_gets_no_second_box() -> None:
+    assert stands_as_task("Order two new machines", LAST_TIME.text)
+    assert not stands_as_task("Ask the provider about prices", LAST_TIME.text)
+    assert not stands_as_task("Ana will write the migration plan for the gateway.", LAST_TIME.text)
+    long = "word " * 100
+    assert stands_as_task(
+        Extract([passage(1, f"- [ ] {long}")], "").promises()[0].removesuffix(" [1]"), f"- [ ] {long}"
+    )
 
 
 def test_an_open_box_comes_first() -> None:

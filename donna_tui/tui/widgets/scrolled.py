@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.content import Content
+from textual.events import Resize
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -48,6 +49,7 @@ class Scrolled(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self.empty_text = ""
+        self._told_width = 0
 
     @property
     def line_count(self) -> int:
@@ -86,10 +88,15 @@ class Scrolled(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_page_up(animate=False)
 
     def on_resize(self) -> None:
+        self._told_width = self.scrollable_content_region.width
         self.lines_changed()
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
+        if width != self._told_width:
+            # Where the focus comes to a hidden view, Textual lays the screen out to find it, and tells of no size.
+            self._told_width = width
+            self.post_message(Resize(self.size, self.virtual_size, self.container_size))
         index = y + self.scroll_offset.y
         if not self.line_count:
             return self._empty_line(y, width)
