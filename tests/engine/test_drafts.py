@@ -254,7 +254,9 @@ async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
             with pytest.raises(DonnaError):
                 await here.engine.drafts.again(entry)
         assert (await here.row(row.id)).next_try is None
-        due = await here.engine.memory.book.run(lambda book: queue.due_again(book.database, time.time() + 10**9, time.time()))
+        due = await here.engine.memory.book.run(
+            lambda book: queue.due_again(book.database, time.time() + 10**9, time.time())
+        )
         assert due == []
 
 
