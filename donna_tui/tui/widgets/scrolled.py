@@ -66,7 +66,9 @@ class Scrolled(ScrollView, can_focus=True, inherit_bindings=False):
 
     def lines_changed(self) -> None:
         """There are other lines now."""
-        self.virtual_size = Size(self.scrollable_content_region.width, self.line_count)
+        width = self.scrollable_content_region.width
+        self._told_width = self._told_width if width else 0
+        self.virtual_size = Size(width, self.line_count)
         self.refresh()
 
     def action_cursor_down(self) -> None:
@@ -93,7 +95,7 @@ class Scrolled(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        if width != self._told_width:
+        if width and not self._told_width:
             # Where the focus comes to a hidden view, Textual lays the screen out to find it, and tells of no size.
             self._told_width = width
             self.post_message(Resize(self.size, self.virtual_size, self.container_size))
