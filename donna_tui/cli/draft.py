@@ -6,23 +6,21 @@ import datetime
 import os
 import shlex
 import subprocess
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from donna_tui.cli.history import diff_lines
-from donna_tui.cli.output import ExitCode, emit, emit_lines, say
+from donna_tui.cli.consent import agreed_to
+from donna_tui.cli.days import named_day
+from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import engine_for, open_session, run
-from donna_tui.cli.write import confirmed
 from donna_tui.draftdesk import DraftDesk
 from donna_tui.drafting import Draft, DraftRow, DraftState
 from donna_tui.engine import Engine
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.safety.terminal import clean_line
 from donna_tui.vault.changes import Outcome, Plan
 from donna_tui.vault.open import open_writer
 from donna_tui.vault.seen import expecting
@@ -63,7 +61,9 @@ def run_approve(named: str, without: list[int], space: str | None, *, agreed: bo
     async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
         row = await _row(engine.drafts, named)
         plan = await engine.drafts.plan_approval(row.id, without=frozenset(without))
-        return plan, await engine.drafts.approve(row.id, plan) if _agreed(plan, agreed, as_json=as_json) else None
+        return plan, await engine.drafts.approve(row.id, plan) if agreed_to(
+            plan, agreed=agreed, as_json=as_json
+        ) else None
 
     _tell(*run(_with(space, decide)), as_json=as_json)
 
@@ -74,7 +74,9 @@ def run_reject(named: str, space: str | None, *, agreed: bool, as_json: bool) ->
     async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
         row = await _row(engine.drafts, named)
         plan = await engine.drafts.plan_rejection(row.id)
-        return plan, await engine.drafts.reject(row.id, plan) if _agreed(plan, agreed, as_json=as_json) else None
+        return plan, await engine.drafts.reject(row.id, plan) if agreed_to(
+            plan, agreed=agreed, as_json=as_json
+        ) else None
 
     _tell(*run(_with(space, decide)), as_json=as_json)
 
@@ -109,7 +111,7 @@ def run_new(skill: str, day: str, space: str | None, *, as_json: bool) -> None:
     """Write the drafts of a skill for a day; exit with 1 if there is nothing to write, with 5 if one failed."""
     if skill not in SKILLS:
         raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=", ".join(SKILLS))
-    wanted = _day(day)
+    wanted = named_day(day) if day else datetime.date.today()
 
     async def write(engine: Engine) -> tuple[DraftRow, ...]:
         results = await engine.drafts.write_new(skill, wanted)
@@ -168,16 +170,6 @@ async def _draft(desk: DraftDesk, named: str) -> Draft:
     return await desk.draft((await _row(desk, named)).id)
 
 
-def _agreed(plan: Plan, agreed: bool, *, as_json: bool) -> bool:
-    if agreed:
-        return True
-    if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        message = f"{plan.subject}: not done, since nobody can be asked"
-        raise DonnaError(Reason.USAGE, message, hint="--yes does it without asking")
-    emit_lines(clean_line(line) for change in plan.changes for line in diff_lines(change))
-    return confirmed(f"{clean_line(plan.subject)}? [y/N] ")
-
-
 def _tell(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
     if outcome is None:
         return say("Nothing was changed.")
@@ -230,12 +222,3 @@ def _kept(text: str) -> str:
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
     return path
-
-
-def _day(text: str) -> datetime.date:
-    if not text:
-        return datetime.date.today()
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        raise DonnaError(Reason.USAGE, f"{text} is not a day", hint="write it as 2026-03-12") from None

@@ -15,6 +15,7 @@ from donna_tui.calendar.mirror import IMPORTED, Stored, calendar_rows, meetings_
 from donna_tui.calendar.sources import IcsFiles, sources_for
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.calendar.zones import local, local_zone, midnight
+from donna_tui.cli.days import named_day
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
@@ -33,7 +34,7 @@ IMPORTED_BACK, IMPORTED_AHEAD = datetime.timedelta(days=3653), datetime.timedelt
 def run_list(start: str, days: int, space: str | None, *, as_json: bool) -> None:
     """Print the meetings of some days; exit with 1 if there are none."""
     zone = local_zone()
-    first = _day(start) if start else datetime.datetime.now(zone).date()
+    first = named_day(start) if start else datetime.datetime.now(zone).date()
     span = [midnight(day, zone).timestamp() for day in (first, first + datetime.timedelta(days=days))]
     meetings, calendars = run(_meetings(open_session(space), span[0], span[1], zone))
     emit(
@@ -107,13 +108,6 @@ def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
         "attendees": [{"name": person.name, "email": person.email} for person in meeting.attendees],
         "cancelled": meeting.cancelled,
     }
-
-
-def _day(text: str) -> datetime.date:
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        raise DonnaError(Reason.USAGE, f"{text} is not a day", hint="write it as 2026-03-12") from None
 
 
 @contextlib.asynccontextmanager

@@ -6,6 +6,7 @@ import datetime
 from dataclasses import asdict
 from typing import Any
 
+from donna_tui.cli.days import named_day
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
@@ -26,7 +27,7 @@ def run_add(text: str, note: str, due: str, priority: str, space: str | None, *,
         raise DonnaError(Reason.USAGE, "there is no task", hint='donna task add "call the bank" --due 2026-03-12')
     if priority and priority not in PRIORITIES.values():
         raise DonnaError(Reason.USAGE, f"there is no priority {priority}", hint=", ".join(PRIORITIES.values()))
-    line = task_line(text, due=_day(due), priority=priority, created=today())
+    line = task_line(text, due=named_day(due).isoformat() if due else "", priority=priority, created=today())
     session = open_session(space)
     writer = open_writer(session.config, session.space)
 
@@ -84,15 +85,6 @@ def _read(session: Session, path: str) -> VaultNote | None:
     if note.lossy:
         raise VaultWriteError(Reason.ENCODING, f"{path} is not all UTF-8", hint="change it yourself", path=path)
     return note
-
-
-def _day(text: str) -> str:
-    if not text:
-        return ""
-    try:
-        return datetime.date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise DonnaError(Reason.USAGE, f"{text} is not a day", hint="write it as 2026-03-12") from None
 
 
 def today() -> str:

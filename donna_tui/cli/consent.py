@@ -1,0 +1,26 @@
+"""Asks before a change: shows what exactly it does, and waits for a yes."""
+
+from __future__ import annotations
+
+import sys
+
+from donna_tui.cli.history import diff_lines
+from donna_tui.cli.output import emit_lines
+from donna_tui.cli.write import confirmed
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.safety.terminal import clean_line
+from donna_tui.vault.changes import Plan
+
+
+def agreed_to(plan: Plan, *, agreed: bool, as_json: bool) -> bool:
+    """Whether to carry out a plan. Raises DonnaError if nobody agreed beforehand and nobody can be asked."""
+    if agreed:
+        return True
+    if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise DonnaError(
+            Reason.USAGE,
+            f"{plan.subject}: not done, since nobody can be asked",
+            hint="--yes does it without asking",
+        )
+    emit_lines(clean_line(line) for change in plan.changes for line in diff_lines(change))
+    return confirmed(f"{clean_line(plan.subject)}? [y/N] ")
