@@ -23,6 +23,9 @@ ROUTINE = "every ten minutes"
 ROUND_SECONDS = 5.0
 ROOT_POLL_SECONDS = 2.0
 
+WATCH_SECONDS = 5.0
+"""The first comparison waits no longer than this for the watch."""
+
 
 class Keeper:
     """The writing side of an engine: only the process that holds the space's lock has one."""
@@ -49,7 +52,7 @@ class Keeper:
         self._tasks.start("replacing a damaged index", self._replace_damaged)
 
     def watch(self) -> None:
-        """Follow the vault from now on. The watcher starts before the first comparison: nothing falls between them."""
+        """Follow the vault from now on. The watch stands before the first comparison: nothing falls between them."""
         self._tasks.start("watching the vault", self._watcher.run)
         self._tasks.start("comparing vault and index", self._compare_forever)
         self._tasks.start("upkeep", self._upkeep)
@@ -103,6 +106,7 @@ class Keeper:
 
     async def _compare_forever(self) -> None:
         why = "start"
+        await set_within(self._watcher.begun, WATCH_SECONDS)
         while True:
             try:
                 await self.indexes.reconcile(why)

@@ -40,6 +40,8 @@ class Watcher:
         self._hub = hub
         self._on_hint = on_hint
         self.mode = "off"
+        self.begun = asyncio.Event()
+        """Set when the watch stands, or cannot: a comparison that begins after this misses nothing."""
 
     async def run(self) -> None:
         """Watch until cancelled. A missing root is polled for until it is back."""
@@ -51,6 +53,7 @@ class Watcher:
             except (OSError, RuntimeError, UnicodeError, ExceptionGroup) as error:
                 detail = f"file events failed ({type(error).__name__}); trying again"
                 self._become("polling", detail)
+            self.begun.set()
             failures = failures + 1 if time.monotonic() - started < 10 * POLL_SECONDS else 1
             await self._poll(times=1)
         self._become("polling", "file events do not work here; looking every few seconds instead")
@@ -71,6 +74,7 @@ class Watcher:
             yield_on_timeout=True,
         )
         self._become("native", "")
+        asyncio.get_running_loop().call_soon(self._stand)  # `awatch` waits for the first time when its watch stands
         try:
             async for changes in events:
                 if not self._root.is_dir():
@@ -80,6 +84,11 @@ class Watcher:
         finally:
             stop.set()
         self._on_hint(Hint(frozenset(), everything=True))
+
+    def _stand(self) -> None:
+        if self.begun.is_set():  # between two watches nobody looked
+            self._on_hint(Hint(frozenset(), everything=True))
+        self.begun.set()
 
     async def _poll(self, times: int | None) -> None:
         while times is None or times > 0:

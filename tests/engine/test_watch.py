@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
 from donna_tui.events import NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed
+from donna_tui.ingest import watcher
 from tests.engine.helpers import Desk, Running, eventually, everything_below, index_once, new_desk, open_engine
 
 pytestmark = pytest.mark.model
@@ -260,3 +263,14 @@ async def test_a_deletion_while_away_is_found_at_the_next_start(vault: Desk) -> 
 @pytest.fixture
 def desk_with_model(tmp_path: Path, model_cache: Path) -> Desk:
     return new_desk(tmp_path, model_cache)
+
+
+async def test_what_is_saved_before_the_watch_stands_is_found(vault: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else it would be found by the comparison that comes ten minutes later."""
+    late, load = threading.Event(), watcher._awatch  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(watcher, "_awatch", lambda: (late.wait(10), load())[1])
+    async with open_engine(vault) as running:
+        await asyncio.sleep(0.5)  # time enough for a comparison that does not wait
+        vault.write("Before.md", LIGHTHOUSE)
+        late.set()
+        await running.until_found("lighthouse keeper", "Before.md")
