@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,14 @@ def name(module: Path) -> str:
     return module.relative_to(PACKAGE).as_posix()
 
 
-def imports(module: Path) -> Iterator[str]:
+@cache
+def imports(module: Path) -> frozenset[str]:
     """The modules that a file imports anywhere, with their full names."""
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+    return frozenset(_imports(ast.parse(module.read_text(encoding="utf-8"))))
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
