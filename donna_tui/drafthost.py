@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from donna_tui.calendar.mirror import meetings_between
 from donna_tui.calendar.poller import MeetingEndPoller
 from donna_tui.calendar.sources import sources_for
 from donna_tui.calendar.zones import local_zone
 from donna_tui.config.models import MemoryConfig
-from donna_tui.config.routes import load_routes
 from donna_tui.draftdesk import DraftDesk, DraftDeskParts
 from donna_tui.drafting import Meeting
 from donna_tui.drafts import queue
@@ -44,6 +44,9 @@ from donna_tui.vault.open import open_writer, vault_client
 from donna_tui.vault.targets import EVERYWHERE
 from donna_tui.vaultdesk import announce
 
+if TYPE_CHECKING:
+    from donna_tui.llm.router import ModelRouter
+
 LOOK_SECONDS = 10.0
 
 CUT_SHORT_SECONDS = 900.0
@@ -63,6 +66,7 @@ class DraftHostParts:
     read: Read
     search: Search
     memory: Callable[[], MemoryDesk]
+    router: Callable[[], ModelRouter | None]
     clock: Callable[[], float]
 
 
@@ -142,14 +146,10 @@ class DraftHost:
     @cached_property
     def _drafter(self) -> Drafter:
         """The configured model; without one, the passages themselves."""
-        routes = load_routes()
-        route = routes.route(ALIAS)
-        if route is None:
+        router = self._parts.router()
+        route = router.route(ALIAS) if router else None
+        if router is None or route is None:
             return ExtractiveDrafter()
-        from donna_tui.llm.ledger import CallLedger
-        from donna_tui.llm.router import ModelRouter
-
-        router = ModelRouter(routes, CallLedger(self._parts.memory().book), self._parts.hub)
         return ModelDrafter(router, remote=not route.is_local)
 
     @cached_property

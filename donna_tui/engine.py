@@ -43,7 +43,6 @@ from donna_tui.status import Status
 from donna_tui.supervisor import Supervisor, set_within
 from donna_tui.tenure import Tenure
 from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
-from donna_tui.tools.metrics_server import serve_metrics
 from donna_tui.tools.passage import Passage, read_passage
 from donna_tui.tools.remembered import read_remembered
 from donna_tui.vault.open import indexed_client
@@ -117,6 +116,8 @@ class Engine:
             self._vault = await asyncio.to_thread(self._open_vault)
             self._tasks.start("finishing an unfinished write", lambda: self.notes.recover(self.hub))
             if port := self._config.metrics.port:
+                from donna_tui.tools.metrics_server import serve_metrics
+
                 self._tasks.start("serving metrics", lambda: serve_metrics(self.hub, port))
         await self._tenure.begin()
         if self._watch:
@@ -159,6 +160,7 @@ class Engine:
                     read=self._read,
                     search=lambda request, most: self._desk.search(request, max_k=most),
                     memory=lambda: self._host.desk,
+                    router=lambda: self._host.router,
                     clock=self._clock,
                 )
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from donna_tui.memory.upkeep import backfill, look, settled
 from donna_tui.vault.client import VaultClient
 
 if TYPE_CHECKING:
+    from donna_tui.llm.router import ModelRouter
     from donna_tui.memory.compression import Material
     from donna_tui.memorydesk import MemoryDesk
 
@@ -79,11 +81,6 @@ class MemoryHost:
             from donna_tui.memory.conversationdesk import DeskParts
             from donna_tui.memorydesk import MemoryDesk
 
-            async def summarize(found: Material) -> str:
-                from donna_tui.llm.summaries import Summarizer
-
-                return await Summarizer(self.desk.book, self._parts.hub)(found)
-
             self._desk = MemoryDesk(
                 DeskParts(
                     folder=self._parts.folder,
@@ -94,10 +91,30 @@ class MemoryHost:
                     search=self._parts.search,
                     changed=self._changed,
                     settle=self._settle,
-                    summarize=summarize,
+                    summarize=self._summarize,
                 )
             )
         return self._desk
+
+    @cached_property
+    def router(self) -> ModelRouter | None:
+        """Asks the language models; None where none is configured. One for all who ask, who share the day's limit."""
+        from donna_tui.config.routes import load_routes
+
+        routes = load_routes()
+        if not (routes.reasoner or routes.summarizer):
+            return None
+        from donna_tui.llm.ledger import CallLedger
+        from donna_tui.llm.router import ModelRouter
+
+        return ModelRouter(routes, CallLedger(self.desk.book), self._parts.hub)
+
+    async def _summarize(self, found: Material) -> str:
+        if self.router is None:
+            return ""
+        from donna_tui.llm.summaries import summarize
+
+        return await summarize(self.router, found)
 
     def _changed(self) -> None:
         keeper = self._parts.keeper()

@@ -7,12 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from donna_tui.config.routes import Alias, load_routes
+from donna_tui.config.routes import Alias
 from donna_tui.errors import DonnaError
-from donna_tui.events import EventHub
-from donna_tui.llm.ledger import CallLedger
 from donna_tui.llm.router import ModelRouter
-from donna_tui.memory.bookthread import BookThread
 from donna_tui.memory.compression import Material
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
@@ -40,21 +37,15 @@ class SessionSummary(BaseModel):
     )
 
 
-class Summarizer:
-    """One for a space."""
-
-    def __init__(self, book: BookThread, hub: EventHub) -> None:
-        self._router = ModelRouter(load_routes(), CallLedger(book), hub)
-
-    async def __call__(self, found: Material) -> str:
-        """The model's summary with the title; empty if none may be asked, or it gave no answer, which is told."""
-        sensitivity = Sensitivity.LOCAL_ONLY if found.session.sensitive else Sensitivity.PUBLIC
-        if not self._router.may_read(sensitivity, ALIAS):
-            return ""
-        text = "\n".join(f"{turn.speaker}: {turn.text}" for turn in found.turns)[-MOST_CHARS:]
-        question = Payload(system=_RULES, segments=(Segment(text=text, sensitivity=sensitivity),))
-        try:
-            answer = await self._router.complete(question, task_type=TASK_TYPE, schema=SessionSummary, alias=ALIAS)
-        except DonnaError:
-            return ""  # the call was told with its reason; the conversation sums itself up
-        return f"{found.title}. {_SPACE.sub(' ', answer.output.summary)}"
+async def summarize(router: ModelRouter, found: Material) -> str:
+    """The model's summary with the title; empty if none may be asked, or it gave no answer, which is told."""
+    sensitivity = Sensitivity.LOCAL_ONLY if found.session.sensitive else Sensitivity.PUBLIC
+    if not router.may_read(sensitivity, ALIAS):
+        return ""
+    text = "\n".join(f"{turn.speaker}: {turn.text}" for turn in found.turns)[-MOST_CHARS:]
+    question = Payload(system=_RULES, segments=(Segment(text=text, sensitivity=sensitivity),))
+    try:
+        answer = await router.complete(question, task_type=TASK_TYPE, schema=SessionSummary, alias=ALIAS)
+    except DonnaError:
+        return ""  # the call was told with its reason; the conversation sums itself up
+    return f"{found.title}. {_SPACE.sub(' ', answer.output.summary)}"
