@@ -82,7 +82,12 @@ class DraftDesk:
         if entry.state != DraftState.WAITING:
             text = entry.original
             return Draft(
-                row=entry.row(), text=text, etag="", evidence=rest.passages, claims=claims_of(text, rest.statements)
+                row=entry.row(),
+                text=text,
+                etag="",
+                evidence=rest.passages,
+                claims=claims_of(text, rest.statements),
+                remarks=rest.remarks,
             )
         note = await self._run(self._approver.note_of, entry)
         return Draft(
@@ -93,6 +98,7 @@ class DraftDesk:
             evidence=rest.passages,
             claims=claims_of(note.text, rest.statements),
             hunks=hunks_of(note.text),
+            remarks=rest.remarks,
         )
 
     async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset()) -> Plan:
@@ -177,6 +183,7 @@ class DraftDesk:
             text=text,
             evidence=rest.passages,
             claims=claims_of(text, rest.statements),
+            remarks=rest.remarks,
         )
 
     async def write_now(self, event_id: str) -> DraftRow:

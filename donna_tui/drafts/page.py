@@ -11,7 +11,7 @@ from donna_tui.drafting import DRAFT_KEY, Evidence
 from donna_tui.drafts.answers import Answer
 from donna_tui.drafts.composing import EXTRACTIVE, Statement, Task, all_statements
 from donna_tui.drafts.people import ACTOR
-from donna_tui.drafts.plain import inline, wikilink
+from donna_tui.drafts.plain import inline, wikilink, words_only
 from donna_tui.drafts.queue import Rest
 from donna_tui.drafts.sentences import stands_as_task
 from donna_tui.memories import ME
@@ -67,16 +67,20 @@ class Page:
     context: Context
     answer: Answer
     said: Mapping[str, list[Statement]]
+    links: tuple[str, ...]
+    remarks: tuple[str, ...]
     is_private: bool
 
     @classmethod
-    def of(cls, run: Run, context: Context, answer: Answer, drafter: str) -> Page:
-        """A model may have used all that it was given; an extract holds what it names."""
+    def of(cls, run: Run, context: Context, answer: Answer, drafter: str, *, is_note: Callable[[str], bool]) -> Page:
+        """A model may have used all that it was given; an extract holds what it names. Only notes are linked to."""
         said = all_statements(answer, context.task.passages)
         cited = {number for part in said.values() for each in part for number in each.evidence}
         cited |= {number for _, numbers in context.listed for number in numbers}
         used = cited if drafter == EXTRACTIVE else {each.number for each in context.task.passages} | cited
-        return cls(run, context, answer, said, context.links_private or bool(used & context.task.private))
+        links, remarks = _suggested(answer, is_note)
+        is_private = context.links_private or bool(used & context.task.private)
+        return cls(run, context, answer, said, links, remarks, is_private)
 
     @property
     def frontmatter(self) -> dict[str, Any]:
@@ -88,19 +92,28 @@ class Page:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The statements for the template."""
+        """The statements and links for the template."""
         passages = self.context.task.passages
-        return {name: [_shown(each, passages) for each in part] for name, part in self.said.items()}
+        said = {name: [_shown(each, passages) for each in part] for name, part in self.said.items()}
+        return {**said, "links_suggested": list(self.links)}
 
     @property
     def rest(self) -> Rest:
         """What the note rests on."""
-        return Rest(self.context.all_passages or self.context.task.passages, self.statements)
+        return Rest(self.context.all_passages or self.context.task.passages, self.statements, self.remarks)
 
     @property
     def statements(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """Every statement with the passages that it rests on."""
         return (*((each.text, each.evidence) for part in self.said.values() for each in part), *self.context.listed)
+
+
+def _suggested(answer: Answer, is_note: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Links to the notes that were suggested, and what is said of suggestions that are none."""
+    found = {path: is_note(path) for path in getattr(answer, "links_suggested", [])}
+    links = tuple(wikilink(path, PurePosixPath(path).stem) for path, known in found.items() if known)
+    missing = [words_only(path, 80) for path, known in found.items() if not known]
+    return links, tuple(f"a link to {name or 'a note'} was left out, because there is no such note" for name in missing)
 
 
 def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, Any]:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from donna_tui.drafting import DraftRow, DraftState, Evidence
 from donna_tui.index.database import Database
 from donna_tui.memories import ME
 from donna_tui.memory.book import Book
-from donna_tui.memory.facts import new_id
 
 COMPOSING, READY = "composing", "ready"
 DECIDED = (DraftState.APPROVED, DraftState.REJECTED)
@@ -32,14 +31,17 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What a draft rests on: its passages, and each statement with the numbers of those that it names."""
+    """What a draft rests on: its passages, and each statement with the numbers of those that it names; `remarks` are
+    plain sentences about what was left out.
+    """
 
     passages: tuple[Evidence, ...] = ()
     statements: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def dumped(self) -> str:
         """As JSON."""
-        return json.dumps({"passages": [asdict(each) for each in self.passages], "statements": self.statements})
+        return json.dumps(asdict(self))
 
     @classmethod
     def loaded(cls, text: str) -> Rest:
@@ -50,7 +52,8 @@ class Rest:
         passages = tuple(
             Evidence(**{**each, "heading_path": tuple(each["heading_path"])}) for each in known["passages"]
         )
-        return cls(passages, tuple((said, tuple(numbers)) for said, numbers in known["statements"]))
+        statements = tuple((said, tuple(numbers)) for said, numbers in known["statements"])
+        return cls(passages, statements, tuple(known.get("remarks", ())))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +122,7 @@ class Entry:
 
 def begin(book: Book, entry: Entry) -> Entry:
     """The row of an occasion; the first time it is made."""
-    with book.change():
-        values = _values(entry)
-        book.database.run(
-            f"INSERT OR IGNORE INTO drafts ({_COLUMNS}) VALUES ({', '.join('?' * len(values))})",  # noqa: S608
-            values,
-        )
+    _insert(book, entry, otherwise="IGNORE")
     known = of_key(book.database, entry.skill, entry.key, entry.user_id)
     assert known is not None
     return known
@@ -132,12 +130,7 @@ def begin(book: Book, entry: Entry) -> Entry:
 
 def save(book: Book, entry: Entry) -> Entry:
     """Store a row as it is now."""
-    with book.change():
-        values = _values(entry)
-        book.database.run(
-            f"INSERT OR REPLACE INTO drafts ({_COLUMNS}) VALUES ({', '.join('?' * len(values))})",  # noqa: S608
-            values,
-        )
+    _insert(book, entry, otherwise="REPLACE")
     return entry
 
 
@@ -202,10 +195,8 @@ def _entry(row: Sequence[Any]) -> Entry:
     return Entry(**{**named, "sensitive": bool(named["sensitive"])})
 
 
-def _values(entry: Entry) -> list[object]:
-    return [getattr(entry, name) for name in _COLUMNS.replace(" ", "").split(",")]
-
-
-def fresh_id() -> str:
-    """An id for a new row."""
-    return new_id()
+def _insert(book: Book, entry: Entry, *, otherwise: Literal["IGNORE", "REPLACE"]) -> None:
+    values = [getattr(entry, name) for name in _COLUMNS.replace(" ", "").split(",")]
+    places = ", ".join("?" * len(values))
+    with book.change():
+        book.database.run(f"INSERT OR {otherwise} INTO drafts ({_COLUMNS}) VALUES ({places})", values)  # noqa: S608

@@ -20,13 +20,13 @@ from donna_tui.drafts.emit import whole_note
 from donna_tui.drafts.occasions import is_of
 from donna_tui.drafts.page import Autonomy, Context, Page, Run
 from donna_tui.drafts.people import ACTOR
-from donna_tui.drafts.plain import wikilink
 from donna_tui.drafts.queue import Entry, Rest
 from donna_tui.drafts.renderer import VaultTemplateRenderer
 from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.events import EventHub
 from donna_tui.memories import ME
 from donna_tui.memory.bookthread import BookThread
+from donna_tui.memory.facts import new_id
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.writer import VaultWriter
@@ -53,7 +53,7 @@ class WriteResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriterParts:
-    """`find` tells the notes of an occasion that the index knows; `links` whether a path is a note of the vault."""
+    """`find` tells the notes of an occasion that the index knows."""
 
     renderer: VaultTemplateRenderer
     vault_client: VaultClient
@@ -106,7 +106,7 @@ class MemoryInformedWriter:
         """The note as it would be written now, without any model and without writing anything. Raises DonnaError."""
         context = await run.gather()
         answer = corrected(extract(context.task), context.task.corrections)
-        page = Page.of(run, context, answer, EXTRACTIVE)
+        page = await asyncio.to_thread(self._page, run, context, answer, EXTRACTIVE)
         note = await asyncio.to_thread(self._rendered, page)
         return note, page.rest
 
@@ -135,7 +135,7 @@ class MemoryInformedWriter:
 
     async def _begin(self, run: Run) -> Entry:
         fresh = Entry(
-            id=queue.fresh_id(), skill=run.template, key=run.key, title=run.title, state=queue.COMPOSING,
+            id=new_id(), skill=run.template, key=run.key, title=run.title, state=queue.COMPOSING,
             target=run.target_path, user_id=run.user_id, created_at=self._parts.clock(),
         )  # fmt: skip
         entry = await self._parts.book.run(lambda book: queue.begin(book, fresh))
@@ -176,7 +176,7 @@ class MemoryInformedWriter:
             raise _NothingToSayError
         self._parts.reached("gathered")
         entry, answer = await self._answered(context, entry)
-        page = Page.of(run, context, answer, entry.drafter)
+        page = await asyncio.to_thread(self._page, run, context, answer, entry.drafter)
         note = await asyncio.to_thread(self._rendered, page)
         self._parts.reached("rendered")
         ready = replace(entry, state=queue.READY, original=note, evidence=page.rest.dumped(), sensitive=page.is_private)
@@ -197,21 +197,19 @@ class MemoryInformedWriter:
     def _rendered(self, page: Page) -> str:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._parts.clock()))
         front = {**page.frontmatter, "autowritten_at": now}
-        llm = {**page.shown, "links_suggested": self._suggested(page.answer)}
-        data = {**page.context.data, "llm": llm, "now_iso": now, "frontmatter": front}
+        data = {**page.context.data, "llm": page.shown, "now_iso": now, "frontmatter": front}
         body, metadata = self._parts.renderer.render(page.run.template, data)
         return whole_note(metadata, body)
 
-    def _suggested(self, answer: Answer) -> list[str]:
-        """Links to notes that exist; whatever else was suggested is dropped."""
-        links = []
-        for path in dict.fromkeys(getattr(answer, "links_suggested", [])):
-            try:
-                self._parts.vault_client.stat(path)
-                links.append(wikilink(path, PurePosixPath(path).stem))
-            except DonnaError:
-                continue
-        return links
+    def _page(self, run: Run, context: Context, answer: Answer, drafter: str) -> Page:
+        return Page.of(run, context, answer, drafter, is_note=self._is_note)
+
+    def _is_note(self, path: str) -> bool:
+        try:
+            self._parts.vault_client.stat(path)
+        except DonnaError:
+            return False
+        return True
 
     async def _written(self, run: Run, entry: Entry) -> tuple[Entry, str]:
         path, sha = await asyncio.to_thread(self._put, run, entry)

@@ -107,6 +107,9 @@ async def test_an_obedient_model_gets_nothing_but_words(
         assert here.git("status", "--porcelain") == ""
         assert_harmless(here.text(NOTE))
         assert_links_lead_somewhere(here, here.text(NOTE))
+        draft = await here.engine.drafts.draft(row.id)
+        assert len(draft.remarks) == len(PATHS)
+        assert all("there is no such note" in remark and remark.isprintable() for remark in draft.remarks)
         assert set(here.front(NOTE)) <= KEYS
         assert here.front(NOTE)["donna_draft"] is True
 
