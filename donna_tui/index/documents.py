@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import time
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -72,7 +72,7 @@ def find_document(database: Database, user_id: str, source_type: str, source_id:
 def write_document(database: Database, document: Document, existing: StoredDocument | None) -> str:
     """Insert or update the row of a document, and its links. Returns its id."""
     now = time.time()
-    document_id = existing.id if existing else uuid.uuid4().hex
+    document_id = existing.id if existing else _fresh_id()
     database.run(
         "INSERT INTO memory_documents (id, user_id, source_type, source_id, title, uri, content_hash, created_at,"
         " updated_at, sensitive, metadata_json, note_type, modified_at, search_title)"
@@ -121,7 +121,7 @@ def insert_chunks(
     now = time.time()
     rows: list[ChunkRow] = []
     for chunk in chunks:
-        chunk_id, hashed = uuid.uuid4().hex, embed_hash(document.title, chunk, window)
+        chunk_id, hashed = _fresh_id(), embed_hash(document.title, chunk, window)
         database.run(
             "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, segments, content_hash,"
             " embed_hash, heading_path, token_count, start_line, end_line, start_offset, end_offset, created_at)"
@@ -136,6 +136,15 @@ def insert_chunks(
         rows.append(ChunkRow(database.connection.last_insert_rowid(), chunk_id, hashed))
     index_words(database, document_id)
     return rows
+
+
+def _fresh_id() -> str:
+    """32 hex digits that begin with the time in milliseconds (as those of UUID 7, RFC 9562, do).
+
+    Rows that are made one after another then stand beside each other in every index, so that a commit touches few
+    pages however large the index is.
+    """
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
 
 
 def _segments(chunk: Chunk) -> str:
