@@ -32,7 +32,7 @@ from donna_tui.log import LOG_NAME, LogFile
 from donna_tui.memories import BackfillRow, MemorySource
 from donna_tui.memoryhost import HostParts, MemoryHost
 from donna_tui.modelloader import ModelLoader
-from donna_tui.monitor import Measurement, Monitor, measure
+from donna_tui.monitor import Monitor, measure
 from donna_tui.paths import AppPaths, private_folder
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
@@ -90,7 +90,7 @@ class Engine:
         self._started = False
         self._log_file = paths.log / LOG_NAME
         self._tasks = Supervisor(self.hub)
-        self._monitor = Monitor(self.hub, self._measure)
+        self._monitor = Monitor(self.hub, lambda: measure(self._keeper, self._tenure.readers))
         self._tenure = Tenure(space, what, self.hub, self._build_keeper, self._keep, stays=watch)
 
     # Life
@@ -167,8 +167,10 @@ class Engine:
         return self._drafts
 
     async def _draft(self) -> None:
-        """Draft by itself, once searches are at their quickest: nobody waits for it."""
+        """Draft by itself, once searches are at their quickest and the notes that a draft rests on can be found."""
         await self.model_known.wait()
+        if self._keeper:
+            await self._keeper.caught_up()
         await self._draft_host().follow()
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
@@ -391,9 +393,6 @@ class Engine:
 
     async def _read(self, work: Callable[[Database], T]) -> T:
         return await self._tenure.readers.run(lambda database, _: work(database))
-
-    async def _measure(self) -> Measurement:
-        return await measure(self._keeper, self._tenure.readers)
 
     def _report(self, error: DatabaseError) -> None:
         self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))

@@ -75,6 +75,11 @@ class Keeper:
         if full:
             await self.indexes.drop_unused_vectors()
 
+    async def caught_up(self) -> None:
+        """Wait until the notes that the first comparison found can be found by their words."""
+        while not self.indexes.active.is_read:
+            await asyncio.sleep(0.1)
+
     async def use_model(self, service: EmbeddingService | None) -> None:
         """The model is ready, or there is none and none is coming."""
         if service:

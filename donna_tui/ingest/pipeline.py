@@ -146,6 +146,11 @@ class Pipeline:
         return self._worker.busy or len(self.queue) > 0 or self._rescan_asked.is_set() or self._comparing
 
     @property
+    def is_read(self) -> bool:
+        """Whether the notes that the first comparison found can all be found by their words."""
+        return self.last_reconcile is not None and not self._reading()
+
+    @property
     def queued(self) -> int:
         """How many notes wait to be read, or are being read."""
         return len(self.queue) + len(self._worker.in_hand)

@@ -18,6 +18,7 @@ from donna_tui.calendar.values import Window
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafting import DraftState, MeetingState
 from donna_tui.engine import Engine
+from donna_tui.ingest.worker import IngestWorker
 from donna_tui.results import SearchRequest
 from tests.engine.helpers import Desk, eventually, new_desk
 from tests.engine.providers import FaultyModel, serve
@@ -149,5 +150,30 @@ async def test_the_end_of_a_meeting_brings_its_draft_once(desk: Desk, monkeypatc
         assert not (desk.root / NOTE).exists()
         await engine.drafts.refresh()
         assert {path: path.read_bytes() for path in desk.root.rglob("*.md")} == before
+    finally:
+        await engine.stop()
+
+
+async def test_a_draft_waits_until_the_notes_it_rests_on_are_read(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    serve(monkeypatch, FaultyModel())
+    await import_calendar(desk)
+    for index in desk.database.parent.glob("index-*"):
+        index.unlink()
+    may_read, read = asyncio.Event(), IngestWorker.run
+
+    async def slowly(self: IngestWorker) -> None:
+        await may_read.wait()
+        await read(self)
+
+    monkeypatch.setattr(IngestWorker, "run", slowly)
+    engine = engine_at(desk, END + datetime.timedelta(seconds=30))
+    await engine.start()
+    try:
+        await engine.model_known.wait()
+        await asyncio.sleep(0.5)
+        assert await engine.drafts.drafts() == ()
+        may_read.set()
+        await waiting(engine)
+        assert "[[Meetings/Node TSC/2024-01-17 meeting|" in (desk.root / NOTE).read_text(encoding="utf-8")
     finally:
         await engine.stop()
