@@ -5,6 +5,7 @@ The pictures hold for the Textual version that `pyproject.toml` pins for develop
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ async def still(pilot: Pilot[None]) -> None:
     before: list[Strip] = []
     since = time.monotonic()
     for _ in range(400):
-        await pilot.pause(FLUSH_SECONDS)
+        await asyncio.sleep(FLUSH_SECONDS)
         now = pilot.app.screen._compositor.render_strips()
         if now != before:
             before, since = now, time.monotonic()
