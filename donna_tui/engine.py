@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,9 +24,9 @@ from donna_tui.events import (
     ProblemRaised,
 )
 from donna_tui.index.database import Database
-from donna_tui.index.documents import Document, folders_of, linking_to, sources_of
-from donna_tui.index.generations import Recipe
+from donna_tui.index.documents import folders_of, sources_of
 from donna_tui.index.invocations import InputHash, load_key
+from donna_tui.ingest.cutting import NoteCutter
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.pipeline import Parts
 from donna_tui.log import LOG_NAME, LogFile
@@ -42,9 +43,8 @@ from donna_tui.space import Space, remember
 from donna_tui.status import Status
 from donna_tui.supervisor import Supervisor, set_within
 from donna_tui.tenure import Tenure
-from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
-from donna_tui.tools.passage import Passage, read_passage
-from donna_tui.tools.remembered import read_remembered
+from donna_tui.tools.passage import Passage
+from donna_tui.tools.reading import passage_in
 from donna_tui.vault.open import indexed_client
 from donna_tui.vault.paths import check_relative
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from donna_tui.draftdesk import DraftDesk
     from donna_tui.drafthost import DraftHost
     from donna_tui.memorydesk import MemoryDesk
+    from donna_tui.tools.neighbours import Neighbours
     from donna_tui.vaultdesk import VaultDesk
 
 NO_MODEL = "by words only: there is no model for search by meaning"
@@ -107,7 +108,8 @@ class Engine:
         self._end_log = self.hub.subscribe(self._log)
         self._started = True
         self._input_hash = InputHash(load_key(self.space.state))
-        self._desk = SearchDesk(lambda: self._tenure.readers, self._settings(), self.hub, self._input_hash)
+        settings = Settings(self._config.retrieval.min_score, self._config.retrieval.max_k)
+        self._desk = SearchDesk(lambda: self._tenure.readers, settings, self.hub, self._input_hash)
         self.hub.post(EngineStateChanged(state="starting"))
         if not self._log.opened:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
@@ -221,6 +223,8 @@ class Engine:
         if self._vault:
             await self._vault.close()
         await self._host.close()
+        if "_neighbours" in self.__dict__:
+            await self._neighbours.close()
         if self._service:
             await self._service.close()
         await self._tenure.end()
@@ -256,35 +260,20 @@ class Engine:
     # Building
 
     def _parts(self) -> Parts:
-        embedding = self._config.embedding
-        counter, window = self._host.cut.counter, self._host.cut.window
-        recipe = f"{CHUNKER_VERSION}:{counter.name}:{window}:{embedding.chunk_overlap}"
-
-        def chunk(document: Document) -> list[Chunk]:
-            return chunk_markdown(
-                document.text,
-                start=document.body_start,
-                title=document.title,
-                counter=counter,
-                max_tokens=window,
-                overlap=embedding.chunk_overlap,
-            )
-
+        cut = self._host.cut
+        cutter = NoteCutter(cut.counter, cut.window, self._config.embedding.chunk_overlap)
         return Parts(
             root=self.space.root,
             folder=self.space.state,
-            recipe=Recipe(recipe),
+            recipe=cutter.recipe,
             client=self._client,
-            chunk=chunk,
-            window=window,
+            chunk=cutter,
+            window=cut.window,
             hub=self.hub,
             rename_window=self._config.sources.vault.rename_window_seconds if self._watch else 0.0,
             stays=self._watch,
             beside=self._host.feed(self._client),
         )
-
-    def _settings(self) -> Settings:
-        return Settings(self._config.retrieval.min_score, self._config.retrieval.max_k)
 
     async def _load_model(self) -> None:
         self._service = await self._loader.load()
@@ -319,30 +308,31 @@ class Engine:
     async def search(self, request: SearchRequest) -> SearchOutcome:
         """Answer a question. Raises DatabaseError."""
         try:
-            return await self._desk.search(request)
+            own = await self._desk.search(request)
+            return await self._neighbours.search(self._desk, request, own) if request.everywhere else own
         except DatabaseError as error:
             self._report(error)
             raise
 
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
         """Passages of other notes that are like this one. Raises DatabaseError."""
-        return await self._desk.more_like(hit, request)
+        if self._is_here(hit.space):
+            return await self._desk.more_like(hit, request)
+        return await self._neighbours.more_like(self._desk, hit, request)
 
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
         """Why a note is not among the hits of a question. Raises DatabaseError."""
         return await self._desk.why_not(path, request)
 
-    async def passage(self, path: str, start_line: int, end_line: int) -> Passage:
-        """The section around some lines, read from disk now, or what stands around a hit that is no note.
+    async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage:
+        """The section around some lines, read from disk now, or what stands around a hit that is no note; in this
+        space, or in another one that was searched.
 
         Raises VaultReadError.
         """
-        remembered = await self._read(lambda database: read_remembered(database, path))
-        if remembered and not remembered.note:
-            return remembered.passage
-        note, lines = (remembered.note, remembered.lines) if remembered else (path, (start_line, end_line))
-        links = await self._read(lambda database: linking_to(database, note))
-        return await asyncio.to_thread(read_passage, self._client, note, *lines, links)
+        if self._is_here(space):
+            return await passage_in(self._tenure.readers, self._client, path, (start_line, end_line))
+        return await self._neighbours.passage(space, path, (start_line, end_line))
 
     async def folders(self) -> tuple[str, ...]:
         """All folders that hold indexed notes, sorted."""
@@ -352,10 +342,23 @@ class Engine:
         """The kinds of documents in the index."""
         return await self._read(sources_of)
 
-    def absolute_path(self, path: str) -> Path:
+    def absolute_path(self, path: str, space: str = "") -> Path:
         """Where a note is on disk. Raises VaultReadError for a path that is not below the vault."""
         check_relative(path)
-        return self.space.root / path
+        return self.root_of(space) / path
+
+    def root_of(self, space: str) -> Path:
+        """The folder of a space that was searched. Raises VaultReadError."""
+        return self.space.root if self._is_here(space) else self._neighbours.root_of(space)
+
+    def _is_here(self, space: str) -> bool:
+        return space in ("", self.space.name)
+
+    @cached_property
+    def _neighbours(self) -> Neighbours:
+        from donna_tui.tools.neighbours import Neighbours
+
+        return Neighbours(self.space, self._paths)
 
     async def retry(self, path: str = "") -> None:
         """Try a failed note again, or everything."""

@@ -34,7 +34,8 @@ class Filters:
 class SearchRequest:
     """One question. `text` is raw user input in the query syntax; it is never an error.
 
-    `partial` says that the user is still typing: the last word may be the beginning of one.
+    `partial` says that the user is still typing: the last word may be the beginning of one. `everywhere` asks the other
+    spaces of this installation as well.
     """
 
     text: str
@@ -43,6 +44,7 @@ class SearchRequest:
     filters: Filters = field(default_factory=Filters)
     near_misses: bool = False
     partial: bool = False
+    everywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class Hit:
 
     `start_line` and `end_line` are 1-based, inclusive lines of the file. `score` is the cosine similarity, or None
     where there is no vector yet. `rank_score` (0 to 1) decided the order. Ranks are 1-based; None means that this leg
-    did not find it. All text here is raw: sanitise it before it reaches a terminal.
+    did not find it. `space` names the space it is from, where several were asked. All text here is raw: sanitise it
+    before it reaches a terminal.
     """
 
     chunk_id: str
@@ -79,6 +82,7 @@ class Hit:
     uri: str
     sensitive: bool
     metadata: dict[str, Any]
+    space: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,6 +102,7 @@ def search(
     source: Annotated[list[str] | None, typer.Option("--source", help="Only this kind of document.")] = None,
     path: Annotated[str, typer.Option("--path", help="Only below this folder.")] = "",
     near: Annotated[bool, typer.Option("--near", help="Show near misses as well.")] = False,
+    everywhere: Annotated[bool, typer.Option("--everywhere", help="Ask all spaces at once.")] = False,
     batch: Annotated[
         str, typer.Option("--batch", help="A file of questions, one JSON object a line; - is stdin.")
     ] = "",
@@ -112,7 +113,7 @@ def search(
     from donna_tui.cli.search import Asked, run_batch, run_search
 
     with guarded(as_json):
-        asked = Asked(k=k, mode=mode, sources=tuple(source or ()), path=path, near=near)
+        asked = Asked(k=k, mode=mode, sources=tuple(source or ()), path=path, near=near, everywhere=everywhere)
         if batch:
             run_batch(batch, asked, space)
         else:

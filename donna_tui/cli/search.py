@@ -31,6 +31,7 @@ class Asked:
     sources: tuple[str, ...]
     path: str
     near: bool
+    everywhere: bool = False
 
     def request(self, session: Session) -> SearchRequest:
         """The request for an empty question. Raises DonnaError for an unknown mode."""
@@ -39,7 +40,9 @@ class Asked:
             raise DonnaError(Reason.USAGE, f"there is no mode {self.mode}", hint=f"the modes are {', '.join(MODES)}")
         filters = Filters(sources=tuple(map(readable, self.sources)), path_prefix=readable(self.path))
         k = self.k or session.config.retrieval.default_k
-        return SearchRequest(text="", k=k, mode=mode, filters=filters, near_misses=self.near)
+        return SearchRequest(
+            text="", k=k, mode=mode, filters=filters, near_misses=self.near, everywhere=self.everywhere
+        )
 
 
 class BatchQuery(BaseModel):

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donna_tui.cli.session import Session, find_session, session_for
+from donna_tui.cli.session import Session, find_session, open_session, session_for
 from donna_tui.config.load import load_config
 from donna_tui.config.models import UiConfig
 from donna_tui.demo import demo_folder, make_demo
 from donna_tui.errors import Reason, SpaceError
 from donna_tui.paths import AppPaths, app_paths
-from donna_tui.space import space_at
+from donna_tui.space import known_spaces, space_at
 
 if TYPE_CHECKING:
-    from donna_tui.tui.backend import Backend
+    from donna_tui.tui.backend import Backend, KnownVault
     from donna_tui.tui.first_run import FirstRun, VaultChoice
 
 
@@ -57,6 +59,7 @@ def _open(session: Session | None) -> None:
         theme=ui.theme,
         space_name=session.space.name if session else "",
         first_run=None if session else _first_run(paths),
+        spaces=lambda: _spaces(paths),
     )
     app.run()
 
@@ -64,12 +67,28 @@ def _open(session: Session | None) -> None:
 def _backend(session: Session | None, choice: VaultChoice | None, paths: AppPaths) -> Backend:
     from donna_tui.engine import Engine
 
-    if choice is not None:
+    if choice is not None and choice.space:
+        session = open_session(choice.space)
+    elif choice is not None:
         root = make_demo(choice.root) if choice.is_demo else choice.root
         session = session_for(space_at(root, paths), paths)
     if session is None:
         raise SpaceError(Reason.NO_VAULT, "no vault is chosen", hint="donna ~/notes")
     return Engine(session.space, session.config, session.paths, what="the Donna app")
+
+
+def _spaces(paths: AppPaths) -> Iterator[KnownVault]:
+    """Those that were open before, the latest first; then vaults of Obsidian."""
+    from donna_tui.tui.backend import KnownVault
+    from donna_tui.vault.obsidian import known_vaults
+
+    seen = set[Path]()
+    for space in known_spaces(paths):
+        seen.add(space.root)
+        yield KnownVault(space.name, space.root, "open before")
+    for vault in known_vaults(os.environ):
+        if vault.root not in seen:
+            yield KnownVault(vault.name, vault.root, "Obsidian")
 
 
 def _first_run(paths: AppPaths) -> FirstRun:

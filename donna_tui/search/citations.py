@@ -14,8 +14,11 @@ _BREAKS_A_HEADING = re.compile(r"[\[\]|#^:\\]|%%|[\x00-\x1f\x7f-\x9f\u2028\u2029
 
 
 def citation(hit: Hit) -> str:
-    """Where a passage stands, for people: `Projects/gateway/decisions.md › Decisions › Cache : 41–58`."""
-    return f"{' › '.join((hit.path, *hit.heading_path))} : {line_range(hit)}"
+    """Where a passage stands, for people: `Projects/gateway/decisions.md › Decisions › Cache : 41–58`.
+
+    Where several spaces were asked, the name of its space comes first: `work › Projects/…`.
+    """
+    return f"{' › '.join((*filter(None, [hit.space]), hit.path, *hit.heading_path))} : {line_range(hit)}"
 
 
 def location(hit: Hit) -> str:

@@ -56,10 +56,17 @@ class SearchDesk:
         settings = self._settings if max_k is None else replace(self._settings, max_k=max_k)
         return await self._answer(started, lambda database, vectors: search(database, vectors, question, settings))
 
-    async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
-        """Passages of other notes that are like this one. Raises DatabaseError."""
+    async def search_in(self, readers: Readers, request: SearchRequest, embedding: str) -> SearchOutcome:
+        """Answer a request from another index: by meaning if its vectors are of this model. Raises DatabaseError."""
+        question = await self._with_vector(ask(request))
+        if self._service is None or embedding != self._service.version_tag:
+            question = replace(question, vector=None, mode="keyword")
+        return await readers.run(lambda database, vectors: search(database, vectors, question, self._settings))
+
+    async def more_like(self, hit: Hit, request: SearchRequest, readers: Readers | None = None) -> SearchOutcome:
+        """Passages of other notes that are like this one, in its own index. Raises DatabaseError."""
         return await self._answer(
-            time.perf_counter(), lambda database, vectors: more_like(database, vectors, hit, request)
+            time.perf_counter(), lambda database, vectors: more_like(database, vectors, hit, request), readers
         )
 
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
@@ -69,8 +76,10 @@ class SearchDesk:
             lambda database, vectors: why_not(database, vectors, question, self._settings, path)
         )
 
-    async def _answer(self, started: float, work: Callable[[Database, VectorIndex], SearchOutcome]) -> SearchOutcome:
-        outcome = await self._readers().run(work)
+    async def _answer(
+        self, started: float, work: Callable[[Database, VectorIndex], SearchOutcome], readers: Readers | None = None
+    ) -> SearchOutcome:
+        outcome = await (readers or self._readers()).run(work)
         latency = (time.perf_counter() - started) * 1000
         sources = ",".join(outcome.request.filters.sources)
         self._hub.post(

@@ -13,6 +13,7 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
     """A hit as a row of JSON. `id` is the chunk's; lines are 1-based, inclusive lines of the file."""
     return {
         "id": hit.chunk_id,
+        "space": hit.space,
         "chunk_id": hit.chunk_id,
         "document_id": hit.document_id,
         "source_type": hit.source_type,

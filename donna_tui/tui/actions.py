@@ -250,6 +250,13 @@ _VIEWS = (
 
 _APP = (
     Action(
+        id="app.space",
+        title="space",
+        help="Go on with the notes of another space.",
+        group="app",
+        keys=("ctrl+o", "alt+o"),
+    ),
+    Action(
         id="app.palette",
         title="palette",
         help="Find any action by its name.",

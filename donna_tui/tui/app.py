@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
 from textual import work
 from textual.app import App
+from textual.worker import Worker
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.resources import resource
-from donna_tui.tui.backend import Backend
+from donna_tui.tui.backend import Backend, KnownVault
 from donna_tui.tui.bindings import textual_keymap
 from donna_tui.tui.external import External
 from donna_tui.tui.first_run import FirstRun, VaultChoice
 from donna_tui.tui.keymap import DEFAULT_KEYMAP, Keymap
+from donna_tui.tui.messages import ChooseSpace
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.screens.main import MainScreen
+from donna_tui.tui.screens.spaces import SpacePicker
 from donna_tui.tui.themes import DARK, FALLBACK_VARIABLES, OWN_THEMES
+
+ListSpaces = Callable[[], Iterable[KnownVault]]
+"""Tells what spaces there are. Runs on a thread."""
 
 MakeBackend = Callable[[VaultChoice | None], Backend]
 """Builds the engine of a space. Runs on a thread once the first frame is drawn, so that it may import what is slow.
 
-It gets what the first-run screen gave, or None if the space was settled before. It may raise DonnaError.
+It gets what the user chose, or None if the space was settled before. It may raise DonnaError.
 """
 
 _STYLES = ("base", "search", "vault", "review", "meetings", "memory", "activity", "first_run")
@@ -49,6 +55,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         theme: str = DARK.name,
         space_name: str = "",
         first_run: FirstRun | None = None,
+        spaces: ListSpaces = tuple,
         external: External | None = None,
     ) -> None:
         super().__init__(css_path=_style_sheets())
@@ -56,10 +63,12 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._wanted_theme = theme
         self._space_name = space_name
         self._first_run = first_run
+        self._spaces = spaces
         self._chosen_keymap = keymap
         self._outside = Outside(self, external or External(in_browser=self.is_web))
         self._main: MainScreen | None = None
         self._backend: Backend | None = None
+        self._opening: Worker[None] | None = None
         for own in OWN_THEMES:
             self.register_theme(own)
         self.set_keymap(textual_keymap(keymap))
@@ -70,10 +79,9 @@ class DonnaApp(App[None], inherit_bindings=False):
     async def on_mount(self) -> None:
         """Draw the first screen; everything slow begins after it."""
         self.theme = self._wanted_theme if self._wanted_theme in self.available_themes else DARK.name
-        self._main = MainScreen(self._chosen_keymap, self._outside, self._space_name)
-        await self.push_screen(self._main)
+        await self._show_main(self._space_name)
         if self._first_run is None:
-            self.call_after_refresh(self._open, None)
+            self.call_after_refresh(self._chosen, None)
         else:
             from donna_tui.tui.screens.first_run import FirstRunScreen
 
@@ -83,11 +91,7 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     async def on_unmount(self) -> None:
         """Stop the engine in good order, however the app ends."""
-        if self._main is not None:
-            self._main.disconnect()
-        if self._backend is not None:
-            backend, self._backend = self._backend, None
-            await backend.stop()
+        await self._close()
 
     def action_leave(self) -> None:
         """Leave, unless something waits that would be lost. The engine stops in `on_unmount`."""
@@ -95,7 +99,34 @@ class DonnaApp(App[None], inherit_bindings=False):
             self.exit()
 
     def _chosen(self, choice: VaultChoice | None) -> None:
-        self._open(choice)
+        self._opening = self._open(choice)
+
+    @work(group="spaces", exclusive=True)
+    async def on_choose_space(self, event: ChooseSpace) -> None:
+        """Offer the spaces there are, and go on with the one that is picked."""
+        known = await asyncio.to_thread(lambda: tuple(self._spaces()))
+        here = self._main.root if self._main is not None else ""
+        chosen = await self.push_screen_wait(SpacePicker(known, here))
+        if chosen is None or self._main is None or self._main.holds_back():
+            return
+        if self._opening is not None:
+            await self._opening.wait()
+        await self._close()
+        await self._show_main(chosen.space or chosen.root.name)
+        self._opening = self._open(chosen)
+
+    async def _show_main(self, space: str) -> None:
+        if self._main is not None:
+            await self.pop_screen()
+        self._main = MainScreen(self._chosen_keymap, self._outside, space)
+        await self.push_screen(self._main)
+
+    async def _close(self) -> None:
+        if self._main is not None:
+            self._main.disconnect()
+        if self._backend is not None:
+            backend, self._backend = self._backend, None
+            await backend.stop()
 
     @work(group="engine", exclusive=True)
     async def _open(self, choice: VaultChoice | None) -> None:

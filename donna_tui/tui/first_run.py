@@ -19,10 +19,11 @@ class FirstRun:
 
 @dataclass(frozen=True, slots=True)
 class VaultChoice:
-    """What was chosen: a folder with notes, or the demo vault at its folder."""
+    """What was chosen: a folder with notes, the demo vault at its folder, or the space of this name."""
 
     root: Path
     is_demo: bool = False
+    space: str = ""
 
 
 def why_not_a_vault(root: Path) -> str:

@@ -36,6 +36,10 @@ class ActionsChanged(Message):
     """A pane tells the main screen that other actions may be possible now, so that the footer is drawn again."""
 
 
+class ChooseSpace(Message):
+    """Somebody wants to go on with other notes."""
+
+
 class OpenDraft(Message):
     """Somebody wants to review the draft of this id."""
 

@@ -23,6 +23,7 @@ from donna_tui.tui.bridge import FLUSH_SECONDS
 from donna_tui.tui.first_run import FirstRun
 from donna_tui.tui.panes.activity import ActivityPane
 from donna_tui.tui.panes.vault import LOOK_AGAIN
+from donna_tui.tui.screens.spaces import SpacePicker
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, Driver
 from tests.tui.fake_backend import FakeBackend
@@ -242,3 +243,16 @@ FIRST_RUN_STEPS: dict[str, Steps] = {
     "error": wrong_path,
     "hostile": waiting,
 }
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("state", ["normal", "hostile"])
+def test_the_spaces(camera: Camera, monkeypatch: pytest.MonkeyPatch, state: str, size: tuple[int, int]) -> None:
+    monkeypatch.setattr("donna_tui.tui.screens.spaces.why_not_a_vault", why_not)
+
+    async def steps(driver: Driver) -> None:
+        await searched(driver)
+        await driver.press("ctrl+o")
+        await driver.window(SpacePicker)
+
+    assert camera.shows(donna(scenarios.normal(), spaces=lambda: OFFERS[state].known), size, steps)

@@ -159,8 +159,8 @@ class FakeBackend:
         others = tuple(each for each in outcome.hits if each.chunk_id != hit.chunk_id)
         return replace(outcome, hits=others, request=request)
 
-    async def passage(self, path: str, start_line: int, end_line: int) -> Passage:
-        await self._enter("passage", path, start_line, end_line, key=path)
+    async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage:
+        await self._enter("passage", path, start_line, end_line, space, key=path)
         for passage in self.passages:
             if passage.path == path and passage.start_line <= start_line <= passage.end_line:
                 return passage
@@ -174,9 +174,13 @@ class FakeBackend:
         await self._enter("sources")
         return self.source_names
 
-    def absolute_path(self, path: str) -> Path:
+    def absolute_path(self, path: str, space: str = "") -> Path:
         self.calls.append(Call("absolute_path", (path,)))
-        return Path(self.current.root) / path
+        return self.root_of(space) / path
+
+    def root_of(self, space: str) -> Path:
+        here = space in ("", self.current.space)
+        return Path(self.current.root) if here else Path(self.current.root).parent / space
 
     async def retry(self, path: str = "") -> None:
         await self._enter("retry", path, key=path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from textual import work
 from textual.app import ComposeResult
@@ -199,7 +198,7 @@ class SearchPane(Vertical):
             self._zoom(on=True)
             return
         try:
-            path = self._backend.absolute_path(note)
+            path = self._backend.absolute_path(note, self.selected.space)
         except DonnaError as error:
             self._complain(error)
         else:
@@ -207,10 +206,10 @@ class SearchPane(Vertical):
 
     async def action_search_obsidian(self) -> None:
         """Open the selected note in Obsidian."""
-        if self.selected is None or self._status is None:
+        if self.selected is None or self._backend is None:
             return
         if note := note_that_holds(self.selected):
-            await self._outside.open_in_obsidian(Path(self._status.root), note)
+            await self._outside.open_in_obsidian(self._backend.root_of(self.selected.space), note)
         else:
             self.notify("No note holds this passage.", severity="warning", timeout=4, markup=False)
 
@@ -218,7 +217,8 @@ class SearchPane(Vertical):
         """Copy a wikilink to the selected section, or where a passage is from that no note holds."""
         if self.selected is None:
             return
-        if note := note_that_holds(self.selected):
+        note = note_that_holds(self.selected)
+        if note and not self._is_elsewhere(self.selected):
             self._outside.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
         else:
             self._outside.copy(citation(self.selected), "Where this passage is from")
@@ -230,7 +230,11 @@ class SearchPane(Vertical):
 
     def action_search_correct(self) -> None:
         """Say that the selected passage is wrong."""
-        if self.selected is not None and self._backend is not None:
+        if self.selected is None or self._backend is None:
+            return
+        if self._is_elsewhere(self.selected):
+            self.notify(f"Go to {clean_line(self.selected.space)} to correct it.", timeout=4, markup=False)
+        else:
             self._correct(self._backend, self.selected)
 
     def action_search_filter(self) -> None:
@@ -272,6 +276,9 @@ class SearchPane(Vertical):
     @property
     def _is_typing(self) -> bool:
         return isinstance(self.screen.focused, Input)
+
+    def _is_elsewhere(self, hit: Hit) -> bool:
+        return hit.space not in ("", self._status.space if self._status else "")
 
     @property
     def _list(self) -> Widget:

@@ -39,12 +39,15 @@ _SYNTAX = (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where to search. Empty means everywhere."""
+    """Where to search. Empty means everywhere in this space."""
 
     folder: str = ""
     source: str = ""
+    every_space: bool = False
 
     def __str__(self) -> str:
+        if self.every_space:
+            return "all spaces"
         return " in ".join(filter(None, (self.source, self.folder))) or "all folders"
 
 
@@ -72,6 +75,7 @@ class Question:
             mode=self.mode,
             filters=Filters(path_prefix=self.scope.folder, sources=sources),
             near_misses=self.near_misses,
+            everywhere=self.scope.every_space,
         )
 
     def next_mode(self) -> Question:

@@ -24,7 +24,7 @@ from donna_tui.tui.bridge import EngineBridge
 from donna_tui.tui.humanize import plural
 from donna_tui.tui.keymap import Keymap
 from donna_tui.tui.keysheet import shown_key
-from donna_tui.tui.messages import ActionsChanged, OpenDraft, OpenNote, StatusChanged
+from donna_tui.tui.messages import ActionsChanged, ChooseSpace, OpenDraft, OpenNote, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.activity import ActivityPane
 from donna_tui.tui.panes.meetings import MeetingsPane
@@ -91,6 +91,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.search.focus_first()
+
+    @property
+    def root(self) -> str:
+        """The folder of the notes that are shown; empty while none are."""
+        status = self.strip.status
+        return status.root if status is not None else ""
 
     @property
     def pane(self) -> Pane:
@@ -274,6 +280,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_app_help(self) -> None:
         """Explain the pane in sight."""
         self.app.push_screen(HelpScreen(self.header.active, self._keymap.keys))
+
+    def action_app_space(self) -> None:
+        """Pick other notes to go on with."""
+        self.post_message(ChooseSpace())
 
     async def action_app_quit(self) -> None:
         """Leave."""

@@ -9,7 +9,7 @@ from donna_tui.tui.screens.picker import Choice, Picker
 
 
 class ScopePicker(Picker[Scope]):
-    """Everywhere, every folder, and the sources if there is more than one."""
+    """Everywhere, all spaces, every folder, and the sources if there is more than one."""
 
     def __init__(self, folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> None:
         choices = [
@@ -21,6 +21,7 @@ class ScopePicker(Picker[Scope]):
 
 def _scopes(folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> Iterator[tuple[Scope, str, str]]:
     yield Scope(), "everything", "Everywhere"
+    yield Scope(every_space=True), "everything in all spaces", "Everywhere"
     for folder in folders:
         yield Scope(folder, chosen.source), folder, "Folders"
     if len(sources) > 1:

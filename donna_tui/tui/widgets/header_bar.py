@@ -13,6 +13,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.action import Pane
 from donna_tui.tui.actions import ACTIONS
 from donna_tui.tui.keysheet import Keys, shown_key
+from donna_tui.tui.messages import ChooseSpace
 
 PANES: dict[Pane, str] = {
     "search": "view.search",
@@ -51,6 +52,14 @@ class Tab(Static):
         self.post_message(HeaderBar.Chosen(self.pane))
 
 
+class SpaceName(Static):
+    """Whose notes these are."""
+
+    def on_click(self) -> None:
+        """Offer others."""
+        self.post_message(ChooseSpace())
+
+
 class HeaderBar(Horizontal):
     """Name of the space at the left, screens at the right."""
 
@@ -70,7 +79,7 @@ class HeaderBar(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static(Content("Donna"), id="brand")
-        yield Static(self._space_name(), id="space")
+        yield SpaceName(self._space_name(), id="space")
         for pane, action in PANES.items():
             yield Tab(pane, shown_key(self._keys[action], typing=False))
 

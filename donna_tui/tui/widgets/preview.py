@@ -76,7 +76,7 @@ class Preview(Vertical):
     @work(group="preview", exclusive=True)
     async def _read(self, backend: Backend, hit: Hit) -> None:
         try:
-            passage = await backend.passage(hit.path, hit.start_line, hit.end_line)
+            passage = await backend.passage(hit.path, hit.start_line, hit.end_line, hit.space)
         except DonnaError as error:
             if hit is self._hit:
                 self.fail(hit, error.message, error.hint or "")
@@ -86,16 +86,21 @@ class Preview(Vertical):
 
     def show(self, hit: Hit, passage: Passage) -> None:
         """Show the section that holds a hit."""
-        self.head.update(heading(hit.path, line_range(hit), passage.heading_path, sensitive=passage.sensitive))
+        self.head.update(heading(placed(hit), line_range(hit), passage.heading_path, sensitive=passage.sensitive))
         first = passage.start_line
         self.view.show(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1))
         self.foot.update(footing(passage))
 
     def fail(self, hit: Hit, message: str, hint: str) -> None:
         """Say why a section cannot be shown."""
-        self.head.update(heading(hit.path, line_range(hit), hit.heading_path, sensitive=hit.sensitive))
+        self.head.update(heading(placed(hit), line_range(hit), hit.heading_path, sensitive=hit.sensitive))
         self.view.show("\n\n".join(filter(None, (message, hint))))
         self.foot.update(Content(""))
+
+
+def placed(hit: Hit) -> str:
+    """The path of a hit, with its space before it where several were asked."""
+    return " › ".join(filter(None, (hit.space, hit.path)))
 
 
 def heading(path: str, lines: str, headings: tuple[str, ...], *, sensitive: bool) -> Content:

@@ -88,9 +88,9 @@ def marked_text(snippet: Snippet) -> Content:
 
 
 def _place(hit: Hit, room: int) -> str:
-    """Path and lines; folders are left out from the left where there is no room for them."""
+    """Path and lines, and the space if several were asked; what is on the left is left out where there is no room."""
     path, lines = clean_line(hit.path[-_LONGEST:]), line_range(hit)
-    whole = f"{path}:{lines}"
+    whole = f"{clean_line(hit.space[:_LONGEST])} › {path}:{lines}" if hit.space else f"{path}:{lines}"
     if cell_len(whole) <= room:
         return whole
     parts = PurePosixPath(path).parts

@@ -1,0 +1,139 @@
+"""The other spaces of this installation, for a search that goes beyond the open one. They are only read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from pathlib import Path
+
+from donna_tui.config.load import load_config
+from donna_tui.errors import DatabaseError, Reason, VaultReadError
+from donna_tui.index.generations import current_generation, index_path, recipe_of
+from donna_tui.index.readers import Readers
+from donna_tui.paths import AppPaths
+from donna_tui.results import Hit, SearchOutcome, SearchRequest
+from donna_tui.search.desk import SearchDesk
+from donna_tui.space import Space, known_spaces
+from donna_tui.tools.passage import Passage
+from donna_tui.tools.reading import passage_in
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.open import indexed_client
+
+MOST = 20
+"""Spaces that are asked beside the open one: those that were open last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A space that is read. `name` is unique among those that are asked."""
+
+    name: str
+    space: Space
+    client: VaultClient
+    readers: Readers
+
+
+class Neighbours:
+    """One for an engine."""
+
+    def __init__(self, here: Space, paths: AppPaths) -> None:
+        self._here, self._paths = here, paths
+        self._open: dict[Path, Neighbour] = {}
+
+    async def search(self, desk: SearchDesk, request: SearchRequest, own: SearchOutcome) -> SearchOutcome:
+        """An answer of the open space together with those of the others, best first."""
+        neighbours = await asyncio.to_thread(self._look)
+        answers = await asyncio.gather(*(self._answer(desk, request, each) for each in neighbours))
+        silent = [each.name for each, answer in zip(neighbours, answers, strict=True) if answer is None]
+        outcomes = [_named(self._here.name, own), *(answer for answer in answers if answer is not None)]
+        return _together(own, outcomes, silent)
+
+    async def passage(self, space: str, path: str, lines: tuple[int, int]) -> Passage:
+        """What stands around some lines of another space. Raises VaultReadError."""
+        neighbour = self._of(space)
+        return await passage_in(neighbour.readers, neighbour.client, path, lines)
+
+    async def more_like(self, desk: SearchDesk, hit: Hit, request: SearchRequest) -> SearchOutcome:
+        """Passages of a hit's own space that are like it. Raises DatabaseError and VaultReadError."""
+        neighbour = self._of(hit.space)
+        return _named(neighbour.name, await desk.more_like(hit, request, neighbour.readers))
+
+    def root_of(self, space: str) -> Path:
+        """The folder of a space that was searched. Raises VaultReadError."""
+        return self._of(space).space.root
+
+    async def close(self) -> None:
+        """Close all that was opened."""
+        neighbours, self._open = list(self._open.values()), {}
+        for each in neighbours:
+            await asyncio.to_thread(each.readers.close)
+
+    def _of(self, space: str) -> Neighbour:
+        found = next((each for each in self._open.values() if each.name == space), None)
+        if found is None:
+            raise VaultReadError(Reason.MISSING, "this space was not searched; ask again")
+        return found
+
+    def _look(self) -> list[Neighbour]:
+        """Those that have an index, opened; an index that was built anew is opened in the place of the old one."""
+        others = [space for space in known_spaces(self._paths) if space.root != self._here.root][:MOST]
+        names = _unique([self._here.name, *(space.name for space in others)])[1:]
+        return [each for space, name in zip(others, names, strict=True) if (each := self._opened(space, name))]
+
+    def _opened(self, space: Space, name: str) -> Neighbour | None:
+        generation = current_generation(space.state)
+        if generation is None:
+            return None
+        path, known = index_path(space.state, generation), self._open.get(space.root)
+        if known is not None and known.readers.path == path:
+            return known
+        if known is not None:
+            known.readers.close()
+        config = load_config(overrides={"vault.root": str(space.root)}).config
+        made = Neighbour(name, space, indexed_client(config, space.root), Readers(path, stays=False))
+        self._open[space.root] = made
+        return made
+
+    async def _answer(self, desk: SearchDesk, request: SearchRequest, neighbour: Neighbour) -> SearchOutcome | None:
+        """None where the index cannot be read now."""
+        try:
+            built = await neighbour.readers.run(lambda database, _: recipe_of(database))
+            return _named(neighbour.name, await desk.search_in(neighbour.readers, request, built.embedding))
+        except DatabaseError:
+            return None
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    """The names, told apart by numbers where several spaces have one."""
+    taken: dict[str, int] = {}
+    told = []
+    for name in names:
+        taken[name] = taken.get(name, 0) + 1
+        told.append(name if taken[name] == 1 else f"{name} ({taken[name]})")
+    return told
+
+
+def _named(space: str, outcome: SearchOutcome) -> SearchOutcome:
+    return replace(
+        outcome,
+        hits=tuple(replace(hit, space=space) for hit in outcome.hits),
+        near_misses=tuple(replace(hit, space=space) for hit in outcome.near_misses),
+    )
+
+
+def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> SearchOutcome:
+    """One answer. Scores of spaces can be compared: all are made in the same way, by the same model."""
+    best = attrgetter("rank_score")
+    hits = sorted((hit for each in outcomes for hit in each.hits), key=best, reverse=True)
+    near = sorted((hit for each in outcomes for hit in each.near_misses), key=best, reverse=True)
+    beyond = f"{len(outcomes)} spaces; the others as of when they were last brought up to date"
+    unread = f"{', '.join(silent)} cannot be read now" if silent else ""
+    return replace(
+        own,
+        hits=tuple(hits[: own.request.k]),
+        near_misses=tuple(near[: own.request.k]),
+        searched_notes=sum(each.searched_notes for each in outcomes),
+        note="; ".join(filter(None, (own.note, beyond if len(outcomes) > 1 else "", unread))),
+    )

@@ -1,0 +1,153 @@
+"""A search that goes beyond the open space: what the others know is found, and nothing of theirs is changed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from donna_tui.config.load import load_config
+from donna_tui.engine import Engine
+from donna_tui.errors import VaultReadError
+from donna_tui.paths import AppPaths
+from donna_tui.results import Hit, SearchOutcome, SearchRequest
+from donna_tui.search.citations import citation
+from donna_tui.space import space_at
+from tests.engine.helpers import hide_model, new_desk
+
+OTTER = "# Otters\n\nThe otter sleeps on its back.\n\n## Food\n\nAn otter eats sea urchins.\n"
+EVERYWHERE = SearchRequest(text="otter", mode="keyword", everywhere=True)
+
+
+class Home:
+    """Folders of notes that one installation knows."""
+
+    def __init__(self, folder: Path, paths: AppPaths) -> None:
+        self._folder, self._paths = folder, paths
+
+    def write(self, space: str, path: str, text: str) -> None:
+        file = self._folder / space / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    @contextlib.asynccontextmanager
+    async def open(self, space: str) -> AsyncIterator[Engine]:
+        root = self._folder / space
+        config = load_config(overrides={"vault.root": str(root)}).config
+        engine = Engine(space_at(root, self._paths), config, self._paths, watch=False)
+        await engine.start()
+        try:
+            await engine.sync()
+            yield engine
+        finally:
+            await engine.stop()
+
+    async def index(self, *spaces: str) -> None:
+        for space in spaces:
+            async with self.open(space):
+                pass
+
+    def state(self, space: str) -> Path:
+        return self._paths.space_state(self._folder / space)
+
+    def kept(self, space: str) -> dict[str, bytes]:
+        """All that is stored of a space, but for what SQLite keeps beside an open index."""
+        files = (file for file in self.state(space).iterdir() if not file.name.endswith(("-wal", "-shm")))
+        return {file.name: file.read_bytes() for file in files if file.is_file()}
+
+
+@pytest.fixture
+async def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    hide_model(monkeypatch)
+    made = Home(tmp_path, new_desk(tmp_path / "home").paths)
+    made.write("notes", "Animals/otter.md", OTTER)
+    made.write("work", "Zoo/otter.md", "# Zoo\n\nThe otter needs a new pond.\n")
+    await made.index("notes", "work")
+    return made
+
+
+def places(hits: tuple[Hit, ...]) -> set[tuple[str, str]]:
+    return {(hit.space, hit.path) for hit in hits}
+
+
+async def test_every_space_answers_with_its_name(home: Home) -> None:
+    async with home.open("notes") as engine:
+        outcome = await engine.search(EVERYWHERE)
+    assert places(outcome.hits) == {("notes", "Animals/otter.md"), ("work", "Zoo/otter.md")}
+    assert [hit.rank_score for hit in outcome.hits] == sorted((hit.rank_score for hit in outcome.hits), reverse=True)
+    assert outcome.searched_notes == 2
+    assert outcome.note.startswith("2 spaces")
+    assert "work › Zoo/otter.md › Zoo : 1–3" in {citation(hit) for hit in outcome.hits}
+
+
+async def test_only_the_open_space_answers_unless_asked(home: Home) -> None:
+    async with home.open("notes") as engine:
+        outcome = await engine.search(replace(EVERYWHERE, everywhere=False))
+    assert places(outcome.hits) == {("", "Animals/otter.md")}
+
+
+async def test_no_more_hits_than_asked_for(home: Home) -> None:
+    async with home.open("notes") as engine:
+        outcome = await engine.search(replace(EVERYWHERE, k=1))
+    assert len(outcome.hits) == 1
+
+
+async def test_a_hit_elsewhere_is_read_there(home: Home, tmp_path: Path) -> None:
+    async with home.open("notes") as engine:
+        outcome = await engine.search(EVERYWHERE)
+        hit = next(hit for hit in outcome.hits if hit.space == "work")
+        passage = await engine.passage(hit.path, hit.start_line, hit.end_line, hit.space)
+        assert "new pond" in passage.text
+        assert engine.absolute_path(hit.path, hit.space) == tmp_path / "work/Zoo/otter.md"
+        assert engine.root_of(hit.space) == tmp_path / "work"
+        with pytest.raises(VaultReadError):
+            engine.absolute_path("../notes/a.md", hit.space)
+        like = await engine.more_like(hit, EVERYWHERE)
+        assert {each.space for each in like.hits} <= {"work"}
+
+
+async def test_a_space_that_was_not_asked_is_not_read(home: Home) -> None:
+    async with home.open("notes") as engine:
+        with pytest.raises(VaultReadError):
+            await engine.passage("Zoo/otter.md", 1, 1, "work")
+
+
+async def test_spaces_of_one_name_are_told_apart(home: Home) -> None:
+    home.write("old/work", "otter.md", "# Older otter\n")
+    await home.index("old/work")
+    async with home.open("work") as engine:
+        outcome = await engine.search(EVERYWHERE)
+    assert {hit.space for hit in outcome.hits} == {"work", "work (2)", "notes"}
+
+
+async def test_an_index_that_is_built_anew_is_read_anew(home: Home) -> None:
+    async with home.open("notes") as engine:
+        assert await found(engine, "Zoo/new.md") is False
+        home.write("work", "Zoo/new.md", "# New\n\nAnother otter.\n")
+        await home.index("work")
+        assert await found(engine, "Zoo/new.md") is True
+
+
+async def found(engine: Engine, path: str) -> bool:
+    outcome: SearchOutcome = await engine.search(EVERYWHERE)
+    return path in {hit.path for hit in outcome.hits}
+
+
+async def test_a_damaged_index_is_left_out_and_named(home: Home) -> None:
+    for index in home.state("work").glob("index-*.db*"):
+        index.write_bytes(b"no database at all" * 1000)
+    async with home.open("notes") as engine:
+        outcome = await engine.search(EVERYWHERE)
+    assert places(outcome.hits) == {("notes", "Animals/otter.md")}
+    assert "work cannot be read now" in outcome.note
+
+
+async def test_nothing_is_written_in_the_other_spaces(home: Home) -> None:
+    before = home.kept("work")
+    async with home.open("notes") as engine:
+        await engine.search(EVERYWHERE)
+    assert before
+    assert home.kept("work") == before

@@ -1,0 +1,200 @@
+"""Going on with the notes of another space."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import Reason, SpaceError
+from donna_tui.results import SearchOutcome, SearchRequest
+from donna_tui.tui.app import DonnaApp
+from donna_tui.tui.backend import KnownVault
+from donna_tui.tui.first_run import VaultChoice
+from donna_tui.tui.screens.scope import ScopePicker
+from donna_tui.tui.screens.spaces import HERE, SpacePicker
+from tests.tui import hostile, scenarios
+from tests.tui.driving import DESKTOP, SIZE, Driver, hit, notices, outcome, screen_text
+from tests.tui.fake_backend import FakeBackend
+
+
+class Spaces:
+    """An app that knows two folders, each with a backend of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.backends: dict[str, FakeBackend] = {}
+        self.made: list[VaultChoice | None] = []
+        self.known: list[KnownVault] = []
+        self.error: SpaceError | None = None
+        for name in ("notes", "work"):
+            (folder / name).mkdir()
+            backend = scenarios.normal()
+            backend.current = replace(backend.current, space=name, root=str(folder / name))
+            backend.answers = lambda request, name=name: outcome(request, f"of {name}")  # type: ignore[misc]
+            self.backends[name] = backend
+            self.known.append(KnownVault(name, folder / name, "open before"))
+        self.app = DonnaApp(self._make, external=DESKTOP, space_name="notes", spaces=lambda: self.known)
+
+    def _make(self, choice: VaultChoice | None) -> FakeBackend:
+        self.made.append(choice)
+        if choice is not None and self.error is not None:
+            raise self.error
+        return self.backends[choice.root.name if choice else "notes"]
+
+
+@pytest.fixture
+def spaces(tmp_path: Path) -> Spaces:
+    return Spaces(tmp_path)
+
+
+async def connected(donna: Driver, name: str) -> None:
+    def is_there() -> bool:
+        status = donna.main.strip.status
+        return status is not None and status.space == name
+
+    await donna.until(is_there, f"{name} is open")
+
+
+async def pick(donna: Driver, name: str) -> None:
+    await donna.press("ctrl+o")
+    await donna.window(SpacePicker)
+    await donna.type(name)
+    await donna.press("enter")
+
+
+async def test_another_space_takes_the_place_of_the_open_one(spaces: Spaces) -> None:
+    async with spaces.app.run_test(size=SIZE) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await donna.ask("plan")
+        assert donna.paths == ["Notes/of notes.md"]
+        await pick(donna, "work")
+        await connected(donna, "work")
+        assert spaces.backends["notes"].called("stop")
+        assert spaces.backends["notes"].listeners == []
+        await donna.ask("plan")
+        assert donna.paths == ["Notes/of work.md"]
+        assert "work" in screen_text(spaces.app).splitlines()[0]
+    assert spaces.backends["work"].called("stop")
+    assert spaces.made == [None, VaultChoice(spaces.known[1].root)]
+
+
+async def test_back_and_forth_again(spaces: Spaces) -> None:
+    async with spaces.app.run_test(size=SIZE) as pilot:
+        donna = Driver(spaces.app, pilot)
+        for name in ("work", "notes", "work"):
+            await donna.until(lambda: donna.main.strip.status is not None, "a space is open")
+            await pick(donna, name)
+            await connected(donna, name)
+        assert len(spaces.app.screen_stack) == 2
+
+
+async def test_a_click_on_the_name_offers_the_spaces(spaces: Spaces) -> None:
+    async with spaces.app.run_test(size=SIZE) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await pilot.click("#space")
+        await donna.window(SpacePicker)
+        await donna.press("down")
+        assert HERE in screen_text(spaces.app)
+        await donna.press("enter")
+        assert isinstance(spaces.app.screen, SpacePicker)
+        await donna.press("escape")
+        assert not spaces.backends["notes"].called("stop")
+
+
+async def test_a_folder_that_is_gone_cannot_be_picked(spaces: Spaces) -> None:
+    spaces.known[1].root.rmdir()
+    async with spaces.app.run_test(size=SIZE) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await pick(donna, "work")
+        assert "There is no such folder." in screen_text(spaces.app)
+        assert spaces.made == [None]
+
+
+async def test_a_space_that_cannot_be_opened_leaves_the_way_back(spaces: Spaces) -> None:
+    spaces.error = SpaceError(Reason.BUSY, "It is just being made.", hint="Try again in a moment.")
+    async with spaces.app.run_test(size=SIZE) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await pick(donna, "work")
+        await donna.until(lambda: "It is just being made." in screen_text(spaces.app), "it is said")
+        spaces.error = None
+        await pick(donna, "notes")
+        await connected(donna, "notes")
+
+
+async def test_an_edit_that_would_be_lost_holds_the_space(spaces: Spaces, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("donna_tui.tui.panes.vault.VaultPane.unkept_edits", property(lambda _: ("a.md",)))
+    async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await pick(donna, "work")
+        await donna.until(lambda: "a.md" in notices(spaces.app), "it is said")
+        assert spaces.made == [None]
+        await pick(donna, "work")
+        await connected(donna, "work")
+
+
+async def test_hostile_names_are_only_names(spaces: Spaces) -> None:
+    spaces.known += [KnownVault(text, Path("/nowhere"), text) for text in hostile.ALL.values()]
+    async with spaces.app.run_test(size=SIZE) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await donna.press("ctrl+o")
+        await donna.window(SpacePicker)
+        text = screen_text(spaces.app)
+        assert not [char for char in text if char != "\n" and (ord(char) < 32 or 0x7F <= ord(char) < 0xA0)]
+
+
+async def search_all(donna: Driver) -> None:
+    """Ask all spaces."""
+    await donna.press("ctrl+f")
+    await donna.window(ScopePicker)
+    await donna.type("all spaces")
+    await donna.press("enter")
+    await donna.until(lambda: donna.search.question.scope.every_space, "all spaces are searched")
+
+
+def from_two(request: SearchRequest) -> SearchOutcome:
+    """The open space answers, and another one too if it is asked."""
+    own = outcome(request, "own")
+    if not request.everywhere:
+        return own
+    return replace(own, hits=(replace(own.hits[0], space="notes"), hit("theirs", space="work")))
+
+
+async def test_all_spaces_are_searched_at_once(spaces: Spaces) -> None:
+    backend = spaces.backends["notes"]
+    backend.answers = from_two
+    async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await donna.ask("plan")
+        assert donna.paths == ["Notes/own.md"]
+        await search_all(donna)
+        await donna.until(lambda: len(donna.paths) == 2, "both answer")
+        assert "all spaces" in screen_text(spaces.app)
+        assert "work › Notes/theirs.md" in screen_text(spaces.app)
+        await donna.press("down")
+        await donna.until(lambda: reads_elsewhere(backend), "the passage is read where it is")
+
+
+def reads_elsewhere(backend: FakeBackend) -> bool:
+    return any(call.name == "passage" and call.args[-1] == "work" for call in backend.calls)
+
+
+async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
+    spaces.backends["notes"].answers = from_two
+    async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await donna.ask("plan")
+        await search_all(donna)
+        await donna.until(lambda: len(donna.paths) == 2, "both answer")
+        await donna.press("escape", "down", "w")
+        await donna.until(lambda: "Go to work to correct it." in notices(spaces.app), "it is said")
+        await donna.press("y")
+        assert "work › Notes/theirs.md" in spaces.app.clipboard
