@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from donna_tui.config.agentsettings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
-from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import DatabaseError, Reason, SpaceError
 from donna_tui.events import (
     EngineEvent,
@@ -18,19 +19,19 @@ from donna_tui.events import (
     EventHub,
     IndexSwapped,
     Listener,
-    ModelPhase,
-    ModelStateChanged,
     ProblemRaised,
 )
+from donna_tui.freshness import Freshness, FreshParts, unindexed
 from donna_tui.index.database import Database
-from donna_tui.index.documents import Document, folders_of, linking_to, sources_of
-from donna_tui.index.generations import Recipe
+from donna_tui.index.documents import folders_of, linking_to, sources_of
 from donna_tui.index.invocations import InputHash, load_key
+from donna_tui.indexing import pipeline_parts
 from donna_tui.ingest.keeper import Keeper
-from donna_tui.ingest.pipeline import Parts
+from donna_tui.ingest.policy import policy_of
 from donna_tui.log import LOG_NAME, LogFile
 from donna_tui.memories import BackfillRow, MemorySource
 from donna_tui.memoryhost import HostParts, MemoryHost
+from donna_tui.modelatwork import ModelAtWork
 from donna_tui.modelloader import ModelLoader
 from donna_tui.monitor import Measurement, Monitor, measure
 from donna_tui.paths import AppPaths, private_folder
@@ -40,9 +41,8 @@ from donna_tui.search.hybrid import Settings
 from donna_tui.search.why_not import WhyNot
 from donna_tui.space import Space, remember
 from donna_tui.status import Status
-from donna_tui.supervisor import Supervisor, set_within
+from donna_tui.supervisor import Supervisor
 from donna_tui.tenure import Tenure
-from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
 from donna_tui.tools.passage import Passage, read_passage
 from donna_tui.tools.remembered import read_remembered
 from donna_tui.vault.open import indexed_client
@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from donna_tui.memorydesk import MemoryDesk
     from donna_tui.vaultdesk import VaultDesk
 
-NO_MODEL = "by words only: there is no model for search by meaning"
-OTHER_MODEL = "by words only until the new index is complete"
 
 T = TypeVar("T")
 
@@ -80,14 +78,16 @@ class Engine:
     ) -> None:
         self.space, self._config, self._paths, self._watch = space, config, paths, watch
         self.hub = EventHub()
-        self.model_known = asyncio.Event()
-        self._service: EmbeddingService | None = None
         self._vault: VaultDesk | None = None
         self._host = self._build_host()
         self._drafts: DraftHost | None = None
         self._clock = clock
-        self._loader = ModelLoader(config.embedding, paths.cache, self.hub)
-        self._started = False
+        loader = ModelLoader(config.embedding, paths.cache, self.hub)
+        self._model = ModelAtWork(loader, lambda: self._desk, lambda: self._keeper, stays=watch)
+        self.model_known = self._model.known
+        self._started = self._asleep = False
+        self._waking = asyncio.Lock()
+        self._open_desk: SearchDesk | None = None
         self._log_file = paths.log / LOG_NAME
         self._tasks = Supervisor(self.hub)
         self._monitor = Monitor(self.hub, self._measure)
@@ -98,20 +98,26 @@ class Engine:
     async def start(self) -> None:
         """Open the index and start the work in the background. Searches can be asked at once; the model follows.
 
-        Raises SpaceError or DatabaseError if there is nothing to work with, DonnaError if Donna's own folders cannot
-        be made.
+        Where the memory of an agent is not indexed nothing is opened or written, and every search says so. Raises
+        SpaceError or DatabaseError if there is nothing to work with, DonnaError if Donna's own folders cannot be made.
         """
+        self._asleep = self._not_indexed is not None
+        if why := self._not_indexed:
+            self.hub.post(EngineStateChanged(state="paused", detail=why.message))
+            return
         private_folder(self.space.state)
         self._paths.make()
+        self._client = indexed_client(self._config, self.space.root)
+        self._freshness = self._build_freshness()
         self._log = LogFile(self._log_file)
         self._end_log = self.hub.subscribe(self._log)
         self._started = True
         self._input_hash = InputHash(load_key(self.space.state))
-        self._desk = SearchDesk(lambda: self._tenure.readers, self._settings(), self.hub, self._input_hash)
+        settings = Settings(self._config.retrieval.min_score, self._config.retrieval.max_k)
+        self._open_desk = SearchDesk(lambda: self._tenure.readers, settings, self.hub, self._input_hash)
         self.hub.post(EngineStateChanged(state="starting"))
         if not self._log.opened:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
-        self._client = indexed_client(self._config, self.space.root)
         if self._watch:
             self._vault = await asyncio.to_thread(self._open_vault)
             self._tasks.start("finishing an unfinished write", lambda: self.notes.recover(self.hub))
@@ -122,7 +128,7 @@ class Engine:
         await self._tenure.begin()
         if self._watch:
             self._tasks.start("taking over the index", self._tenure.take_over)
-        self._tasks.start("loading the model", self._load_model)
+        self._tasks.start("loading the model", self._model.load)
         self._tasks.start("counting", self._monitor.run)
 
     def _open_vault(self) -> VaultDesk:
@@ -140,12 +146,14 @@ class Engine:
 
     @property
     def memory(self) -> MemoryDesk:
-        """Remembers, lists, forgets and recalls what is no note."""
+        """Remembers, lists, forgets and recalls what is no note. Raises SpaceError where nothing is indexed."""
+        self._require_indexed()
         return self._host.desk
 
     @property
     def drafts(self) -> DraftDesk:
         """Lists, previews, approves and rejects drafts, and looks at the calendar."""
+        self._require_indexed()
         return self._draft_host().desk
 
     def _draft_host(self) -> DraftHost:
@@ -190,7 +198,8 @@ class Engine:
         )
 
     def _build_keeper(self) -> Keeper:
-        return Keeper(self._parts(), self.hub, self._desk, self._input_hash)
+        parts = pipeline_parts(self.space, self._config, self._host, self._client, self.hub, stays=self._watch)
+        return Keeper(parts, self.hub, self._desk, self._input_hash)
 
     async def _keep(self, keeper: Keeper) -> None:
         """This process keeps the index from now on."""
@@ -199,11 +208,10 @@ class Engine:
         self.hub.subscribe(self._on_swap)
         if self._watch:
             keeper.watch()
-        if self.model_known.is_set():
-            await keeper.use_model(self._service)
+        await self._model.give(keeper)
         self.hub.post(EngineStateChanged(state="running"))
-        self._follow_model()
-        if self._watch:
+        self._model.follow()
+        if self._watch and not self.space.agent:
             self._tasks.start("drafting", self._draft)
 
     async def stop(self) -> None:
@@ -212,15 +220,15 @@ class Engine:
             return
         self._started = False
         self.hub.post(EngineStateChanged(state="stopping"))
-        self._loader.cancel()
+        self._model.cancel()
+        await self._freshness.close()
         await self._tasks.stop()
         if self._drafts:
             await self._drafts.close()
         if self._vault:
             await self._vault.close()
         await self._host.close()
-        if self._service:
-            await self._service.close()
+        await self._model.close()
         await self._tenure.end()
         self.hub.post(EngineStateChanged(state="stopped"))
         self._monitor.close()
@@ -231,8 +239,9 @@ class Engine:
         """Bring the index up to date and return when it is; nothing to do where another process keeps it.
 
         Raises DonnaError if it cannot be brought up to date: VaultReadError if the vault is missing, DatabaseError if
-        the index cannot be written.
+        the index cannot be written, SpaceError if it is not to be indexed.
         """
+        self._require_indexed()
         try:
             if self._keeper:
                 await self._keeper.compare(full=full)
@@ -243,70 +252,14 @@ class Engine:
         if self._keeper:
             await self._keeper.finish(full=full)
             await self._monitor.refresh()
-            self._follow_model()
+            self._model.follow()
 
     async def _model_to_come(self) -> None:
-        while not self.model_known.is_set():
-            if self._tasks.failure:
-                raise self._tasks.failure
-            await set_within(self.model_known, 0.1)
-
-    # Building
-
-    def _parts(self) -> Parts:
-        embedding = self._config.embedding
-        counter, window = self._host.cut.counter, self._host.cut.window
-        recipe = f"{CHUNKER_VERSION}:{counter.name}:{window}:{embedding.chunk_overlap}"
-
-        def chunk(document: Document) -> list[Chunk]:
-            return chunk_markdown(
-                document.text,
-                start=document.body_start,
-                title=document.title,
-                counter=counter,
-                max_tokens=window,
-                overlap=embedding.chunk_overlap,
-            )
-
-        return Parts(
-            root=self.space.root,
-            folder=self.space.state,
-            recipe=Recipe(recipe),
-            client=self._client,
-            chunk=chunk,
-            window=window,
-            hub=self.hub,
-            rename_window=self._config.sources.vault.rename_window_seconds if self._watch else 0.0,
-            stays=self._watch,
-            beside=self._host.feed(self._client),
-        )
-
-    def _settings(self) -> Settings:
-        return Settings(self._config.retrieval.min_score, self._config.retrieval.max_k)
-
-    async def _load_model(self) -> None:
-        self._service = await self._loader.load()
-        if self._service is None:
-            self._desk.use(None, NO_MODEL)
-        if self._keeper:
-            await self._keeper.use_model(self._service)
-        self._follow_model()
-        self.model_known.set()
-        if self._service:
-            self.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=self._service.provider.version_tag))
-
-    def _follow_model(self) -> None:
-        """Search by meaning where the vectors of the index are those of the loaded model."""
-        if self._service is None:
-            return
-        if self._keeper is None or self._keeper.indexes.speaks_model:
-            self._desk.use(self._service)
-        else:
-            self._desk.use(None, OTHER_MODEL)
+        await self._model.to_come(lambda: self._tasks.failure)
 
     def _on_swap(self, event: EngineEvent) -> None:
         if isinstance(event, IndexSwapped):
-            self._follow_model()
+            self._model.follow()
 
     # What people and programs ask
 
@@ -314,8 +267,26 @@ class Engine:
         """Hear of every event, on the thread that posts it. Returns the function that ends it."""
         return self.hub.subscribe(listener)
 
+    async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
+        """Answer a question from an index that is brought up to date first, as far as that takes no longer than the
+        deadline; without one the settings say it. The answer says whether it is stale. Raises DatabaseError.
+        """
+        async with self._waking:
+            if self._asleep and not self._not_indexed:
+                await self.start()
+        if self._not_indexed:
+            return await self.search(request)
+        if not self._watch:
+            await self._model.prepared(lambda: self._tasks.failure)
+        stale = await self._freshness.stale(deadline_seconds)
+        outcome = await self.search(request)
+        note = "; ".join(each for each in (stale, outcome.note) if each)
+        return replace(outcome, stale=bool(stale), note=note)
+
     async def search(self, request: SearchRequest) -> SearchOutcome:
-        """Answer a question. Raises DatabaseError."""
+        """Answer a question from what is known, or say that nothing is indexed. Raises DatabaseError."""
+        if why := self._not_indexed:
+            return unindexed(request, why)
         try:
             return await self._desk.search(request)
         except DatabaseError as error:
@@ -384,6 +355,36 @@ class Engine:
     def read_only(self) -> bool:
         """Whether this process cannot keep the index up to date now."""
         return self._keeper is None
+
+    @property
+    def _not_indexed(self) -> SpaceError | None:
+        """Why the memory of an agent is not indexed now; None if it is."""
+        config = self._config
+        return not_indexed(config) if isinstance(config, AgentSettings) and config.not_indexed else None
+
+    def _require_indexed(self) -> None:
+        if why := self._not_indexed:
+            raise why
+
+    @property
+    def _desk(self) -> SearchDesk:
+        self._require_indexed()
+        if self._open_desk is None:
+            raise SpaceError(Reason.BUSY, "the engine is not running")
+        return self._open_desk
+
+    def _build_freshness(self) -> Freshness:
+        return Freshness(
+            FreshParts(
+                client=self._client,
+                policy=policy_of(self._config),
+                keeper=lambda: self._keeper,
+                readers=lambda: self._tenure.readers,
+                model_known=self.model_known,
+                sync=self.sync,
+                stays=self._watch,
+            )
+        )
 
     @property
     def _keeper(self) -> Keeper | None:

@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from donna_tui.embedding.provider import leaves_machine
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import ModelError, Reason
+from donna_tui.errors import ModelAwayError, ModelError, Reason
 from donna_tui.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed, ProblemCleared, ProblemRaised
 from donna_tui.index.invocations import EMBEDS, InputHash, Invocation, record
 from donna_tui.index.packing import Vector
@@ -53,6 +54,8 @@ class EmbeddingBacklog:
         self._tallies: dict[str, _Tally] = {}
         self._saved: dict[str, float] = {}
         self._failed: dict[str, Reason] = {}
+        self._away: Reason | None = None
+        self._leaves = leaves_machine(service.provider)
         self.idle = asyncio.Event()
 
     def wake(self) -> None:
@@ -68,7 +71,7 @@ class EmbeddingBacklog:
         """Embed until cancelled, beginning with what failed before."""
         await self._write(self._store.retry_failed)
         while True:
-            batch = await self._write(lambda: self._store.pending(BATCH))
+            batch = await self._write(lambda: self._store.pending(BATCH, withhold=self._leaves))
             if not batch or not await self._round(batch):
                 await self._rest()
 
@@ -108,6 +111,8 @@ class EmbeddingBacklog:
             self._tally(chunk.path).computed += 1
             self._tally(chunk.path).latency_ms += latency / len(done)
         await self._write(lambda: self._save(done, latency))
+        if done:
+            self._came_back()
         notes = len({chunk.path for chunk, _ in done})
         self._hub.post(IngestBatch(notes=notes, chunks=len(done), latency_ms=latency))
         return len(done)
@@ -129,6 +134,9 @@ class EmbeddingBacklog:
         """Vectors in the order of the chunks. If a batch fails, its chunks are tried one by one to find the culprit."""
         try:
             return list(await self._service.embed_documents([chunk.text for chunk in chunks]))
+        except ModelAwayError as error:
+            await self._went_away(chunks, error)
+            return [None] * len(chunks)
         except ModelError as error:
             if len(chunks) == 1:
                 await self._fail(chunks[0], error)
@@ -145,6 +153,19 @@ class EmbeddingBacklog:
         )
 
         self._hub.post(ProblemRaised(reason=error.reason, message=error.message, path=chunk.path))
+
+    async def _went_away(self, chunks: Sequence[PendingChunk], error: ModelAwayError) -> None:
+        """The model's server is away: all wait for it, and it is said once."""
+        await self._write(lambda: self._store.mark_failed([chunk.id for chunk in chunks]))
+        self._failed |= {chunk.path: error.reason for chunk in chunks}
+        self._came_back(error.reason)
+        self._away = error.reason
+        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+
+    def _came_back(self, still: Reason | None = None) -> None:
+        if self._away and self._away is not still:
+            self._hub.post(ProblemCleared(reason=self._away))
+            self._away = None
 
     def _recovered(self, path: str) -> None:
         if reason := self._failed.pop(path, None):
