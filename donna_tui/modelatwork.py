@@ -76,7 +76,7 @@ class ModelAtWork:
             await set_within(self.known, 0.1)
 
     async def prepared(self, failure: Callable[[], DonnaError | None]) -> None:
-        """Wait while the model is prepared for this machine, once: a program that gives up would begin again forever."""
+        """Wait while the model is prepared for this machine: who gives up would begin again at each start."""
         while not self.known.is_set() and self._loader.phase in (None, ModelPhase.PREPARING) and not failure():
             await set_within(self.known, 0.05)
 
