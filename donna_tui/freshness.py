@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from donna_tui.errors import DonnaError
+from donna_tui.errors import DatabaseError, DonnaError, Reason
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.policy import SyncPolicy
@@ -137,13 +137,21 @@ class Freshness:
         """The other process notices changes by itself; wait for that."""
         loop = asyncio.get_running_loop()
         pause = FIRST_LOOK_SECONDS
-        while await self._lacking():
+        while await self._not_made_or_lacking():
             if loop.time() + pause > deadline:
                 return LATE if self._parts.policy.on_search else DIFFERS
             await asyncio.sleep(pause)
             pause = min(LONGEST_LOOK_SECONDS, pause * 2)
         await set_within(self._parts.model_known, max(0.0, deadline - loop.time()))
         return ""
+
+    async def _not_made_or_lacking(self) -> bool:
+        try:
+            return await self._lacking()
+        except DatabaseError as error:
+            if error.reason is not Reason.BUSY:  # the other process is just about to make the tables
+                raise
+        return True
 
     async def _lacking(self) -> bool:
         """Whether text is not in, or vectors that a known model could give."""

@@ -94,7 +94,7 @@ class EmbeddingServer:
                     self.end_headers()
                     self.wfile.write(data)
 
-            def log_message(self, format: str, *args: Any) -> None:
+            def log_message(self, *words: Any) -> None:
                 """Be quiet."""
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -51,6 +51,7 @@ class EmbeddingBacklog:
         self._hub = hub
         self._input_hash = input_hash
         self._work = asyncio.Event()
+        self._ask_now = asyncio.Event()
         self._tallies: dict[str, _Tally] = {}
         self._saved: dict[str, float] = {}
         self._failed: dict[str, Reason] = {}
@@ -58,9 +59,12 @@ class EmbeddingBacklog:
         self._leaves = leaves_machine(service.provider)
         self.idle = asyncio.Event()
 
-    def wake(self) -> None:
-        """There may be new chunks."""
-        self.idle.clear()
+    def wake(self, *, now: bool = False) -> None:
+        """There may be new chunks. A server that is away is asked again in its time, or `now` if somebody says so."""
+        if now:
+            self._ask_now.set()
+        if self._away is None:
+            self.idle.clear()
         self._work.set()
 
     def saved(self, path: str, at: float) -> None:
@@ -77,11 +81,23 @@ class EmbeddingBacklog:
 
     async def _rest(self) -> None:
         """Wait for new work, idle even if something failed: nobody should wait for what may never come."""
+        if self._away:
+            return await self._wait_for_server()
         if not self._work.is_set():
             self.idle.set()
         if await set_within(self._work, RETRY_SECONDS if self._failed else None):
             self._work.clear()
             return
+        await self._try_failed_again()
+
+    async def _wait_for_server(self) -> None:
+        self.idle.set()
+        self._ask_now.clear()
+        await set_within(self._ask_now, RETRY_SECONDS)
+        self.idle.clear()
+        await self._try_failed_again()
+
+    async def _try_failed_again(self) -> None:
         for path in list(self._failed):
             self._recovered(path)
         await self._write(self._store.retry_failed)

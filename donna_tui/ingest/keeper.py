@@ -104,7 +104,7 @@ class Keeper:
             paths = [path] if path else await pipeline.write(lambda each=pipeline: retry_due(each.store.database, None))  # type: ignore[misc]
             pipeline.queue.put(Job(each, "retry", time.time()) for each in paths)
             if pipeline.backlog:
-                pipeline.backlog.wake()
+                pipeline.backlog.wake(now=True)
             if not path:
                 pipeline.rescan([""])
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -182,8 +182,8 @@ class Hints:
 
 
 @pytest.fixture
-def hints(desk: AgentDesk) -> Iterator[Hints]:
-    yield Hints(desk)
+def hints(desk: AgentDesk) -> Hints:
+    return Hints(desk)
 
 
 async def watched(hints: Hints, work: Callable[[], Any]) -> None:

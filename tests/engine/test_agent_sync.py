@@ -14,6 +14,7 @@ from donna_tui.embedding.provider import Matrix
 from donna_tui.errors import Reason, SpaceError, VaultReadError, VaultWriteError
 from donna_tui.events import ReconcileDone
 from donna_tui.freshness import DIFFERS, LATE, MISSING, Rounds
+from donna_tui.ingest.keeper import Keeper
 from donna_tui.space import known_spaces
 from donna_tui.tools.spaces import list_spaces
 from donna_tui.vault.open import open_writer, vault_client
@@ -154,15 +155,31 @@ async def test_vectors_are_fresh_too(tmp_path: Path) -> None:
         assert running.engine.status().coverage.vectors == 2
 
 
-async def test_without_time_the_answer_is_stale_and_says_so(tmp_path: Path) -> None:
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Comparisons for a search wait for this event, which is set."""
+    may, compare = asyncio.Event(), Keeper.compare
+    may.set()
+
+    async def held_compare(self: Keeper, *, full: bool) -> None:
+        await may.wait()
+        await compare(self, full=full)
+
+    monkeypatch.setattr(Keeper, "compare", held_compare)
+    return may
+
+
+async def test_without_time_the_answer_is_stale_and_says_so(tmp_path: Path, held: asyncio.Event) -> None:
     desk = filled(agent_desk(tmp_path, sync=QUIET))
     async with agent_engine(desk, watch=True) as running:
         await fresh(running, "kestrel")
+        held.clear()
         desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
         outcome = await fresh(running, "kestrel", 0)
         assert outcome.stale
         assert outcome.note.startswith(LATE)
         assert "MEMORY.md" in paths_of(outcome)  # as it was
+        held.set()
         later = await fresh(running, "numbat")
         assert (paths_of(later), later.stale, later.note) == (["MEMORY.md"], False, "")
 
@@ -200,10 +217,12 @@ async def test_a_slow_model_makes_a_stale_answer_by_the_deadline(
         slow.may.set()
 
 
-async def test_the_settings_say_how_long_a_search_waits(tmp_path: Path) -> None:
+async def test_the_settings_say_how_long_a_search_waits(tmp_path: Path, held: asyncio.Event) -> None:
     desk = filled(agent_desk(tmp_path, sync={**QUIET, "search_deadline_ms": 0}))
+    held.clear()
     async with agent_engine(desk) as running:
         assert (await fresh(running, "kestrel", None)).stale
+        held.set()
         assert not (await fresh(running, "kestrel", 15)).stale
 
 
