@@ -14,10 +14,8 @@ from donna_tui.config.agentsettings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
 from donna_tui.errors import DatabaseError, Reason, SpaceError
 from donna_tui.events import (
-    EngineEvent,
     EngineStateChanged,
     EventHub,
-    IndexSwapped,
     Listener,
     ProblemRaised,
 )
@@ -140,6 +138,7 @@ class Engine:
     @property
     def notes(self) -> VaultDesk:
         """Reads, changes and undoes notes. Raises SpaceError for an engine that does not stay."""
+        self._require_indexed()
         if self._vault is None:
             raise SpaceError(Reason.BUSY, "the vault is not open for changes")
         return self._vault
@@ -205,7 +204,7 @@ class Engine:
         """This process keeps the index from now on."""
         with contextlib.suppress(OSError):  # on a full disk the space is simply not remembered
             remember(self.space)
-        self.hub.subscribe(self._on_swap)
+        self.hub.subscribe(self._model.heard)
         if self._watch:
             keeper.watch()
         await self._model.give(keeper)
@@ -256,10 +255,6 @@ class Engine:
 
     async def _model_to_come(self) -> None:
         await self._model.to_come(lambda: self._tasks.failure)
-
-    def _on_swap(self, event: EngineEvent) -> None:
-        if isinstance(event, IndexSwapped):
-            self._model.follow()
 
     # What people and programs ask
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.events import ModelPhase, ModelStateChanged
+from donna_tui.events import EngineEvent, IndexSwapped, ModelPhase, ModelStateChanged
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.modelloader import ModelLoader
 from donna_tui.search.desk import OTHER_MODEL, SearchDesk
@@ -57,6 +57,11 @@ class ModelAtWork:
         """This keeper has only now begun."""
         if self.known.is_set():
             await keeper.use_model(self._service)
+
+    def heard(self, event: EngineEvent) -> None:
+        """Another index may be in use from now on."""
+        if isinstance(event, IndexSwapped):
+            self.follow()
 
     def follow(self) -> None:
         """Search by meaning where the vectors of the index are those of the loaded model."""

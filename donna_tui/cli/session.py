@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from donna_tui.config.agents import Agent
+from donna_tui.config.agents import Agent, may_be_agent
 from donna_tui.config.agentsettings import settings_of, workspace_of
 from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import MemoryConfig
@@ -39,7 +39,7 @@ def find_session(named: str | None) -> Session | None:
     The id of an agent goes before a folder of that name. Raises SpaceError and ConfigError.
     """
     paths = app_paths(os.environ)
-    if named and (agent := load_trusted().config.agents.agent(named)):
+    if named and may_be_agent(named) and (agent := load_trusted().config.agents.agent(named)):
         return agent_session(agent, paths)
     space = find_space(named, None if named else load_config().config.vault.root, paths)
     return session_for(space, paths) if space else None

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from donna_tui.config.agents import Agent, RemoteConfig
+from donna_tui.config.agents import Agent
+from donna_tui.config.memorysearch import RemoteConfig
 from donna_tui.config.models import MODEL, EmbeddingConfig, MemoryConfig
 from donna_tui.errors import Reason, SpaceError
 

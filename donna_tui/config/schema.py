@@ -84,6 +84,8 @@ def _values(setting: Setting) -> str:
     annotation = setting.field.annotation
     if get_origin(annotation) is Literal:
         return " or ".join(f"`{choice}`" for choice in get_args(annotation))
+    if isinstance(annotation, type) and issubclass(annotation, Block):
+        return "settings"
     least = next((mark.ge for mark in setting.field.metadata if isinstance(mark, Ge)), None)
     most = next((mark.le for mark in setting.field.metadata if isinstance(mark, Le)), None)
     if least is None:

@@ -15,7 +15,7 @@ import httpx2
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from donna_tui.config.agents import RemoteConfig
+from donna_tui.config.memorysearch import RemoteConfig
 from donna_tui.embedding.provider import QUERY_WINDOWS, Matrix, Vector, check_vectors, normalised
 from donna_tui.errors import DonnaError, ModelAwayError, ModelError, Reason
 from donna_tui.hosts import host_of

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from donna_tui import modelatwork
-from donna_tui.config.agents import RemoteConfig
+from donna_tui.config.memorysearch import RemoteConfig
 from donna_tui.embedding.openai_compatible import MOST_TRIES
 from donna_tui.events import IndexSwapped, ModelPhase, ModelStateChanged
 from donna_tui.ingest import backlog

@@ -220,7 +220,7 @@ BAD: list[tuple[str, str]] = [
     ("list:\n    - id: a\n      memorySearch:\n        sync:\n          watchDebounce: 5", "line 7: agents.list.memorySearch.sync.watchDebounce is not a setting; did you mean watchDebounceMs?"),
     ("list:\n    - id: a\n      memory_search:\n        query: {min_score: high}", "line 6: agents.list.memory_search.query.min_score must be a number, not high"),
     ("list: [{id: a, memory_search: {chunking: {overlap: 300}}}]", "agents.list: a: memory_search.chunking.overlap must be at most half of tokens"),
-    ("list: [{id: a, workspace: /w, memory_search: {store: {path: /w/index}}}]", "agents.list: a: memory_search.store.path must not be in its workspace"),
+    ("list: [{id: a, workspace: /w, memory_search: {store: {path: /w/index}}}]", "agents.list: a: memory_search.store.path must not be in a workspace"),
     ("defaults: {memory_search: {store: {path: /all}}}\n  list: [{id: a}, {id: b}]", "agents.list: b: memory_search.store.path is that of a too; put {agentId} in it"),
     ("list: {peter: {}}", "agents.list must be a list"),
     ("list: [peter]", "agents.list must be a block of settings"),

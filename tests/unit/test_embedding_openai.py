@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from donna_tui.config.agents import OPENAI, RemoteConfig
+from donna_tui.config.memorysearch import OPENAI, RemoteConfig
 from donna_tui.embedding.openai_compatible import BATCH, MOST_TRIES, OpenAICompatible
 from donna_tui.embedding.provider import leaves_machine
 from donna_tui.embedding.service import EmbeddingService
