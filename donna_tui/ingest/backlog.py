@@ -76,6 +76,8 @@ class EmbeddingBacklog:
         await self._write(self._store.retry_failed)
         while True:
             batch = await self._write(lambda: self._store.pending(BATCH, withhold=self._leaves))
+            if not batch:
+                self._came_back()  # nothing waits for the server any more
             if not batch or not await self._round(batch):
                 await self._rest()
 

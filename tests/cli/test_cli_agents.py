@@ -77,7 +77,8 @@ def test_what_is_not_indexed_leaves_nothing(donna: Donna, agents: Path) -> None:
     ):
         refused = donna(*words, "--space", "paula", "--json")
         assert (refused.code, refused.json["reason"]) == (3, "not_indexed"), words
-    assert donna("status", "--space", "petra", "--json").code == 4
+    status = donna("status", "--space", "petra", "--json")
+    assert (status.code, status.json["indexed"]) == (4, False)
     assert everything(agents.parent) == before
 
 

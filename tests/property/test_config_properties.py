@@ -49,21 +49,22 @@ agents = st.lists(
 )
 
 
+SPECIAL: dict[str, st.SearchStrategy[Any]] = {
+    "calendars": calendars,
+    "agents.list": agents,
+    "sources.chat.index_roles": st.lists(st.sampled_from(["user", "assistant", "system", "tool"])),
+    "vault.root": words.map(lambda name: f"/nowhere/{name}"),
+    "embedding.provider": words.map(lambda name: f"/nowhere/{name}"),
+    "agents.defaults.workspace": words.map(lambda name: f"/nowhere/{name}/{{agentId}}"),
+    "agents.defaults.memory_search.store.path": words.map(lambda name: f"/nowhere/{name}/{{agentId}}"),
+    "agents.defaults.memory_search.remote.base_url": ids.map(lambda name: f"https://{name}.example/v1"),
+    "agents.defaults.memory_search.remote.api_key_env": ids.map(lambda name: f"KEY_{name.upper()}"),
+}
+
+
 def values_for(setting: Setting) -> st.SearchStrategy[Any]:
-    if setting.id == "calendars":
-        return calendars
-    if setting.id == "agents.list":
-        return agents
-    if setting.id.endswith("base_url"):
-        return ids.map(lambda name: f"https://{name}.example/v1")
-    if setting.id.endswith("api_key_env"):
-        return ids.map(lambda name: f"KEY_{name.upper()}")
-    if setting.id.endswith(("workspace", "store.path")):
-        return words.map(lambda name: f"/nowhere/{name}/{{agentId}}")
-    if setting.id == "sources.chat.index_roles":
-        return st.lists(st.sampled_from(["user", "assistant", "system", "tool"]))
-    if setting.id in ("vault.root", "embedding.provider"):
-        return words.map(lambda name: f"/nowhere/{name}")
+    if setting.id in SPECIAL:
+        return SPECIAL[setting.id]
     if setting.kind is bool:
         return st.booleans()
     if setting.kind is int:
