@@ -171,12 +171,13 @@ def test_sources_may_be_written(desk: AgentDesk, path: str) -> None:
 class Hints:
     """What a watcher of the sources noticed."""
 
-    def __init__(self, desk: AgentDesk) -> None:
+    def __init__(self, desk: AgentDesk, quiet_ms: int = 25) -> None:
         self.paths: set[str] = set()
-        self.everything = 0
-        self.watcher = Watcher(desk.root, EventHub(), self._take, include=included(desk.config), quiet_ms=25)
+        self.everything = self.times = 0
+        self.watcher = Watcher(desk.root, EventHub(), self._take, include=included(desk.config), quiet_ms=quiet_ms)
 
     def _take(self, hint: Hint) -> None:
+        self.times += 1
         self.paths |= hint.paths
         self.everything += hint.everything
 
@@ -212,6 +213,19 @@ async def test_only_the_sources_are_watched(desk: AgentDesk, hints: Hints) -> No
 def test_no_other_folder_is_given_to_the_system(desk: AgentDesk, hints: Hints) -> None:
     folders = {folder.relative_to(desk.root.resolve()).as_posix() for folder in hints.watcher._folders()}
     assert folders == {".", "memory", "memory/deep", "memory/deep/er"}
+
+
+async def test_a_burst_of_saves_is_one_hint(desk: AgentDesk) -> None:
+    hints = Hints(desk, quiet_ms=1_000)
+    wanted = {f"memory/{number}.md" for number in range(20)}
+
+    async def work() -> None:
+        for path in wanted:
+            desk.write(path, "changed")
+        await eventually(lambda: hints.paths >= wanted)
+
+    await watched(hints, work)
+    assert hints.times == 1
 
 
 async def test_folders_that_come_are_watched_too(desk: AgentDesk, hints: Hints) -> None:
