@@ -6,32 +6,31 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from donna_tui.config.agentsettings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
-from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import DatabaseError, Reason, SpaceError
 from donna_tui.events import (
-    EngineEvent,
     EngineStateChanged,
     EventHub,
-    IndexSwapped,
     Listener,
-    ModelPhase,
-    ModelStateChanged,
     ProblemRaised,
 )
+from donna_tui.freshness import Freshness, FreshParts, unindexed
 from donna_tui.index.database import Database
 from donna_tui.index.documents import folders_of, sources_of
 from donna_tui.index.invocations import InputHash, load_key
-from donna_tui.ingest.cutting import NoteCutter
+from donna_tui.indexing import pipeline_parts
 from donna_tui.ingest.keeper import Keeper
-from donna_tui.ingest.pipeline import Parts
+from donna_tui.ingest.policy import policy_of
 from donna_tui.log import LOG_NAME, LogFile
 from donna_tui.memories import BackfillRow, MemorySource
 from donna_tui.memoryhost import HostParts, MemoryHost
+from donna_tui.modelatwork import ModelAtWork
 from donna_tui.modelloader import ModelLoader
 from donna_tui.monitor import Monitor, measure
 from donna_tui.paths import AppPaths, private_folder
@@ -41,7 +40,7 @@ from donna_tui.search.hybrid import Settings
 from donna_tui.search.why_not import WhyNot
 from donna_tui.space import Space, remember
 from donna_tui.status import Status
-from donna_tui.supervisor import Supervisor, set_within
+from donna_tui.supervisor import Supervisor
 from donna_tui.tenure import Tenure
 from donna_tui.tools.passage import Passage
 from donna_tui.tools.reading import passage_in
@@ -55,8 +54,6 @@ if TYPE_CHECKING:
     from donna_tui.tools.neighbours import Neighbours
     from donna_tui.vaultdesk import VaultDesk
 
-NO_MODEL = "by words only: there is no model for search by meaning"
-OTHER_MODEL = "by words only until the new index is complete"
 
 T = TypeVar("T")
 
@@ -81,14 +78,16 @@ class Engine:
     ) -> None:
         self.space, self._config, self._paths, self._watch = space, config, paths, watch
         self.hub = EventHub()
-        self.model_known = asyncio.Event()
-        self._service: EmbeddingService | None = None
         self._vault: VaultDesk | None = None
         self._host = self._build_host()
         self._drafts: DraftHost | None = None
         self._clock = clock
-        self._loader = ModelLoader(config.embedding, paths.cache, self.hub)
-        self._started = False
+        loader = ModelLoader(config.embedding, paths.cache, self.hub)
+        self._model = ModelAtWork(loader, lambda: self._desk, lambda: self._keeper, stays=watch)
+        self.model_known = self._model.known
+        self._started = self._asleep = False
+        self._waking = asyncio.Lock()
+        self._open_desk: SearchDesk | None = None
         self._log_file = paths.log / LOG_NAME
         self._tasks = Supervisor(self.hub)
         self._monitor = Monitor(self.hub, lambda: measure(self._keeper, self._tenure.readers))
@@ -99,21 +98,26 @@ class Engine:
     async def start(self) -> None:
         """Open the index and start the work in the background. Searches can be asked at once; the model follows.
 
-        Raises SpaceError or DatabaseError if there is nothing to work with, DonnaError if Donna's own folders cannot
-        be made.
+        Where the memory of an agent is not indexed nothing is opened or written, and every search says so. Raises
+        SpaceError or DatabaseError if there is nothing to work with, DonnaError if Donna's own folders cannot be made.
         """
+        self._asleep = self._not_indexed is not None
+        if why := self._not_indexed:
+            self.hub.post(EngineStateChanged(state="paused", detail=why.message))
+            return
         private_folder(self.space.state)
         self._paths.make()
+        self._client = indexed_client(self._config, self.space.root)
+        self._freshness = self._build_freshness()
         self._log = LogFile(self._log_file)
         self._end_log = self.hub.subscribe(self._log)
         self._started = True
         self._input_hash = InputHash(load_key(self.space.state))
         settings = Settings(self._config.retrieval.min_score, self._config.retrieval.max_k)
-        self._desk = SearchDesk(lambda: self._tenure.readers, settings, self.hub, self._input_hash)
+        self._open_desk = SearchDesk(lambda: self._tenure.readers, settings, self.hub, self._input_hash)
         self.hub.post(EngineStateChanged(state="starting"))
         if not self._log.opened:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
-        self._client = indexed_client(self._config, self.space.root)
         if self._watch:
             self._vault = await asyncio.to_thread(self._open_vault)
             self._tasks.start("finishing an unfinished write", lambda: self.notes.recover(self.hub))
@@ -124,7 +128,7 @@ class Engine:
         await self._tenure.begin()
         if self._watch:
             self._tasks.start("taking over the index", self._tenure.take_over)
-        self._tasks.start("loading the model", self._load_model)
+        self._tasks.start("loading the model", self._model.load)
         self._tasks.start("counting", self._monitor.run)
 
     def _open_vault(self) -> VaultDesk:
@@ -136,18 +140,21 @@ class Engine:
     @property
     def notes(self) -> VaultDesk:
         """Reads, changes and undoes notes. Raises SpaceError for an engine that does not stay."""
+        self._require_indexed()
         if self._vault is None:
             raise SpaceError(Reason.BUSY, "the vault is not open for changes")
         return self._vault
 
     @property
     def memory(self) -> MemoryDesk:
-        """Remembers, lists, forgets and recalls what is no note."""
+        """Remembers, lists, forgets and recalls what is no note. Raises SpaceError where nothing is indexed."""
+        self._require_indexed()
         return self._host.desk
 
     @property
     def drafts(self) -> DraftDesk:
         """Lists, previews, approves and rejects drafts, and looks at the calendar."""
+        self._require_indexed()
         return self._draft_host().desk
 
     def _draft_host(self) -> DraftHost:
@@ -194,20 +201,20 @@ class Engine:
         )
 
     def _build_keeper(self) -> Keeper:
-        return Keeper(self._parts(), self.hub, self._desk, self._input_hash)
+        parts = pipeline_parts(self.space, self._config, self._host, self._client, self.hub, stays=self._watch)
+        return Keeper(parts, self.hub, self._desk, self._input_hash)
 
     async def _keep(self, keeper: Keeper) -> None:
         """This process keeps the index from now on."""
         with contextlib.suppress(OSError):  # on a full disk the space is simply not remembered
             remember(self.space)
-        self.hub.subscribe(self._on_swap)
+        self.hub.subscribe(self._model.heard)
         if self._watch:
             keeper.watch()
-        if self.model_known.is_set():
-            await keeper.use_model(self._service)
+        await self._model.give(keeper)
         self.hub.post(EngineStateChanged(state="running"))
-        self._follow_model()
-        if self._watch:
+        self._model.follow()
+        if self._watch and not self.space.agent:
             self._tasks.start("drafting", self._draft)
 
     async def stop(self) -> None:
@@ -216,7 +223,8 @@ class Engine:
             return
         self._started = False
         self.hub.post(EngineStateChanged(state="stopping"))
-        self._loader.cancel()
+        self._model.cancel()
+        await self._freshness.close()
         await self._tasks.stop()
         if self._drafts:
             await self._drafts.close()
@@ -225,8 +233,7 @@ class Engine:
         await self._host.close()
         if "_neighbours" in self.__dict__:
             await self._neighbours.close()
-        if self._service:
-            await self._service.close()
+        await self._model.close()
         await self._tenure.end()
         self.hub.post(EngineStateChanged(state="stopped"))
         self._monitor.close()
@@ -237,8 +244,9 @@ class Engine:
         """Bring the index up to date and return when it is; nothing to do where another process keeps it.
 
         Raises DonnaError if it cannot be brought up to date: VaultReadError if the vault is missing, DatabaseError if
-        the index cannot be written.
+        the index cannot be written, SpaceError if it is not to be indexed.
         """
+        self._require_indexed()
         try:
             if self._keeper:
                 await self._keeper.compare(full=full)
@@ -249,55 +257,10 @@ class Engine:
         if self._keeper:
             await self._keeper.finish(full=full)
             await self._monitor.refresh()
-            self._follow_model()
+            self._model.follow()
 
     async def _model_to_come(self) -> None:
-        while not self.model_known.is_set():
-            if self._tasks.failure:
-                raise self._tasks.failure
-            await set_within(self.model_known, 0.1)
-
-    # Building
-
-    def _parts(self) -> Parts:
-        cut = self._host.cut
-        cutter = NoteCutter(cut.counter, cut.window, self._config.embedding.chunk_overlap)
-        return Parts(
-            root=self.space.root,
-            folder=self.space.state,
-            recipe=cutter.recipe,
-            client=self._client,
-            chunk=cutter,
-            window=cut.window,
-            hub=self.hub,
-            rename_window=self._config.sources.vault.rename_window_seconds if self._watch else 0.0,
-            stays=self._watch,
-            beside=self._host.feed(self._client),
-        )
-
-    async def _load_model(self) -> None:
-        self._service = await self._loader.load()
-        if self._service is None:
-            self._desk.use(None, NO_MODEL)
-        if self._keeper:
-            await self._keeper.use_model(self._service)
-        self._follow_model()
-        self.model_known.set()
-        if self._service:
-            self.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=self._service.provider.version_tag))
-
-    def _follow_model(self) -> None:
-        """Search by meaning where the vectors of the index are those of the loaded model."""
-        if self._service is None:
-            return
-        if self._keeper is None or self._keeper.indexes.speaks_model:
-            self._desk.use(self._service)
-        else:
-            self._desk.use(None, OTHER_MODEL)
-
-    def _on_swap(self, event: EngineEvent) -> None:
-        if isinstance(event, IndexSwapped):
-            self._follow_model()
+        await self._model.to_come(lambda: self._tasks.failure)
 
     # What people and programs ask
 
@@ -305,8 +268,26 @@ class Engine:
         """Hear of every event, on the thread that posts it. Returns the function that ends it."""
         return self.hub.subscribe(listener)
 
+    async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
+        """Answer a question from an index that is brought up to date first, as far as that takes no longer than the
+        deadline; without one the settings say it. The answer says whether it is stale. Raises DatabaseError.
+        """
+        async with self._waking:
+            if self._asleep and not self._not_indexed:
+                await self.start()
+        if self._not_indexed:
+            return await self.search(request)
+        if not self._watch:
+            await self._model.prepared(lambda: self._tasks.failure)
+        stale = await self._freshness.stale(deadline_seconds)
+        outcome = await self.search(request)
+        note = "; ".join(each for each in (stale, outcome.note) if each)
+        return replace(outcome, stale=bool(stale), note=note)
+
     async def search(self, request: SearchRequest) -> SearchOutcome:
-        """Answer a question. Raises DatabaseError."""
+        """Answer a question from what is known, or say that nothing is indexed. Raises DatabaseError."""
+        if why := self._not_indexed:
+            return unindexed(request, why)
         try:
             own = await self._desk.search(request)
             return await self._neighbours.search(self._desk, request, own) if request.everywhere else own
@@ -389,6 +370,36 @@ class Engine:
     def read_only(self) -> bool:
         """Whether this process cannot keep the index up to date now."""
         return self._keeper is None
+
+    @property
+    def _not_indexed(self) -> SpaceError | None:
+        """Why the memory of an agent is not indexed now; None if it is."""
+        config = self._config
+        return not_indexed(config) if isinstance(config, AgentSettings) and config.not_indexed else None
+
+    def _require_indexed(self) -> None:
+        if why := self._not_indexed:
+            raise why
+
+    @property
+    def _desk(self) -> SearchDesk:
+        self._require_indexed()
+        if self._open_desk is None:
+            raise SpaceError(Reason.BUSY, "the engine is not running")
+        return self._open_desk
+
+    def _build_freshness(self) -> Freshness:
+        return Freshness(
+            FreshParts(
+                client=self._client,
+                policy=policy_of(self._config),
+                keeper=lambda: self._keeper,
+                readers=lambda: self._tenure.readers,
+                model_known=self.model_known,
+                sync=self.sync,
+                stays=self._watch,
+            )
+        )
 
     @property
     def _keeper(self) -> Keeper | None:

@@ -39,6 +39,7 @@ class Reason(StrEnum):
     NO_VAULT = "no_vault"
     ROOT_MISSING = "root_missing"
     MASS_DISAPPEARANCE = "mass_disappearance"
+    NOT_INDEXED = "not_indexed"
     BUSY = "busy"
 
     MODEL_MISSING = "model_missing"
@@ -100,6 +101,17 @@ class DatabaseError(DonnaError):
 
 class ModelError(DonnaError):
     """The embedding model is absent, damaged or misbehaves."""
+
+
+class ModelAwayError(ModelError):
+    """The server of the embedding model cannot be asked at present, or takes nobody's text: no passage is to blame.
+
+    `passing` says that it may well be asked again later.
+    """
+
+    def __init__(self, reason: Reason, message: str, *, hint: str | None = None, passing: bool = True) -> None:
+        super().__init__(reason, message, hint=hint)
+        self.passing = passing
 
 
 class CalendarError(DonnaError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from urllib.parse import urlsplit
 
 THIS_MACHINE = "localhost"
 """The only name that may stand for this machine; any other may lead elsewhere tomorrow."""
@@ -24,3 +25,8 @@ def is_this_machine(host: str) -> bool:
     """Whether a host is `localhost` or a loopback address."""
     address = address_of(host)
     return address.is_loopback if address else host == THIS_MACHINE
+
+
+def host_of(url: str) -> str:
+    """The host in the address of a server; empty if there is none."""
+    return urlsplit(url).hostname or ""

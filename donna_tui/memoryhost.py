@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from donna_tui.config.agentsettings import AgentEmbedding
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.build import build_token_counter
 from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
@@ -21,6 +22,7 @@ from donna_tui.memory.follower import FeedParts
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.recall import Read, Search
 from donna_tui.memory.upkeep import backfill, look, settled
+from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.vault.client import VaultClient
 
 if TYPE_CHECKING:
@@ -58,9 +60,11 @@ class MemoryHost:
         """The tokenizer and the window of the configured model. The first time it is read from disk."""
         if self._known_cut is None:
             embedding = self._parts.config.embedding
-            own = embedding.provider == MODEL_NAME
+            served = isinstance(embedding, AgentEmbedding) and embedding.first != "local"
+            own = embedding.provider == MODEL_NAME and not served
             window = min(embedding.max_tokens, MAX_TOKENS) if own else embedding.max_tokens
-            self._known_cut = Cut(build_token_counter(embedding.provider, self._parts.cache), window)
+            counter = EstimatedTokens() if served else build_token_counter(embedding.provider, self._parts.cache)
+            self._known_cut = Cut(counter, window)
         return self._known_cut
 
     def feed(self, client: VaultClient) -> Callable[[Pipeline], MemoryFeed]:

@@ -10,16 +10,23 @@ from pathlib import Path
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding.build import build_embedding_service
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.events import EventHub, ModelPhase, ModelStateChanged, ProblemRaised
+from donna_tui.errors import DonnaError, ModelAwayError, Reason
+from donna_tui.events import EventHub, ModelPhase, ModelStateChanged, ProblemCleared, ProblemRaised
 
 
 class ModelLoader:
     """One for an engine. `cache` is the folder of prepared models."""
 
     def __init__(self, config: EmbeddingConfig, cache: Path, hub: EventHub) -> None:
-        self._config, self._cache, self._hub = config, cache, hub
+        self._config, self._cache, self.hub = config, cache, hub
         self._cancelled = threading.Event()
+        self.failure: DonnaError | None = None
+        self.phase: ModelPhase | None = None
+
+    @property
+    def passing(self) -> bool:
+        """Whether the last failure may pass by itself: a server was away."""
+        return isinstance(self.failure, ModelAwayError) and self.failure.passing
 
     def cancel(self) -> None:
         """Nobody wants the model any more."""
@@ -27,8 +34,12 @@ class ModelLoader:
 
     async def load(self) -> EmbeddingService | None:
         """The model; None if there is none, or it cannot be used, which is told."""
+        before, self.failure = self.failure, None
         try:
-            return await self._build()
+            service = await self._build()
+            if before:
+                self.hub.post(ProblemCleared(reason=before.reason))
+            return service
         except DonnaError as error:
             self._tell(error)
         except OSError as error:
@@ -48,10 +59,12 @@ class ModelLoader:
             raise
 
     def _on_phase(self, phase: ModelPhase, detail: str) -> None:
+        self.phase = phase
         if phase is not ModelPhase.READY:  # which is told once searches use it
-            self._hub.post(ModelStateChanged(phase=phase, detail=detail))
+            self.hub.post(ModelStateChanged(phase=phase, detail=detail))
 
     def _tell(self, error: DonnaError) -> None:
+        self.failure = error
         phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
-        self._hub.post(ModelStateChanged(phase=phase, detail=error.message))
-        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+        self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
+        self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))

@@ -34,9 +34,17 @@ class AppPaths:
     def space_state(self, root: Path) -> Path:
         """The folder that holds the index of the vault at `root`; one per real path."""
         real = root.expanduser().resolve()
-        slug = re.sub(r"[^a-z0-9]+", "-", real.name.lower()).strip("-")[:40] or "vault"
-        digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:10]
-        return self.state / "spaces" / f"{slug}-{digest}"
+        return self.state / "spaces" / _unique(real.name, os.fsencode(real))
+
+    def agent_state(self, agent: str, root: Path) -> Path:
+        """The folder that holds the index of an agent's memory; one per agent and real path."""
+        return self.state / "agents" / _unique(agent, agent.encode() + b"\0" + os.fsencode(root))
+
+
+def _unique(name: str, identity: bytes) -> str:
+    """The name of a folder that can be read by people, and that no other identity has."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "vault"
+    return f"{slug}-{hashlib.sha256(identity).hexdigest()[:10]}"
 
 
 def app_paths(environ: Mapping[str, str] = os.environ) -> AppPaths:

@@ -90,7 +90,9 @@ class SearchOutcome:
     """The answer to a `SearchRequest`.
 
     `hits` may be empty although `near_misses` is not: then nothing was judged relevant. `mode` is the mode that was
-    really used and `note` says in one plain line why it differs from the one asked for, or what else limits the answer.
+    really used and `note` says in one plain line why it differs from the one asked for, or what else limits the answer;
+    `reason` is its code where there is one. `stale` says that the index was not up to date; without `indexed` there is
+    none.
     """
 
     request: SearchRequest
@@ -99,4 +101,7 @@ class SearchOutcome:
     near_misses: tuple[Hit, ...] = ()
     searched_notes: int = 0
     note: str = ""
+    reason: str = ""
+    stale: bool = False
+    indexed: bool = True
     latency_ms: float = 0.0

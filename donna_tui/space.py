@@ -13,11 +13,15 @@ from donna_tui.paths import AppPaths, expanded, private_folder
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A vault that Donna keeps an index of: its name, its root, and the folder of its index."""
+    """A folder of notes that Donna keeps an index of: its name, its root, and the folder of its index.
+
+    `agent` is the id of the agent whose workspace it is; empty for a vault.
+    """
 
     name: str
     root: Path
     state: Path
+    agent: str = ""
 
 
 def space_at(root: Path, paths: AppPaths) -> Space:
@@ -32,6 +36,12 @@ def space_at(root: Path, paths: AppPaths) -> Space:
 
 def _space(root: Path, paths: AppPaths) -> Space:
     return Space(root.resolve().name or "vault", root.resolve(), paths.space_state(root))
+
+
+def agent_space(agent: str, workspace: Path, store: Path | None, paths: AppPaths) -> Space:
+    """The space of an agent, whether its workspace is there or not. It is nobody else's, even in the same folder."""
+    root = workspace.resolve()
+    return Space(agent, root, store or paths.agent_state(agent, root), agent)
 
 
 def find_space(named: str | None, configured: Path | None, paths: AppPaths) -> Space | None:
@@ -76,7 +86,9 @@ def known_spaces(paths: AppPaths) -> list[Space]:
 
 
 def remember(space: Space) -> None:
-    """Note that this space is in use now."""
+    """Note that this space is in use now. Those of agents are in the settings."""
+    if space.agent:
+        return
     private_folder(space.state)
     record = space.state / "space.json"
     pending = record.with_suffix(".new")

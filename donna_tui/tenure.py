@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -16,6 +17,11 @@ from donna_tui.space import Space
 from donna_tui.spacelock import SpaceLock
 
 RETRY_SECONDS = 3.0
+
+PATIENCE_SECONDS = 3.0
+"""How long who comes second waits for the first to make the index."""
+
+LOOK_SECONDS = 0.05
 
 
 class Tenure:
@@ -43,7 +49,13 @@ class Tenure:
 
         Raises DatabaseError, or SpaceError if there is no index to read yet.
         """
-        if await self._keep():
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not await self._keep():
+            made = current_generation(self._space.state) is not None
+            if made or self.trouble or time.monotonic() > until:
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+        else:
             return
         self._readers = Readers(self._existing_index(), stays=self._stays)
         detail = self.trouble.message if self.trouble else f"{self._other()} keeps this index up to date"

@@ -13,7 +13,7 @@ import typer
 
 from donna_tui.cli.output import emit, emit_lines, fail, json_text, say
 from donna_tui.config.files import is_folder, space_file
-from donna_tui.config.load import LoadedConfig, load_config, packaged_file, user_file
+from donna_tui.config.load import LoadedConfig, load_agent, load_config, packaged_file, user_file
 from donna_tui.config.origin import Origin
 from donna_tui.config.routes import models_file
 from donna_tui.config.schema import json_schema, value_of
@@ -24,7 +24,8 @@ config_app = typer.Typer(help="Settings: which are in force, and where they come
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Space = Annotated[
-    Path | None, typer.Option("--space", envvar="DONNA_VAULT", help="The folder of a vault, for its own settings too.")
+    Path | None,
+    typer.Option("--space", envvar="DONNA_VAULT", help="The folder of a vault, for its own settings too; or an agent."),
 ]
 
 
@@ -68,6 +69,8 @@ def schema() -> None:
 def _load(space: Path | None) -> LoadedConfig:
     if space is None:
         return load_config()
+    if agent := load_agent(str(space)):
+        return agent
     root = expanded(space).absolute()
     if not is_folder(root):
         raise SpaceError(Reason.ROOT_MISSING, f"There is no folder {root}.")
@@ -76,13 +79,14 @@ def _load(space: Path | None) -> LoadedConfig:
 
 def _root_if_known(space: Path | None) -> Path | None:
     """The vault's folder. Broken settings are only mentioned: people call this to find the broken file."""
-    if space is not None:
-        return expanded(space).absolute()
     try:
-        return load_config().config.vault.root
+        if space is None:
+            return load_config().config.vault.root
+        if load_agent(str(space)):
+            return None
     except ConfigError as error:
         say(f"donna: {error.message}")
-        return None
+    return expanded(space).absolute() if space else None
 
 
 def _places(root: Path | None) -> Iterator[tuple[str, Path]]:

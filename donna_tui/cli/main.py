@@ -162,6 +162,15 @@ def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def spaces(as_json: AsJson = False) -> None:
+    """List the vaults and the memories of agents that Donna knows, and how each is."""
+    from donna_tui.cli.spaces import run_spaces
+
+    with guarded(as_json):
+        run_spaces(as_json=as_json)
+
+
+@app.command()
 def doctor(
     repair: Annotated[bool, typer.Option("--repair", help="Set a damaged index aside and build a new one.")] = False,
     space: SpaceOption = None,

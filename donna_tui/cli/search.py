@@ -62,6 +62,8 @@ def run_search(query: str, asked: Asked, space: str | None, *, as_json: bool) ->
     request = question_of(query, asked, session)
     outcome = run(_answer(session, request))
     _print(outcome, as_json=as_json)
+    if not outcome.indexed:
+        raise SystemExit(ExitCode.DEGRADED)
     if not outcome.hits:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
@@ -75,17 +77,24 @@ def question_of(query: str, asked: Asked, session: Session) -> SearchRequest:
 
 async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
     async with engine_for(session, "donna search") as engine:
-        await bring_up_to_date(engine)
-        return await engine.search(request)
+        if session.space.agent:  # whoever asks is a program with little time
+            with shown_progress(engine):
+                return await engine.search_fresh(request)
+        fresh = await bring_up_to_date(engine)
+        return replace(await engine.search(request), stale=not fresh)
 
 
-async def bring_up_to_date(engine: Engine) -> None:
-    """A missing vault, a full disk or a locked index does not keep from searching what is known."""
+async def bring_up_to_date(engine: Engine) -> bool:
+    """Whether that was possible. A missing vault, a full disk or a locked index does not keep from searching what is
+    known.
+    """
     try:
         with shown_progress(engine):
             await engine.sync()
     except (VaultReadError, DatabaseError) as error:
         say(f"donna: {error.message}; searching what is known")
+        return False
+    return True
 
 
 def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
@@ -98,6 +107,9 @@ def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
         "results": [hit_fields(hit) for hit in outcome.hits],
         "near_misses": [hit_fields(hit) for hit in outcome.near_misses],
         "note": outcome.note,
+        "reason": outcome.reason,
+        "indexed": outcome.indexed,
+        "stale": outcome.stale,
         "searched_notes": outcome.searched_notes,
         "latency_ms": round(outcome.latency_ms, 1),
     }
@@ -107,7 +119,7 @@ def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
 def _lines(outcome: SearchOutcome) -> Iterator[str]:
     for hit in outcome.hits:
         yield from hit_lines(hit)
-    if not outcome.hits:
+    if not outcome.hits and outcome.indexed:
         near = f"; {len(outcome.near_misses)} near misses with --near" if outcome.near_misses else ""
         yield f"Nothing relevant in {outcome.searched_notes} notes{near}."
     if outcome.near_misses and outcome.request.near_misses:

@@ -9,11 +9,13 @@ from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from donna_tui.config.load import load_config
+from donna_tui.config.agents import Agent, may_be_agent
+from donna_tui.config.agentsettings import settings_of, workspace_of
+from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import MemoryConfig
 from donna_tui.errors import Reason, SpaceError
 from donna_tui.paths import AppPaths, app_paths
-from donna_tui.space import Space, find_space
+from donna_tui.space import Space, agent_space, find_space
 
 if TYPE_CHECKING:
     from donna_tui.engine import Engine
@@ -31,17 +33,29 @@ class Session:
 
 
 def find_session(named: str | None) -> Session | None:
-    """The session for a space that was named, configured or open last; None if there is none to go by.
+    """The session for an agent or a space that was named, for the vault that is configured, or for the one that was
+    open last; None if there is none to go by.
 
-    Raises SpaceError and ConfigError.
+    The id of an agent goes before a folder of that name. Raises SpaceError and ConfigError.
     """
     paths = app_paths(os.environ)
+    if named and may_be_agent(named) and (agent := load_trusted().config.agents.agent(named)):
+        return agent_session(agent, paths)
     space = find_space(named, None if named else load_config().config.vault.root, paths)
     return session_for(space, paths) if space else None
 
 
+def agent_session(agent: Agent, paths: AppPaths) -> Session:
+    """The session for an agent's memory, which is there even where nothing is indexed. Raises ConfigError.
+
+    Settings in the workspace do not count: an agent may write there.
+    """
+    space = agent_space(agent.id, workspace_of(agent), agent.store, paths)
+    return Session(space, settings_of(agent, load_trusted().config), paths)
+
+
 def session_for(space: Space, paths: AppPaths) -> Session:
-    """The session for a space. Raises ConfigError."""
+    """The session for the space of a vault. Raises ConfigError."""
     return Session(space, load_config(overrides={"vault.root": str(space.root)}).config, paths)
 
 

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from donna_tui.cli.output import ExitCode, emit
+from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.session import open_session
+from donna_tui.config.agentsettings import AgentEmbedding, AgentSettings
 from donna_tui.tools.status import SpaceReport, read_report
 
 SHOWN = 20
 
 
 def run_status(space: str | None, *, as_json: bool) -> None:
-    """Print the report; exit with 4 where there is no model or the vault is missing. Raises DatabaseError."""
+    """Print the report; exit with 4 where there is no model, the vault is missing or the memory of an agent is not
+    indexed. Raises DatabaseError.
+    """
     session = open_session(space)
     report = read_report(session.space, session.paths)
-    emit(report.fields(), as_json=as_json, human=lambda: _lines(report))
+    config = session.config
+    if isinstance(config.embedding, AgentEmbedding) and config.embedding.first != "local":
+        report = replace(report, model="on a server")
+    why = config.not_indexed if isinstance(config, AgentSettings) else ""
+    emit({**report.fields(), "indexed": not why}, as_json=as_json, human=lambda: _lines(report))
+    if why:
+        say(f"donna: the memory of {session.space.agent} is not indexed: {why}")
+        raise SystemExit(ExitCode.DEGRADED)
     if report.model in ("missing", "damaged") or not session.space.root.is_dir():
         raise SystemExit(ExitCode.DEGRADED)
 

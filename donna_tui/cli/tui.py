@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donna_tui.cli.session import Session, find_session, open_session, session_for
+from donna_tui.config.agentsettings import AgentSettings
 from donna_tui.config.load import load_config
 from donna_tui.config.models import UiConfig
 from donna_tui.demo import demo_folder, make_demo
@@ -24,10 +25,14 @@ if TYPE_CHECKING:
 def run_tui(named: str | None) -> None:
     """Open the app on a space; without one to go by, ask for it on the first screen.
 
-    Raises SpaceError (`no_terminal`) where there is no terminal to draw on.
+    Raises SpaceError (`no_terminal`) where there is no terminal to draw on, and `not_indexed` for an agent whose memory
+    is not.
     """
     require_terminal()
-    _open(find_session(named))
+    session = find_session(named)
+    if session and isinstance(session.config, AgentSettings):
+        session.config.require_indexed()
+    _open(session)
 
 
 def run_demo() -> None:

@@ -11,7 +11,9 @@ from donna_tui.cli.guard import guarded
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 SpaceOption = Annotated[
     str | None,
-    typer.Option("--space", envvar="DONNA_VAULT", help="A folder of notes, or the name of a space.", metavar="SPACE"),
+    typer.Option(
+        "--space", envvar="DONNA_VAULT", help="A folder of notes, the name of a space, or an agent.", metavar="SPACE"
+    ),
 ]
 Etag = Annotated[
     str | None, typer.Option("--etag", help="The version that you have seen; `donna get --json` tells it.")

@@ -7,17 +7,19 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
+from donna_tui.config.agentsettings import settings_of
 from donna_tui.config.document import Place
 from donna_tui.config.files import FILE_NAME, read_file, read_space_file
 from donna_tui.config.layers import Given, Values, from_document, from_environment, from_overrides, with_space
 from donna_tui.config.models import MemoryConfig
 from donna_tui.config.origin import Layer, Origin, invalid, shown
-from donna_tui.config.settings import SETTINGS
+from donna_tui.config.settings import SETTINGS, nearest_inside
 from donna_tui.errors import ConfigError
 from donna_tui.paths import app_paths
 from donna_tui.resources import resource
@@ -25,7 +27,7 @@ from donna_tui.resources import resource
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = ["LoadedConfig", "Origin", "load_config", "packaged_file", "user_file"]
+__all__ = ["LoadedConfig", "Origin", "load_agent", "load_config", "load_trusted", "packaged_file", "user_file"]
 
 _LAYERS: tuple[Layer, ...] = get_args(Layer)
 
@@ -70,14 +72,42 @@ def load_config(
     `overrides` maps dotted names to values, which may be text as typed on a command line. The space is the one at
     `vault.root`, if that is set. Raises ConfigError with file, line and name for anything that is not valid.
     """
-    base = _from_file(packaged_file(), "default") | _from_file(user_file(environ), "user")
-    on_top = from_environment(environ) | from_overrides(overrides or {})
+    base, on_top = _trusted_layers(environ, overrides or {})
     trusted = _checked(base | on_top)
     root = trusted.config.vault.root
     document = read_space_file(root) if root else None
     if document is None:
         return trusted
     return _checked(with_space(base, from_document(document)) | on_top)
+
+
+def load_trusted(environ: Mapping[str, str] = os.environ) -> LoadedConfig:
+    """The user's own settings, without those that any vault brings along. Raises ConfigError."""
+    base, on_top = _trusted_layers(environ, {})
+    return _checked(base | on_top)
+
+
+def load_agent(named: str, environ: Mapping[str, str] = os.environ) -> LoadedConfig | None:
+    """The settings that hold for the agent of this id; what is different there comes from its block. None if there is
+    no such agent. Raises ConfigError.
+    """
+    loaded = load_trusted(environ)
+    agent = loaded.config.agents.agent(named)
+    if agent is None:
+        return None
+    settings = settings_of(agent, loaded.config)
+    different = (each for each in SETTINGS if _value(settings, each) != _value(loaded.config, each))
+    return LoadedConfig(settings, loaded.origins | dict.fromkeys(different, loaded.origins["agents.list"]))
+
+
+def _value(config: MemoryConfig, identifier: str) -> object:
+    return reduce(getattr, identifier.split("."), config)
+
+
+def _trusted_layers(environ: Mapping[str, str], overrides: Mapping[str, object]) -> tuple[Values, Values]:
+    """What the files set that are the user's, and what stands above any file."""
+    base = _from_file(packaged_file(), "default") | _from_file(user_file(environ), "user")
+    return base, from_environment(environ) | from_overrides(overrides)
 
 
 def _from_file(file: Path, layer: Layer) -> Values:
@@ -111,6 +141,8 @@ def _explained(error: ErrorDetails, values: Values) -> ConfigError:
     identifier, inside = _split(error["loc"])
     inner_names = [part for part in inside if isinstance(part, str) and part != "[key]"]
     subject = shown(".".join((identifier, *inner_names)))
+    if error["type"] == "extra_forbidden" and (nearest := nearest_inside(SETTINGS[identifier], inside)):
+        return invalid(values[identifier].place_of(inside), f"{subject} is not a setting; did you mean {nearest}?")
     return invalid(values[identifier].place_of(inside), f"{subject} {_problem(error)}")
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AliasChoices, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from donna_tui.config.agents import AgentsConfig
 from donna_tui.config.blocks import Block, FromSpace, Glob, HomePath, Line, Number, Switch, TopFolder, Whole, related
 from donna_tui.config.calendars import Calendars
 from donna_tui.config.skills import SkillsConfig
@@ -240,5 +241,6 @@ class MemoryConfig(Block):
         (),
         description="Calendars to follow: [{name: Work, kind: ics, path: ~/work.ics}]. Settings of one are below it.",
     )
+    agents: AgentsConfig = Field(default_factory=AgentsConfig)
     metrics: MetricsConfig = Field(default_factory=MetricsConfig)
     ui: UiConfig = Field(default_factory=UiConfig)

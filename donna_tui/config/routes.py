@@ -40,7 +40,8 @@ _SECRET = ("api_key_env", "base_url")
 """Settings into which people paste keys by mistake: their values are never shown."""
 
 
-def _server(url: str) -> str:
+def checked_server(url: str) -> str:
+    """The address of a model's server, without a slash at its end. Raises ValueError."""
     parts = _split(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be the address of a server, such as http://localhost:11434")
@@ -60,7 +61,7 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
-Server = Annotated[Line, AfterValidator(_server)]
+Server = Annotated[Line, AfterValidator(checked_server)]
 Variable = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Z_][A-Z0-9_]*$", max_length=100)]
 Price = Annotated[Number, Field(ge=0, le=100_000)]
 

@@ -62,7 +62,8 @@ def markdown_reference() -> str:
 
 
 def _section(group: Group) -> str:
-    rows = [_row(setting) for setting in SETTINGS.values() if setting.id.startswith(f"{group.id}.")]
+    settings = [setting for setting in SETTINGS.values() if setting.id.startswith(f"{group.id}.")]
+    rows = [_row(each) for setting in settings for each in (setting, *item_settings(setting))]
     return "\n".join([f"## {group.id}", "", _summary(group), "", *_HEADINGS, *rows, ""])
 
 
@@ -83,6 +84,8 @@ def _values(setting: Setting) -> str:
     annotation = setting.field.annotation
     if get_origin(annotation) is Literal:
         return " or ".join(f"`{choice}`" for choice in get_args(annotation))
+    if isinstance(annotation, type) and issubclass(annotation, Block):
+        return "settings"
     least = next((mark.ge for mark in setting.field.metadata if isinstance(mark, Ge)), None)
     most = next((mark.le for mark in setting.field.metadata if isinstance(mark, Le)), None)
     if least is None:
@@ -97,7 +100,7 @@ def _summary(group: Group) -> str:
 def _flow(setting: Setting) -> str:
     if setting.field.is_required():
         return "must be given"
-    value = plain(setting.field.default)
+    value = plain(setting.field.get_default(call_default_factory=True))
     return yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("...\n").strip()
 
 

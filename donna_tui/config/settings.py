@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
@@ -90,10 +90,24 @@ def _member(identifier: str, field: FieldInfo, aliases: tuple[str, ...]) -> Sett
 
 def item_settings(setting: Setting) -> list[Setting]:
     """The settings of one item, if the setting is a list of blocks. They are not set one by one."""
+    model = _item_model(setting)
+    fields = model.model_fields.items() if model else ()
+    return [Setting(f"{setting.id}[].{name}", field, _aliases(name, field)) for name, field in fields]
+
+
+def nearest_inside(setting: Setting, place: Sequence[str | int]) -> str | None:
+    """The name that the last part of a place inside a list of blocks probably means."""
+    group: Setting | Group | None = _group(model, setting.id) if (model := _item_model(setting)) else None
+    *around, wrong = [part for part in place if isinstance(part, str)]
+    for name in around:
+        group = group.names.get(name) if isinstance(group, Group) else None
+    close = difflib.get_close_matches(wrong, list(group.names), n=1) if isinstance(group, Group) else []
+    return close[0] if close else None
+
+
+def _item_model(setting: Setting) -> type[Block] | None:
     model = next(iter(get_args(setting.field.annotation)), None)
-    if not isinstance(model, type) or not issubclass(model, Block):
-        return []
-    return [Setting(f"{setting.id}[].{name}", field, ()) for name, field in model.model_fields.items()]
+    return model if isinstance(model, type) and issubclass(model, Block) else None
 
 
 def _all_settings(group: Group) -> Iterator[Setting]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from threading import Event
 
+from donna_tui.config.agentsettings import AgentEmbedding
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import OnPhase, prepare_model
@@ -26,8 +27,34 @@ def build_embedding_service(
 ) -> EmbeddingService:
     """The configured model behind threads that suit it and this machine. Blocks and raises as the provider does.
 
-    Raises ModelError as well if the model's vectors have not the configured length.
+    An agent's settings name one on a server, or another for where the first cannot be used. Raises ModelError as well
+    if the model's vectors have not the configured length.
     """
+    if isinstance(config, AgentEmbedding):
+        return _agent_service(config, cache, on_phase, cancel)
+    return _local_service(config, cache, on_phase, cancel)
+
+
+def _agent_service(config: AgentEmbedding, cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingService:
+    """The model that is named first; the server's in place of a local one only where the settings say so."""
+    if config.first == "local":
+        try:
+            return _local_service(config, cache, on_phase, cancel)
+        except (ModelError, OSError) as error:
+            if config.fallback != "openai" or (cancel and cancel.is_set()):
+                raise
+            why = error.message if isinstance(error, ModelError) else type(error).__name__
+            on_phase(ModelPhase.LOADING, f"the fallback openai takes the place of the local model: {why}")
+    from donna_tui.embedding.openai_compatible import BATCH, OpenAICompatible
+
+    on_phase(ModelPhase.LOADING, config.remote_model)
+    built = OpenAICompatible(config.remote_model, config.remote, stop=cancel)
+    on_phase(ModelPhase.READY, built.version_tag)
+    stamp = "" if config.version_tag == EmbeddingConfig().version_tag else config.version_tag
+    return EmbeddingService(built, stamp=stamp, threads=1, batch=BATCH)
+
+
+def _local_service(config: EmbeddingConfig, cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingService:
     built = build_embedding_provider(config.provider, cache, on_phase, cancel)
     if built.dim != config.dim:
         built.close()

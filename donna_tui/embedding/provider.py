@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,25 @@ class EmbeddingProvider(Protocol):
     def close(self) -> None:
         """Release the model. Nothing may be embedded afterwards."""
         ...
+
+
+@runtime_checkable
+class ServedModel(Protocol):
+    """What is particular about a model that a server runs."""
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the text that it is given leaves this machine."""
+        ...
+
+    def interrupt(self) -> None:
+        """Give up what is under way, on any thread: nobody waits for it any more."""
+        ...
+
+
+def leaves_machine(provider: EmbeddingProvider) -> bool:
+    """Whether text that this model embeds leaves this machine, so that private notes must not be given to it."""
+    return isinstance(provider, ServedModel) and provider.leaves
 
 
 def version_tag(name: str, sha256: str, variant: str) -> str:

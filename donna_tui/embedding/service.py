@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from donna_tui.embedding.provider import EmbeddingProvider, Matrix, Vector, check_vectors
+from donna_tui.embedding.provider import EmbeddingProvider, Matrix, ServedModel, Vector, check_vectors
 from donna_tui.errors import DonnaError, ModelError, Reason
 
 INGEST_NICENESS = 10
@@ -102,6 +102,8 @@ class EmbeddingService:
             self._changed.notify_all()
         for future in waiting:
             _fail(future, _closed())
+        if isinstance(self.provider, ServedModel):
+            self.provider.interrupt()
         await asyncio.to_thread(self._join)
         self.provider.close()
 

@@ -165,13 +165,16 @@ class MemoryStore:
         existing = find_document(self.database, user_id, source_type, source_id)
         return (existing.id, existing.updated_at) if existing else None
 
-    def pending(self, limit: int) -> list[PendingChunk]:
-        """Chunks that wait for a vector, the newest first, so that an edit overtakes an import."""
+    def pending(self, limit: int, *, withhold: bool = False) -> list[PendingChunk]:
+        """Chunks that wait for a vector, the newest first, so that an edit overtakes an import.
+
+        `withhold` leaves out those of private notes, for a model that is not on this machine.
+        """
         rows = self.database.rows(
             "SELECT c.id, c.document_id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at, d.title,"
             " c.heading_path, c.content FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
-            " WHERE c.embedding_version = '' ORDER BY c.id DESC LIMIT ?",
-            (limit,),
+            " WHERE c.embedding_version = '' AND NOT (? AND d.sensitive) ORDER BY c.id DESC LIMIT ?",
+            (withhold, limit),
         )
         return [
             PendingChunk(

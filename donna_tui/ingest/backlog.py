@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from donna_tui.embedding.provider import leaves_machine
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import ModelError, Reason
+from donna_tui.errors import ModelAwayError, ModelError, Reason
 from donna_tui.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed, ProblemCleared, ProblemRaised
 from donna_tui.index.invocations import EMBEDS, InputHash, Invocation, record
 from donna_tui.index.packing import Vector
@@ -50,14 +51,20 @@ class EmbeddingBacklog:
         self._hub = hub
         self._input_hash = input_hash
         self._work = asyncio.Event()
+        self._ask_now = asyncio.Event()
         self._tallies: dict[str, _Tally] = {}
         self._saved: dict[str, float] = {}
         self._failed: dict[str, Reason] = {}
+        self._away: Reason | None = None
+        self._leaves = leaves_machine(service.provider)
         self.idle = asyncio.Event()
 
-    def wake(self) -> None:
-        """There may be new chunks."""
-        self.idle.clear()
+    def wake(self, *, now: bool = False) -> None:
+        """There may be new chunks. A server that is away is asked again in its time, or `now` if somebody says so."""
+        if now:
+            self._ask_now.set()
+        if self._away is None:
+            self.idle.clear()
         self._work.set()
 
     def saved(self, path: str, at: float) -> None:
@@ -68,17 +75,31 @@ class EmbeddingBacklog:
         """Embed until cancelled, beginning with what failed before."""
         await self._write(self._store.retry_failed)
         while True:
-            batch = await self._write(lambda: self._store.pending(BATCH))
+            batch = await self._write(lambda: self._store.pending(BATCH, withhold=self._leaves))
+            if not batch:
+                self._came_back()  # nothing waits for the server any more
             if not batch or not await self._round(batch):
                 await self._rest()
 
     async def _rest(self) -> None:
         """Wait for new work, idle even if something failed: nobody should wait for what may never come."""
+        if self._away:
+            return await self._wait_for_server()
         if not self._work.is_set():
             self.idle.set()
         if await set_within(self._work, RETRY_SECONDS if self._failed else None):
             self._work.clear()
             return
+        await self._try_failed_again()
+
+    async def _wait_for_server(self) -> None:
+        self.idle.set()
+        self._ask_now.clear()
+        await set_within(self._ask_now, RETRY_SECONDS)
+        self.idle.clear()
+        await self._try_failed_again()
+
+    async def _try_failed_again(self) -> None:
         for path in list(self._failed):
             self._recovered(path)
         await self._write(self._store.retry_failed)
@@ -108,6 +129,8 @@ class EmbeddingBacklog:
             self._tally(chunk.path).computed += 1
             self._tally(chunk.path).latency_ms += latency / len(done)
         await self._write(lambda: self._save(done, latency))
+        if done:
+            self._came_back()
         notes = len({chunk.path for chunk, _ in done})
         self._hub.post(IngestBatch(notes=notes, chunks=len(done), latency_ms=latency))
         return len(done)
@@ -129,6 +152,9 @@ class EmbeddingBacklog:
         """Vectors in the order of the chunks. If a batch fails, its chunks are tried one by one to find the culprit."""
         try:
             return list(await self._service.embed_documents([chunk.text for chunk in chunks]))
+        except ModelAwayError as error:
+            await self._went_away(chunks, error)
+            return [None] * len(chunks)
         except ModelError as error:
             if len(chunks) == 1:
                 await self._fail(chunks[0], error)
@@ -145,6 +171,19 @@ class EmbeddingBacklog:
         )
 
         self._hub.post(ProblemRaised(reason=error.reason, message=error.message, path=chunk.path))
+
+    async def _went_away(self, chunks: Sequence[PendingChunk], error: ModelAwayError) -> None:
+        """The model's server is away: all wait for it, and it is said once."""
+        await self._write(lambda: self._store.mark_failed([chunk.id for chunk in chunks]))
+        self._failed |= {chunk.path: error.reason for chunk in chunks}
+        self._came_back(error.reason)
+        self._away = error.reason
+        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+
+    def _came_back(self, still: Reason | None = None) -> None:
+        if self._away and self._away is not still:
+            self._hub.post(ProblemCleared(reason=self._away))
+            self._away = None
 
     def _recovered(self, path: str) -> None:
         if reason := self._failed.pop(path, None):

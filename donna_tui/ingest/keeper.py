@@ -18,8 +18,8 @@ from donna_tui.ingest.watcher import Watcher
 from donna_tui.search.desk import SearchDesk
 from donna_tui.supervisor import Supervisor, set_within
 
-FULL_COMPARISON_SECONDS = 600.0
-ROUTINE = "every ten minutes"
+START = "start"
+ROUTINE = "every so often"
 ROUND_SECONDS = 5.0
 ROOT_POLL_SECONDS = 2.0
 
@@ -34,7 +34,10 @@ class Keeper:
         self.indexes = Indexes(parts, hub, input_hash)
         self._root: Path = parts.root
         self._hub, self._desk = hub, desk
-        self._watcher = Watcher(parts.root, hub, self.indexes.follow)
+        self._policy = parts.policy
+        self._watcher = Watcher(
+            parts.root, hub, self.indexes.follow, include=parts.include, quiet_ms=parts.policy.quiet_ms
+        )
         self._tasks = Supervisor(hub)
         self._damage = asyncio.Event()
         self._root_lost = asyncio.Event()
@@ -53,7 +56,10 @@ class Keeper:
 
     def watch(self) -> None:
         """Follow the vault from now on. The watch stands before the first comparison: nothing falls between them."""
-        self._tasks.start("watching the vault", self._watcher.run)
+        if self._policy.watch:
+            self._tasks.start("watching the vault", self._watcher.run)
+        else:
+            self._watcher.begun.set()
         self._tasks.start("comparing vault and index", self._compare_forever)
         self._tasks.start("upkeep", self._upkeep)
         self._tasks.start("building the new index", self._swap_when_built)
@@ -81,10 +87,13 @@ class Keeper:
             await asyncio.sleep(0.1)
 
     async def use_model(self, service: EmbeddingService | None) -> None:
-        """The model is ready, or there is none and none is coming."""
+        """The model is ready, or there is none and none is coming. It may come after all, where its server was away."""
+        late = service is not None and self._model_known.is_set()
         if service:
             await self.indexes.embed_with(service)
         self._model_known.set()
+        if late and self.indexes.building:
+            self._tasks.start("building the new index", self._swap_when_built)
 
     async def close(self) -> None:
         """Stop following the vault and close the index; what waits is found again at the next start."""
@@ -100,7 +109,7 @@ class Keeper:
             paths = [path] if path else await pipeline.write(lambda each=pipeline: retry_due(each.store.database, None))  # type: ignore[misc]
             pipeline.queue.put(Job(each, "retry", time.time()) for each in paths)
             if pipeline.backlog:
-                pipeline.backlog.wake()
+                pipeline.backlog.wake(now=True)
             if not path:
                 pipeline.rescan([""])
 
@@ -110,11 +119,12 @@ class Keeper:
             pipeline.departures.accept()
 
     async def _compare_forever(self) -> None:
-        why = "start"
+        why = START if self._policy.on_start else ""
         await set_within(self._watcher.begun, WATCH_SECONDS)
         while True:
             try:
-                await self.indexes.reconcile(why)
+                if why:
+                    await self.indexes.reconcile(why)
             except VaultReadError as error:
                 await self._wait_for_root(error)
                 why = "the vault is back"
@@ -122,7 +132,7 @@ class Keeper:
             if why == ROUTINE:
                 await self.indexes.drop_unused_vectors()
             why = ROUTINE
-            await set_within(self._root_lost, FULL_COMPARISON_SECONDS)
+            await set_within(self._root_lost, self._policy.interval_seconds)
             self._root_lost.clear()
 
     async def _wait_for_root(self, error: VaultReadError) -> None:

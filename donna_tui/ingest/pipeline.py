@@ -23,6 +23,7 @@ from donna_tui.ingest.backlog import EmbeddingBacklog
 from donna_tui.ingest.beside import Beside
 from donna_tui.ingest.departures import Departures
 from donna_tui.ingest.hints import sort_hints
+from donna_tui.ingest.policy import ALWAYS, SyncPolicy
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
 from donna_tui.ingest.reconcile import Difference, compare
 from donna_tui.ingest.source import Gone, Outcome, Unchanged, VaultSource
@@ -31,6 +32,7 @@ from donna_tui.ingest.worker import IngestWorker
 from donna_tui.supervisor import Supervisor
 from donna_tui.text.chunker import Chunk
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.include import EVERYTHING, Include
 
 FOLLOW_UP_SECONDS = 1.0
 NOTES = "SELECT count(*) FROM memory_documents WHERE source_type = 'vault'"
@@ -43,7 +45,8 @@ class Parts:
     """What a pipeline is made of.
 
     `folder` holds the space's index files; `window` is in tokens, `rename_window` in seconds; `stays` says that the
-    program runs until somebody quits it; `beside` makes what is indexed beside the notes.
+    program runs until somebody quits it; `beside` makes what is indexed beside the notes; `include` is what of the
+    root is watched.
     """
 
     root: Path
@@ -56,6 +59,8 @@ class Parts:
     rename_window: float
     stays: bool
     beside: Callable[[Pipeline], Beside] | None = None
+    include: Include = EVERYTHING
+    policy: SyncPolicy = ALWAYS
 
 
 class Pipeline:
@@ -132,12 +137,14 @@ class Pipeline:
 
         Raises DonnaError where waiting would not help for now, as on a full disk.
         """
-        while self._working():
+        while self.working:
             if trouble := self._worker.trouble or self._tasks.failure:
                 raise trouble
             await asyncio.sleep(0.02)
 
-    def _working(self) -> bool:
+    @property
+    def working(self) -> bool:
+        """Whether anything that is known to differ is not in yet: text, or vectors where there is a model."""
         embedding = self.backlog is not None and not self.backlog.idle.is_set()
         beside = self.beside is not None and self.beside.waiting
         return self._reading() or self.departures.waiting or embedding or beside

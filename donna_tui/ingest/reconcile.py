@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from donna_tui.errors import Reason
+from donna_tui.errors import Reason, VaultReadError
 from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
 from donna_tui.vault.client import Entry, VaultClient
@@ -41,6 +41,25 @@ def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_a
         skipped=tuple(entry for entry in skipped if _news(known.get(entry.path), entry)),
         seen=len(notes),
     )
+
+
+def differs(client: VaultClient, database: Database) -> bool:
+    """Whether any note is not in the index as it is on disk. Where only the time is in doubt, its bytes decide.
+
+    Raises VaultReadError if the root is missing.
+    """
+    found = compare(client, database)
+    if found.new or found.gone:
+        return True
+    known = file_states(database)
+    return any(known[path].state == "indexed" and _other_bytes(client, known[path]) for path in found.changed)
+
+
+def _other_bytes(client: VaultClient, state: FileState) -> bool:
+    try:
+        return client.read(state.path).etag != state.etag
+    except VaultReadError:
+        return True
 
 
 def _changed(state: FileState, entry: Entry) -> bool:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from donna_tui.events import EventHub, WatcherStateChanged
+from donna_tui.ingest.policy import QUIET_MS
+from donna_tui.vault.include import EVERYTHING, Include
 
-STEP_MS = 25
-DEBOUNCE_MS = 150
+MOST_QUIETS = 6
+"""A change waits for so many spans of quiet at the most, however much goes on."""
+
 POLL_SECONDS = 3.0
 FAILURES_BEFORE_POLLING = 3
 
@@ -25,6 +29,13 @@ class Hint:
     everything: bool = False
 
 
+def _folders_below(top: Path) -> Iterator[str]:
+    """A folder and all below it that are not hidden; links are not followed."""
+    for folder, inside, _ in os.walk(top):
+        inside[:] = [name for name in inside if not name.startswith(".")]
+        yield folder
+
+
 def _awatch() -> Any:
     """Only who watches pays for the import, and not on the loop: it brings all of `multiprocessing` along."""
     from watchfiles import awatch
@@ -35,8 +46,17 @@ def _awatch() -> Any:
 class Watcher:
     """Native file events, and polling where those fail; reconciling makes up for what either misses."""
 
-    def __init__(self, root: Path, hub: EventHub, on_hint: Callable[[Hint], None]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        hub: EventHub,
+        on_hint: Callable[[Hint], None],
+        *,
+        include: Include = EVERYTHING,
+        quiet_ms: int = QUIET_MS,
+    ) -> None:
         self._root = root.resolve()
+        self._include, self._quiet_ms = include, quiet_ms
         self._hub = hub
         self._on_hint = on_hint
         self.mode = "off"
@@ -49,7 +69,8 @@ class Watcher:
         while failures < FAILURES_BEFORE_POLLING:
             started = time.monotonic()
             try:
-                await self._watch_natively()
+                while await self._watch_natively():
+                    pass
             except (OSError, RuntimeError, UnicodeError, ExceptionGroup) as error:
                 detail = f"file events failed ({type(error).__name__}); trying again"
                 self._become("polling", detail)
@@ -59,19 +80,22 @@ class Watcher:
         self._become("polling", "file events do not work here; looking every few seconds instead")
         await self._poll(times=None)
 
-    async def _watch_natively(self) -> None:
+    async def _watch_natively(self) -> bool:
+        """Watch until the root is gone, or other folders must be watched, which it returns."""
         if not self._root.is_dir():
-            return
+            return False
         awatch = await asyncio.to_thread(_awatch)
         stop = asyncio.Event()
+        folders = await asyncio.to_thread(self._folders)
         events = awatch(
-            self._root,
+            *folders,
             watch_filter=None,
-            step=STEP_MS,
-            debounce=DEBOUNCE_MS,
+            step=self._quiet_ms,
+            debounce=self._quiet_ms * MOST_QUIETS,
             stop_event=stop,
             rust_timeout=1_000,
             yield_on_timeout=True,
+            recursive=self._include.is_everything,
         )
         self._become("native", "")
         asyncio.get_running_loop().call_soon(self._stand)  # `awatch` waits for the first time when its watch stands
@@ -79,11 +103,30 @@ class Watcher:
             async for changes in events:
                 if not self._root.is_dir():
                     break
-                if changes:
-                    self._on_hint(Hint(frozenset(self._relative(path) for _, path in changes)))
+                if paths := self._sources_among(changes):
+                    self._on_hint(Hint(paths))
+                if not self._include.is_everything and folders != await asyncio.to_thread(self._folders):
+                    return True
         finally:
             stop.set()
         self._on_hint(Hint(frozenset(), everything=True))
+        return False
+
+    def _folders(self) -> list[Path]:
+        """What is watched: the root and all below it; or of it only the folders of sources, each without what is below
+        it, so that nothing else is.
+        """
+        if self._include.is_everything:
+            return [self._root]
+        found = [self._root]
+        for folder in self._include.folders:
+            top = self._root / folder
+            found += [] if top.is_symlink() else [Path(each) for each in _folders_below(top)]
+        return found
+
+    def _sources_among(self, changes: Iterable[tuple[Any, str]]) -> frozenset[str]:
+        paths = frozenset(self._relative(path) for _, path in changes)
+        return frozenset(path for path in paths if self._include.holds(path) or self._include.holds_folder(path))
 
     def _stand(self) -> None:
         if self.begun.is_set():  # between two watches nobody looked

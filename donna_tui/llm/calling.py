@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import email.utils
-import math
-import random
 import time
 from collections.abc import Awaitable, Callable
 
@@ -12,11 +9,10 @@ import httpx2
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.llm.failures import CallError, FailureKind
+from donna_tui.safety.pauses import backoff, stated_pause
 
 MOST_WAIT_SECONDS = 20.0
 """A server that asks for a longer pause is asked again by whoever wants the answer, not here."""
-
-FIRST_WAIT_SECONDS = 0.5
 
 _AGAIN = {429: 2, 503: 2, 529: 2, 500: 1, 502: 1}
 """How often a question is sent again after an answer that costs nothing, by its status."""
@@ -35,7 +31,7 @@ async def fetch(send: Send, pause: Pause, until: float) -> bytes:
         try:
             return await _once(send)
         except _UnpaidError as failed:
-            wait = failed.retry_after if failed.retry_after is not None else _backoff(tries)
+            wait = failed.retry_after if failed.retry_after is not None else backoff(tries)
             tries += 1
             if tries > failed.again or wait > min(MOST_WAIT_SECONDS, until - time.monotonic()):
                 raise
@@ -77,7 +73,7 @@ def _stopped(error: DonnaError) -> CallError:
 
 def _not_answered(response: httpx2.Response) -> CallError:
     status = response.status_code
-    retry_after = _seconds(response.headers.get("retry-after", ""))
+    retry_after = stated_pause(response.headers.get("retry-after", ""))
     return _UnpaidError(_kind(status), _AGAIN.get(status, 0), retry_after)
 
 
@@ -95,19 +91,3 @@ def _kind(status: int) -> FailureKind:
             return FailureKind.UNAVAILABLE
         case _:
             return FailureKind.REJECTED
-
-
-def _seconds(stated: str) -> float | None:
-    """How long a server asks to wait, in seconds: it states seconds or a date."""
-    try:
-        seconds = float(stated)
-    except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(stated).timestamp() - time.time()
-        except (ValueError, TypeError, OverflowError):
-            return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None
-
-
-def _backoff(tries: int) -> float:
-    return FIRST_WAIT_SECONDS * 2.0**tries * random.uniform(0.75, 1.25)  # noqa: S311 - spreads callers, hides nothing

@@ -12,7 +12,7 @@ import functools
 import logging
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 import httpx2
 
@@ -38,8 +38,16 @@ async def system_addresses(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-def open_client(*, timeout_seconds: float, max_bytes: int, resolve: Resolver = system_addresses) -> httpx2.AsyncClient:
+def open_client(
+    *,
+    timeout_seconds: float,
+    max_bytes: int,
+    resolve: Resolver = system_addresses,
+    hosts: Collection[str] | None = None,
+) -> httpx2.AsyncClient:
     """A client whose requests end after `timeout_seconds` in all, and whose answers hold at most `max_bytes`.
+
+    Where `hosts` are named, every other one is refused.
 
     No proxy, certificate or password comes from the environment. Plain http goes to this machine only. A request to
     any other host needs `carrying(Sensitivity.PUBLIC)` around it. Redirects are followed only if a request asks for it,
@@ -48,7 +56,7 @@ def open_client(*, timeout_seconds: float, max_bytes: int, resolve: Resolver = s
     for library in ("httpx2", "httpcore2"):  # they log addresses, which may be secrets themselves
         logging.getLogger(library).setLevel(logging.WARNING)
     return httpx2.AsyncClient(
-        transport=_Door(timeout_seconds, max_bytes, resolve),
+        transport=_Door(timeout_seconds, max_bytes, resolve, hosts),
         timeout=httpx2.Timeout(timeout_seconds, connect=min(timeout_seconds, CONNECT_SECONDS)),
         headers={"accept-encoding": "identity"},
         follow_redirects=False,
@@ -58,8 +66,8 @@ def open_client(*, timeout_seconds: float, max_bytes: int, resolve: Resolver = s
 
 
 class _Door(httpx2.AsyncBaseTransport):
-    def __init__(self, seconds: float, max_bytes: int, resolve: Resolver) -> None:
-        self._seconds, self._max_bytes, self._resolve = seconds, max_bytes, resolve
+    def __init__(self, seconds: float, max_bytes: int, resolve: Resolver, hosts: Collection[str] | None) -> None:
+        self._seconds, self._max_bytes, self._resolve, self._hosts = seconds, max_bytes, resolve, hosts
         # A connection is never used twice: the next request may carry something else, or the name another address.
         limits = httpx2.Limits(max_connections=8, max_keepalive_connections=0)
         self._network = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=limits)
@@ -84,6 +92,8 @@ class _Door(httpx2.AsyncBaseTransport):
 
     async def _checked(self, url: httpx2.URL) -> list[Address]:
         """The addresses that this request may go to. Raises DonnaError if it may go to none."""
+        if self._hosts is not None and url.host not in self._hosts:
+            raise _refused(f"{url.host} is not the host that is configured", "is its address right in your settings?")
         if is_this_machine(url.host):
             return _loopback_alone(url.host, await self._addresses(url))
         _check_leaving(url)

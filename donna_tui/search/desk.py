@@ -11,6 +11,7 @@ from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import ModelError
 from donna_tui.events import EventHub, SearchDone
 from donna_tui.index.database import Database
+from donna_tui.index.generations import recipe_of
 from donna_tui.index.invocations import InputHash, Invocation
 from donna_tui.index.packing import Vector
 from donna_tui.index.readers import Readers
@@ -22,6 +23,7 @@ from donna_tui.search.why_not import WhyNot, why_not
 REMEMBERED_QUERIES = 64
 
 LOADING = "by words only until the model is ready"
+OTHER_MODEL = "by words only until the new index is complete"
 
 
 class SearchDesk:
@@ -32,13 +34,13 @@ class SearchDesk:
     ) -> None:
         self._readers, self._settings, self._hub, self._input_hash = readers, settings, hub, input_hash
         self._service: EmbeddingService | None = None
-        self._why_not = LOADING
+        self._why_not, self._reason = LOADING, ""
         self._vectors: OrderedDict[str, Vector] = OrderedDict()
         self._invocations: list[Invocation] = []
 
-    def use(self, service: EmbeddingService | None, why_not: str = "") -> None:
-        """Search by meaning with this model; without one, `why_not` is told with each answer."""
-        self._service, self._why_not = service, why_not
+    def use(self, service: EmbeddingService | None, why_not: str = "", reason: str = "") -> None:
+        """Search by meaning with this model; without one, `why_not` and its code are told with each answer."""
+        self._service, self._why_not, self._reason = service, why_not, reason
         self._vectors.clear()
 
     def take_invocations(self) -> list[Invocation]:
@@ -54,7 +56,12 @@ class SearchDesk:
         started = time.perf_counter()
         question = await self._with_vector(ask(request))
         settings = self._settings if max_k is None else replace(self._settings, max_k=max_k)
-        return await self._answer(started, lambda database, vectors: search(database, vectors, question, settings))
+        version = self._service.version_tag if self._service else ""
+
+        def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
+            return search(database, vectors, comparable(database, question, version), settings)
+
+        return await self._answer(started, work)
 
     async def search_in(self, readers: Readers, request: SearchRequest, embedding: str) -> SearchOutcome:
         """Answer a request from another index: by meaning if its vectors are of this model. Raises DatabaseError."""
@@ -72,8 +79,11 @@ class SearchDesk:
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
         """Why a note is not among the hits of a request. Raises DatabaseError."""
         question = await self._with_vector(ask(request))
+        version = self._service.version_tag if self._service else ""
         return await self._readers().run(
-            lambda database, vectors: why_not(database, vectors, question, self._settings, path)
+            lambda database, vectors: why_not(
+                database, vectors, comparable(database, question, version), self._settings, path
+            )
         )
 
     async def _answer(
@@ -94,12 +104,12 @@ class SearchDesk:
         if question.request.mode == "keyword" or not text:
             return question
         if self._service is None:
-            return replace(question, mode="keyword", note=self._why_not)
+            return replace(question, mode="keyword", note=self._why_not, reason=self._reason)
         try:
             vector = await self._embed(self._service, text)
             return replace(question, vector=vector, trust=self._service.provider.reads(text))
         except ModelError as error:
-            return replace(question, mode="keyword", note=f"by words only: {error.message}")
+            return replace(question, mode="keyword", note=f"by words only: {error.message}", reason=error.reason)
 
     async def _embed(self, service: EmbeddingService, text: str) -> Vector:
         known = self._vectors.get(text)
@@ -115,3 +125,10 @@ class SearchDesk:
         if len(self._vectors) > REMEMBERED_QUERIES:
             self._vectors.popitem(last=False)
         return vector
+
+
+def comparable(database: Database, question: Question, version: str) -> Question:
+    """The question without its vector where the index has vectors of another model: the two are never compared."""
+    if question.vector is None or recipe_of(database).embedding in ("", version):
+        return question
+    return replace(question, vector=None, mode="keyword", note=OTHER_MODEL)

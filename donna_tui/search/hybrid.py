@@ -42,6 +42,7 @@ class Question:
     trust: float = 1.0
     mode: Mode = "hybrid"
     note: str = ""
+    reason: str = ""
 
     @property
     def narrows(self) -> bool:
@@ -74,6 +75,7 @@ def search(database: Database, vectors: VectorIndex, question: Question, setting
         near_misses=tuple(_hit(one, rows[one.id], terms, request) for one in near if one.id in rows),
         searched_notes=database.value("SELECT count(*) FROM memory_documents WHERE source_type = 'vault'"),
         note=question.note,
+        reason=question.reason,
     )
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from donna_tui.config.agentsettings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.index.database import Database, open_database
@@ -28,6 +29,9 @@ def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -
     if space is None or config is None:
         hint = "open one with donna ~/notes, or try donna demo"
         return [*findings, Finding("vault", "warn", "no vault is chosen yet", hint, Reason.NO_VAULT)]
+    if isinstance(config, AgentSettings) and config.not_indexed:
+        told = not_indexed(config)
+        return [*findings, Finding("vault", "warn", told.message, told.hint or "", told.reason)]
     vault = _vault(space)
     findings += [vault, *_index(space, paths)]
     return [*findings, *examine_promises(space, config)] if vault.state == "ok" else findings

@@ -71,6 +71,7 @@ REASONS: dict[Reason, str] = {
     Reason.NO_VAULT: "no vault chosen",
     Reason.ROOT_MISSING: "the vault's folder is missing",
     Reason.MASS_DISAPPEARANCE: "many notes are gone",
+    Reason.NOT_INDEXED: "not indexed",
     Reason.BUSY: "another Donna is at work here",
     Reason.MODEL_MISSING: "search by meaning is not installed",
     Reason.MODEL_INVALID: "the model's files are damaged",

@@ -14,6 +14,7 @@ from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.vault.frontmatter import Frontmatter, aliases_of, note_type_of, parse_frontmatter, tags_of, title_of
 from donna_tui.vault.globs import GlobSet
+from donna_tui.vault.include import EVERYTHING, Include
 from donna_tui.vault.links import extract_links
 from donna_tui.vault.paths import IS_LINK, VaultRoot, check_relative, refused
 
@@ -98,7 +99,10 @@ class VaultNote:
 
 
 class VaultClient:
-    """Read access to one vault. Every method blocks; all may be called from several threads at once."""
+    """Read access to one vault. Every method blocks; all may be called from several threads at once.
+
+    What `include` leaves out is neither read nor listed; no folder is opened that cannot hold a source.
+    """
 
     def __init__(
         self,
@@ -107,8 +111,10 @@ class VaultClient:
         ignore: Iterable[str] = (),
         max_bytes: int = DEFAULT_MAX_BYTES,
         sensitive_key: str = "donna_sensitive",
+        include: Include = EVERYTHING,
     ) -> None:
         self._root = VaultRoot(root)
+        self._include = include
         self._ignore = GlobSet(ignore)
         self._max_bytes = max_bytes
         self._sensitive_key = sensitive_key
@@ -170,8 +176,20 @@ class VaultClient:
         if any(part.startswith(".") and part != ".." for part in prefix.split("/")):
             return
         waiting = deque([prefix])
+        if not self._include.holds_folder(prefix):
+            yield from self._included_files(prefix)
+            waiting = deque(self._include.folders if not prefix else ())
         while waiting:
             yield from self._scan_folder(waiting.pop(), waiting)
+
+    def _included_files(self, prefix: str) -> Iterator[Entry]:
+        """The files that are sources by their name; the folder that they are in is not listed."""
+        if prefix:
+            check_relative(prefix)
+        with self._root.open_folder():
+            found = [file for file in self._include.files if prefix in ("", file)]
+        for file in found:
+            yield from self._single(file)
 
     def _scan_folder(self, folder: str, waiting: deque[str]) -> Iterator[Entry]:
         """The entries of one folder; folders in it are added to `waiting`."""
@@ -243,6 +261,8 @@ class VaultClient:
         parts = check_relative(path)
         if any(part.startswith(".") for part in parts) or self._ignore.matches(path):
             raise VaultReadError(Reason.IGNORED, "it is in a hidden or ignored place")
+        if not self._include.holds(path):
+            raise VaultReadError(Reason.IGNORED, "it is no source of this memory")
         if not _looks_like_note(parts[-1]):
             raise VaultReadError(Reason.NOT_MARKDOWN, "it is not a Markdown file")
         if CONFLICT_COPY.search(parts[-1]):

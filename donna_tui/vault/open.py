@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from donna_tui.config.agentsettings import SOURCE_FILE, SOURCE_FOLDER, AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
 from donna_tui.space import Space
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.include import EVERYTHING, Include
 
 if TYPE_CHECKING:
     from donna_tui.vault.writer import VaultWriter, Written
@@ -34,12 +36,15 @@ def open_writer(
     """The writer. It sees every note, those that are not indexed as well: links to a moved note are anywhere.
 
     `allowlist` takes the place of the configured one, which is for programs: a person who has looked at the change
-    may make it anywhere.
+    may make it anywhere; in an agent's space nobody writes beside its sources. Raises SpaceError (`not_indexed`).
     """
     from donna_tui.vault.commits import Author
     from donna_tui.vault.guard import WriteRules
     from donna_tui.vault.writer import VaultWriter
 
+    if isinstance(config, AgentSettings):
+        config.require_indexed()
+        allowlist = config.safety.path_allowlist
     safety, vault = config.safety, config.vault
     return VaultWriter(
         space.root,
@@ -56,10 +61,18 @@ def open_writer(
     )
 
 
+def included(config: MemoryConfig) -> Include:
+    """What of a root is a source: of an agent's workspace only its memory."""
+    return Include((SOURCE_FILE,), (SOURCE_FOLDER,)) if isinstance(config, AgentSettings) else EVERYTHING
+
+
 def _client(config: MemoryConfig, root: Path, ignore: tuple[str, ...] | list[str]) -> VaultClient:
+    if isinstance(config, AgentSettings) and config.agent.access == "none":
+        raise not_indexed(config)
     return VaultClient(
         root,
         ignore=ignore,
         max_bytes=config.safety.max_read_bytes,
         sensitive_key=config.safety.sensitive_frontmatter_key,
+        include=included(config),
     )

@@ -124,7 +124,7 @@ def _check_note(path: str, name: str, ignore: GlobSet) -> None:
 
 def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> None:
     top, *below = parts
-    if EVERYWHERE in allowlist or (below and top in allowlist):
+    if EVERYWHERE in allowlist or path in allowlist or (below and top in allowlist):
         return
     where = f"the folder “{top}”" if below else "the top of the vault"
     message = f"Donna may not write in {where}"

@@ -22,6 +22,7 @@ from donna_tui.errors import ConfigError
 
 BOUND_TO_OTHERS = {"retrieval.default_k", "retrieval.max_k", "embedding.max_tokens", "embedding.chunk_overlap"}
 BOUND_TO_OTHERS |= {"safety.max_note_bytes", "safety.max_read_bytes"}
+BOUND_TO_OTHERS |= {f"agents.defaults.memory_search.chunking.{name}" for name in ("tokens", "overlap")}
 FREE = [setting for setting in SETTINGS.values() if setting.id not in BOUND_TO_OTHERS]
 
 words = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=20)
@@ -40,13 +41,30 @@ calendars = st.lists(
 )
 
 
+ids = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=12)
+agents = st.lists(
+    st.builds(lambda name, folder: {"id": name, "workspace": f"/nowhere/{folder}/{{agentId}}"}, ids, words),
+    max_size=3,
+    unique_by=lambda agent: agent["id"],
+)
+
+
+SPECIAL: dict[str, st.SearchStrategy[Any]] = {
+    "calendars": calendars,
+    "agents.list": agents,
+    "sources.chat.index_roles": st.lists(st.sampled_from(["user", "assistant", "system", "tool"])),
+    "vault.root": words.map(lambda name: f"/nowhere/{name}"),
+    "embedding.provider": words.map(lambda name: f"/nowhere/{name}"),
+    "agents.defaults.workspace": words.map(lambda name: f"/nowhere/{name}/{{agentId}}"),
+    "agents.defaults.memory_search.store.path": words.map(lambda name: f"/nowhere/{name}/{{agentId}}"),
+    "agents.defaults.memory_search.remote.base_url": ids.map(lambda name: f"https://{name}.example/v1"),
+    "agents.defaults.memory_search.remote.api_key_env": ids.map(lambda name: f"KEY_{name.upper()}"),
+}
+
+
 def values_for(setting: Setting) -> st.SearchStrategy[Any]:
-    if setting.id == "calendars":
-        return calendars
-    if setting.id == "sources.chat.index_roles":
-        return st.lists(st.sampled_from(["user", "assistant", "system", "tool"]))
-    if setting.id in ("vault.root", "embedding.provider"):
-        return words.map(lambda name: f"/nowhere/{name}")
+    if setting.id in SPECIAL:
+        return SPECIAL[setting.id]
     if setting.kind is bool:
         return st.booleans()
     if setting.kind is int:

@@ -27,6 +27,8 @@ PATIENCE_SECONDS = 30.0
 class Service:
     """Embeds what does not hold the word `poison`, and remembers what it was asked."""
 
+    provider = None
+
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
         self.before: Callable[[], None] = lambda: None

@@ -106,6 +106,7 @@ def test_schema_prints_a_json_schema() -> None:
         "recall",
         "skills",
         "calendars",
+        "agents",
         "metrics",
         "ui",
     }

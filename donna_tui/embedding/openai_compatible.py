@@ -1,0 +1,231 @@
+"""Embeds on a server that speaks as OpenAI's does: `POST /embeddings`, over the one door for what leaves.
+
+What the server says beside numbers is never shown or logged, and neither is the key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+
+import httpx2
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from donna_tui.config.memorysearch import RemoteConfig
+from donna_tui.embedding.provider import QUERY_WINDOWS, Matrix, Vector, check_vectors, normalised
+from donna_tui.errors import DonnaError, ModelAwayError, ModelError, Reason
+from donna_tui.hosts import host_of
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.safety.egress import open_client
+from donna_tui.safety.pauses import backoff, stated_pause
+from donna_tui.safety.payload import carrying
+from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+
+BATCH = 32
+"""Texts of one request."""
+
+MOST_ANSWER_BYTES = 16_000_000
+MOST_TRIES = 3
+MOST_WAIT_SECONDS = 10.0
+QUERY_BYTES = 8_000
+"""A token is at least one byte, so this much of a question fits into the window of OpenAI's models."""
+
+MOST_DIM = 8_192
+
+STOP_SECONDS = 0.1
+"""How often it is looked whether anybody still waits."""
+
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+
+Pause = Callable[[float], Awaitable[None]]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    embedding: list[float]
+    index: int | None = None
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    data: list[_Row]
+
+
+class OpenAICompatible:
+    """An `EmbeddingProvider`. Each call is one request, tried again a few times while the server is busy.
+
+    `version_tag` names the model and not its host: the same model gives the same vectors anywhere.
+    """
+
+    max_tokens = QUERY_BYTES
+    counter: TokenCounter = EstimatedTokens()
+
+    def __init__(
+        self,
+        model: str,
+        remote: RemoteConfig,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        pause: Pause = asyncio.sleep,
+        stop: threading.Event | None = None,
+    ) -> None:
+        """Ask the server once, for the length of its vectors; `stop` gives that up. Raises ModelError."""
+        self.name, self._remote, self._pause = model, remote, pause
+        self._host = host_of(remote.base_url)
+        self._key = self._read_key(environ)
+        self._stop = stop or threading.Event()
+        first = self._asked(["A first sentence"])
+        self.dim = int(first.shape[1])
+        self.version_tag = f"openai/{model}@{self.dim}"
+        check_vectors(first, 1, self.dim)
+
+    @property
+    def leaves(self) -> bool:
+        return not self._remote.is_local
+
+    def embed(self, text: str) -> Vector:
+        rows = self.embed_batch(list(_windows(text))[:QUERY_WINDOWS])
+        vector: Vector = normalised(rows.mean(axis=0, keepdims=True))[0]
+        return vector
+
+    def embed_batch(self, texts: Sequence[str]) -> Matrix:
+        rows = [self._asked(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        return check_vectors(np.concatenate(rows), len(texts), self.dim)
+
+    def reads(self, text: str) -> float:
+        """Whoever chooses a model of their own knows what it reads."""
+        return 1.0
+
+    def interrupt(self) -> None:
+        self._stop.set()
+
+    def close(self) -> None:
+        self.interrupt()
+
+    # Asking
+
+    def _asked(self, texts: Sequence[str]) -> Matrix:
+        """The vectors of one request, of unit length. Raises ModelError."""
+        clean = [text.encode("utf-8", "replace").decode() for text in texts]
+        try:
+            body = asyncio.run(self._fetched(clean))
+        except asyncio.CancelledError:
+            raise ModelAwayError(Reason.EMBEDDING_FAILED, "the embedding model is closed") from None
+        return self._read(body, len(texts))
+
+    async def _fetched(self, texts: Sequence[str]) -> bytes:
+        task = asyncio.ensure_future(self._within_the_deadline(texts))
+        while not (await asyncio.wait([task], timeout=STOP_SECONDS))[0]:
+            if self._stop.is_set():
+                task.cancel()
+        return await task
+
+    async def _within_the_deadline(self, texts: Sequence[str]) -> bytes:
+        seconds = self._remote.timeout_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._until_answered(texts, time.monotonic() + seconds)
+        except TimeoutError:
+            raise self._away("did not answer in time", "raise memory_search.remote.timeout_seconds") from None
+
+    async def _until_answered(self, texts: Sequence[str], until: float) -> bytes:
+        tries = 0
+        while True:
+            response = await self._answered(texts)
+            if response.status_code == httpx2.codes.OK:
+                return response.content
+            tries += 1
+            pause = stated_pause(response.headers.get("retry-after", ""))
+            pause = backoff(tries - 1) if pause is None else pause
+            room = min(MOST_WAIT_SECONDS, until - time.monotonic())
+            if response.status_code not in _PASSING or tries >= MOST_TRIES or pause > room:
+                raise self._not_answered(response.status_code)
+            await self._pause(pause)
+
+    async def _answered(self, texts: Sequence[str]) -> httpx2.Response:
+        """One request. Only text that is not private is given to a model that is not on this machine."""
+        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
+        asked = {"model": self.name, "input": list(texts), "encoding_format": "float"}
+        http = open_client(
+            timeout_seconds=self._remote.timeout_seconds, max_bytes=MOST_ANSWER_BYTES, hosts=(self._host,)
+        )
+        try:
+            async with http:
+                with carrying(Sensitivity.PUBLIC):
+                    return await http.post(f"{self._remote.base_url}/embeddings", json=asked, headers=headers)
+        except httpx2.TimeoutException:
+            raise self._away("did not answer in time", "raise memory_search.remote.timeout_seconds") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError):
+            raise self._away("cannot be reached", "is it running, and are you online?") from None
+        except DonnaError as error:
+            raise ModelAwayError(error.reason, error.message, hint=error.hint, passing=False) from None
+
+    def _not_answered(self, status: int) -> ModelError:
+        match status:
+            case 401 | 403:
+                hint = "look at memory_search.remote.api_key_env"
+                return self._away("does not accept the key", hint, passing=False)
+            case 404 | 405:
+                hint = "look at memory_search.model and remote.base_url"
+                return self._away("does not know the model, or embeds nothing", hint, passing=False)
+            case 429:
+                return self._away("takes no more text right now", "it is tried again later")
+            case _ if status in _PASSING or status >= 500:
+                return self._away("is out of order", "it is tried again later")
+            case _:
+                message = f"{self._host} does not take a passage (status {status})"
+                return ModelError(Reason.EMBEDDING_FAILED, message, hint="lower memory_search.chunking.tokens")
+
+    def _away(self, what: str, hint: str, *, passing: bool = True) -> ModelAwayError:
+        return ModelAwayError(Reason.MODEL_CALL_FAILED, f"{self._host} {what}", hint=hint, passing=passing)
+
+    # Reading
+
+    def _read(self, body: bytes, count: int) -> Matrix:
+        """The rows of an answer in the order of the texts. Raises ModelError for anything but numbers of one shape."""
+        try:
+            rows = _Answer.model_validate_json(body).data
+        except (ValidationError, ValueError):
+            raise self._unusable("is not a list of vectors") from None
+        stated = [place if row.index is None else row.index for place, row in enumerate(rows)]
+        if sorted(stated) != list(range(count)):
+            raise self._unusable("has not one vector for each passage")
+        length = {len(row.embedding) for row in rows}
+        wanted = {getattr(self, "dim", next(iter(length), 0))}
+        if length != wanted or not 0 < next(iter(length)) <= MOST_DIM:
+            raise self._unusable("has vectors of another length")
+        ordered = [row.embedding for _, row in sorted(zip(stated, rows, strict=True), key=lambda pair: pair[0])]
+        matrix = np.array(ordered, dtype=np.float64)
+        if not np.isfinite(matrix).all():
+            raise self._unusable("holds what is no number")
+        return normalised(np.asarray(matrix / max(1.0, float(np.abs(matrix).max())), dtype=np.float32))
+
+    def _unusable(self, what: str) -> ModelError:
+        return ModelError(Reason.EMBEDDING_FAILED, f"the answer of {self._host} {what}")
+
+    def _read_key(self, environ: Mapping[str, str]) -> str:
+        """The key for the server; empty if it needs none. Raises ModelError, which never shows it."""
+        variable = self._remote.key_variable
+        if variable is None:
+            return ""
+        key = environ.get(variable, "").strip()
+        if not key:
+            message = f"the environment variable {variable}, which holds the key of {self._host}, is not set"
+            raise ModelAwayError(Reason.MODEL_CALL_FAILED, message, passing=False)
+        if not key.isascii() or not key.isprintable() or " " in key:
+            message = f"what the environment variable {variable} holds is no key"
+            raise ModelAwayError(Reason.MODEL_CALL_FAILED, message, passing=False)
+        return key
+
+
+def _windows(text: str) -> Iterator[str]:
+    """The text in pieces of at most `QUERY_BYTES`, cut between characters; one empty piece of nothing."""
+    data = text.encode("utf-8", "replace")
+    for start in range(0, len(data) or 1, QUERY_BYTES):
+        yield data[start : start + QUERY_BYTES].decode("utf-8", "ignore")

@@ -1,0 +1,102 @@
+"""The embedding model of an engine: loaded in the background, given to the keeper and to searches that can use it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.events import EngineEvent, IndexSwapped, ModelPhase, ModelStateChanged
+from donna_tui.ingest.keeper import Keeper
+from donna_tui.modelloader import ModelLoader
+from donna_tui.search.desk import OTHER_MODEL, SearchDesk
+from donna_tui.supervisor import set_within
+
+RETRY_SECONDS = 30.0
+"""How long until a server that was away is asked again."""
+
+NO_MODEL = "by words only: there is no model for search by meaning"
+
+
+class ModelAtWork:
+    """`known` is set once the model is there, or it is clear that none is at present."""
+
+    def __init__(
+        self,
+        loader: ModelLoader,
+        desk: Callable[[], SearchDesk],
+        keeper: Callable[[], Keeper | None],
+        *,
+        stays: bool,
+    ) -> None:
+        self._loader, self._desk, self._keeper, self._stays = loader, desk, keeper, stays
+        self._service: EmbeddingService | None = None
+        self.known = asyncio.Event()
+
+    async def load(self) -> None:
+        """Load the model; where its server is away, a program that stays tries again until it is there."""
+        while not await self._loaded():
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _loaded(self) -> bool:
+        """Try once. Whether that is all that can be done."""
+        self._service = await self._loader.load()
+        if self._service is None:
+            self._desk().use(None, *_excuse(self._loader.failure))
+        if keeper := self._keeper():
+            await keeper.use_model(self._service)
+        self.follow()
+        self.known.set()
+        if self._service:
+            model = self._service.provider.version_tag
+            self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
+        return self._service is not None or not (self._stays and self._loader.passing)
+
+    async def give(self, keeper: Keeper) -> None:
+        """This keeper has only now begun."""
+        if self.known.is_set():
+            await keeper.use_model(self._service)
+
+    def heard(self, event: EngineEvent) -> None:
+        """Another index may be in use from now on."""
+        if isinstance(event, IndexSwapped):
+            self.follow()
+
+    def follow(self) -> None:
+        """Search by meaning where the vectors of the index are those of the loaded model."""
+        if self._service is None:
+            return
+        keeper = self._keeper()
+        if keeper is None or keeper.indexes.speaks_model:
+            self._desk().use(self._service)
+        else:
+            self._desk().use(None, OTHER_MODEL)
+
+    async def to_come(self, failure: Callable[[], DonnaError | None]) -> None:
+        """Wait until it is known. Raises what keeps it from coming."""
+        while not self.known.is_set():
+            if error := failure():
+                raise error
+            await set_within(self.known, 0.1)
+
+    async def prepared(self, failure: Callable[[], DonnaError | None]) -> None:
+        """Wait while the model is prepared for this machine: who gives up would begin again at each start."""
+        while not self.known.is_set() and self._loader.phase in (None, ModelPhase.PREPARING) and not failure():
+            await set_within(self.known, 0.05)
+
+    def cancel(self) -> None:
+        """Nobody wants the model any more."""
+        self._loader.cancel()
+
+    async def close(self) -> None:
+        """Release the model."""
+        if self._service:
+            await self._service.close()
+
+
+def _excuse(failure: DonnaError | None) -> tuple[str, str]:
+    """Why search is by words, and its code."""
+    if failure is None or failure.reason is Reason.MODEL_MISSING:
+        return NO_MODEL, Reason.MODEL_MISSING
+    return f"by words only: {failure.message}", failure.reason

@@ -1,0 +1,27 @@
+"""How long to wait before a server is asked again."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import random
+import time
+
+FIRST_WAIT_SECONDS = 0.5
+
+
+def stated_pause(header: str) -> float | None:
+    """How long a server asks to wait, in seconds: its `retry-after` states seconds or a date. None if it is neither."""
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(header).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def backoff(tries: int) -> float:
+    """Seconds before the next try after so many: doubling, and not the same for all who wait."""
+    return FIRST_WAIT_SECONDS * 2.0**tries * random.uniform(0.75, 1.25)  # noqa: S311 - spreads callers, hides nothing

@@ -1,0 +1,131 @@
+"""A server on this machine that embeds as OpenAI's does, keeps what it was sent, and misbehaves on demand."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+DIM = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request that came; header names are in lower case."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @property
+    def texts(self) -> list[str]:
+        return list(self.body["input"])
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is said to it; `wait` is in seconds, unless the server stops before."""
+
+    body: bytes | str | dict[str, Any]
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    wait: float = 0.0
+
+
+Behaviour = Callable[[Asked, int], Told]
+"""What is told to a request, by it and its number from 1."""
+
+
+def vector(text: str, dim: int = DIM) -> list[float]:
+    """A vector by the words of a text: texts that share words are near."""
+    row = [0.01] * dim
+    for word in text.lower().replace(".", " ").replace("›", " ").split():
+        row[zlib.crc32(word.encode()) % dim] += 1.0
+    return row
+
+
+def good(texts: Sequence[str], dim: int = DIM) -> dict[str, Any]:
+    """The answer to texts, in an order of its own."""
+    rows = [{"object": "embedding", "index": index, "embedding": vector(text, dim)} for index, text in enumerate(texts)]
+    return {"object": "list", "data": rows[::-1], "model": "m", "usage": {"prompt_tokens": 3, "total_tokens": 3}}
+
+
+def well(asked: Asked, number: int) -> Told:
+    """A good answer."""
+    return Told(good(asked.texts))
+
+
+def after_the_first(then: Behaviour) -> Behaviour:
+    """The first request, by which a provider learns the length of vectors, is answered well."""
+    return lambda asked, number: well(asked, number) if number == 1 else then(asked, number)
+
+
+class EmbeddingServer:
+    """`asked` are the requests so far; `behaviour` may be changed at any time."""
+
+    def __init__(self, behaviour: Behaviour = well) -> None:
+        self.behaviour = behaviour
+        self.asked: list[Asked] = []
+        self.ended = threading.Event()
+        self._lock = threading.Lock()
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                came = Asked(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+                with server._lock:
+                    server.asked.append(came)
+                    number = len(server.asked)
+                told = server.behaviour(came, number)
+                if told.wait:
+                    server.ended.wait(told.wait)
+                data = told.body if isinstance(told.body, bytes) else _text(told.body).encode()
+                with contextlib.suppress(ConnectionError):
+                    self.send_response(told.status)
+                    for name, value in (("content-type", "application/json"), *told.headers):
+                        self.send_header(name, value)
+                    self.send_header("content-length", str(len(data)))
+                    self.end_headers()
+                    self.wfile.write(data)
+
+            def log_message(self, *words: Any) -> None:
+                """Be quiet."""
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+
+    @property
+    def port(self) -> int:
+        return int(self._http.server_address[1])
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def texts(self) -> list[str]:
+        """Every text that came, in order."""
+        with self._lock:
+            return [text for asked in self.asked for text in asked.texts]
+
+    @contextlib.contextmanager
+    def serving(self) -> Iterator[EmbeddingServer]:
+        thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield self
+        finally:
+            self.ended.set()
+            self._http.shutdown()
+            thread.join()
+            self._http.server_close()
+
+
+def _text(body: str | dict[str, Any]) -> str:
+    return body if isinstance(body, str) else json.dumps(body)

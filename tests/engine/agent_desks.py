@@ -1,0 +1,92 @@
+"""Agents with workspaces below a test's own folder, and engines on them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from donna_tui.config.agents import Agent
+from donna_tui.config.agentsettings import AgentSettings, settings_of, workspace_of
+from donna_tui.config.models import MemoryConfig
+from donna_tui.engine import Engine
+from donna_tui.index.generations import current_generation, index_path
+from donna_tui.paths import AppPaths
+from donna_tui.results import Mode, SearchOutcome, SearchRequest
+from donna_tui.space import Space, agent_space
+from tests.engine.helpers import Desk, Running
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDesk(Desk):
+    """An agent, its workspace and Donna's own folders, which nothing has made yet."""
+
+    agent: Agent
+    config: AgentSettings
+
+    @property
+    def space(self) -> Space:
+        return agent_space(self.agent.id, workspace_of(self.agent), self.agent.store, self.paths)
+
+    @property
+    def database(self) -> Path:
+        return index_path(self.space.state, current_generation(self.space.state) or 1)
+
+    @property
+    def home(self) -> Path:
+        return self.paths.state.parent
+
+
+def agent_desk(folder: Path, named: str = "peter", workspace: str = "{agentId}", **search: Any) -> AgentDesk:
+    """An agent whose workspace is not made yet; `search` is its memory_search, `access` beside it."""
+    own: dict[str, Any] = {"id": named, "memory_search": search}
+    if access := search.pop("access", None):
+        own["workspace_access"] = access
+    defaults = {"workspace": str(folder / "ws" / workspace)}
+    config = MemoryConfig.model_validate(
+        {
+            "agents": {"defaults": defaults, "list": [own]},
+            "sources": {"vault": {"rename_window_seconds": 0.2}},
+        }
+    )
+    agent = config.agents.agent(named)
+    assert agent is not None
+    assert agent.workspace is not None
+    home = folder / "home"
+    paths = AppPaths(home / "config", home / "state", home / "cache", home / "logs")
+    return AgentDesk(agent.workspace, paths, agent, settings_of(agent, config))
+
+
+@contextlib.asynccontextmanager
+async def agent_engine(desk: AgentDesk, *, watch: bool = False) -> AsyncIterator[Running]:
+    """An engine on an agent's memory; it is stopped however the test ends."""
+    engine = Engine(desk.space, desk.config, desk.paths, watch=watch, what=f"a test of {desk.agent.id}")
+    running = Running(engine)
+    engine.subscribe(running.events.append)
+    try:
+        await engine.start()
+        yield running
+    finally:
+        await engine.stop()
+
+
+async def fresh(running: Running, text: str, seconds: float | None = 15.0, mode: Mode = "keyword") -> SearchOutcome:
+    """What `search_fresh` answers."""
+    return await running.engine.search_fresh(SearchRequest(text=text, mode=mode, k=32), seconds)
+
+
+def paths_of(outcome: SearchOutcome) -> list[str]:
+    """The paths of the hits, sorted, each once."""
+    return sorted({hit.path for hit in outcome.hits})
+
+
+def tree(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Everything below a folder, with its times and bytes."""
+    found = {}
+    for each in sorted(folder.rglob("*")):
+        stat = each.lstat()
+        held = each.read_bytes() if each.is_file() and not each.is_symlink() else b""
+        found[str(each)] = (stat.st_mtime_ns, stat.st_ino, held)
+    return found

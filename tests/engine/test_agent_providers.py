@@ -1,0 +1,285 @@
+"""Who embeds for an agent: exactly who the settings name, never two models in one index, and nothing private leaves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from donna_tui import modelatwork
+from donna_tui.config.memorysearch import RemoteConfig
+from donna_tui.embedding.openai_compatible import MOST_TRIES
+from donna_tui.events import IndexSwapped, ModelPhase, ModelStateChanged
+from donna_tui.ingest import backlog
+from donna_tui.results import SearchRequest
+from tests.embedding_server import DIM, EmbeddingServer, Told, after_the_first
+from tests.engine.agent_desks import AgentDesk, agent_desk, agent_engine, fresh, paths_of
+from tests.engine.helpers import eventually, everything_below, hide_model
+from tests.engine.providers import FaultyModel
+
+KEY = "sk-canary-4711-not-for-any-eye"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
+    """A server for embeddings, and no model on this machine."""
+    hide_model(monkeypatch)
+    monkeypatch.setenv("AGENTS_KEY", KEY)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with EmbeddingServer().serving() as serving:
+        yield serving
+
+
+def desk_of(tmp_path: Path, server: EmbeddingServer, **search: Any) -> AgentDesk:
+    remote = {"base_url": server.url, "api_key_env": "AGENTS_KEY", "timeout_seconds": 20}
+    desk = agent_desk(tmp_path, remote=remote, **search)
+    if not desk.root.exists():
+        desk.write("MEMORY.md", "# Memory\n\nThe kestrel nests in the tower.\n")
+        desk.write("memory/boat.md", "A boat leaves the harbour.")
+    return desk
+
+
+async def test_openai_is_asked_where_it_is_named(tmp_path: Path, server: EmbeddingServer) -> None:
+    desk = desk_of(tmp_path, server, provider="openai")
+    async with agent_engine(desk) as running:
+        outcome = await fresh(running, "boat harbour leaves", mode="semantic")
+        assert (outcome.mode, outcome.stale, outcome.reason) == ("semantic", False, "")
+        assert outcome.hits[0].path == "memory/boat.md"
+        coverage = running.engine.status().coverage
+        assert (coverage.vectors, coverage.notes) == (2, 2)
+        assert running.engine.status().model == f"openai/text-embedding-3-small@{DIM}"
+    assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
+    assert any("kestrel" in text for text in server.texts)
+
+
+async def test_what_is_embedded_is_not_sent_again(tmp_path: Path, server: EmbeddingServer) -> None:
+    desk = desk_of(tmp_path, server, provider="openai")
+    for number in range(100):
+        desk.write(f"memory/{number}.md", f"text number {number}")
+    async with agent_engine(desk) as running:
+        await fresh(running, "kestrel", mode="hybrid")
+    assert len([asked for asked in server.asked if len(asked.texts) > 1]) <= 8  # batches, not single texts
+    before = len(server.texts)
+    desk.write("memory/7.md", "another text")
+    async with agent_engine(desk) as running:
+        await fresh(running, "kestrel", mode="hybrid")
+    sent = server.texts[before:]
+    assert sorted(sent)[:1] == ["7\nanother text"] or any("another text" in text for text in sent)
+    assert len(sent) <= 3  # the one for the length, the passage, the question
+
+
+async def test_the_local_model_alone_by_default(tmp_path: Path, server: EmbeddingServer) -> None:
+    desk = desk_of(tmp_path, server)
+    async with agent_engine(desk) as running:
+        outcome = await fresh(running, "kestrel", mode="hybrid")
+        assert (outcome.mode, outcome.reason) == ("keyword", "model_missing")
+        assert paths_of(outcome) == ["MEMORY.md"]
+        assert outcome.note.startswith("by words only")
+        assert not outcome.stale
+    assert server.asked == []
+
+
+async def test_the_fallback_takes_its_place_where_it_is_named(tmp_path: Path, server: EmbeddingServer) -> None:
+    desk = desk_of(tmp_path, server, fallback="openai")
+    async with agent_engine(desk) as running:
+        outcome = await fresh(running, "kestrel", mode="hybrid")
+        assert (outcome.mode, outcome.reason) == ("hybrid", "")
+        assert running.engine.status().model.startswith("openai/")
+        details = [event.detail for event in running.said(ModelStateChanged)]
+        assert any("fallback openai takes the place of the local model" in detail for detail in details)
+    assert server.asked
+
+
+async def test_the_fallback_is_not_asked_while_the_local_model_works(
+    tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from donna_tui.embedding import build
+
+    class Local(FaultyModel):
+        dim = 384
+
+        def embed_batch(self, texts: Any) -> Any:
+            import numpy as np
+
+            rows = super().embed_batch(texts)
+            return np.pad(rows, ((0, 0), (0, 384 - rows.shape[1])))
+
+    monkeypatch.setattr(build, "_default_model", lambda *_: Local("local@1"))
+    desk = desk_of(tmp_path, server, fallback="openai")
+    async with agent_engine(desk) as running:
+        assert (await fresh(running, "kestrel", mode="hybrid")).mode == "hybrid"
+        assert running.engine.status().model == "local@1"
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("status", [401, 429, 500])
+@pytest.mark.parametrize("fallback", ["none", "openai"])
+async def test_a_server_that_refuses_leaves_an_answer_by_words(
+    tmp_path: Path, server: EmbeddingServer, status: int, fallback: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
+    server.behaviour = lambda asked, number: Told(f"no, {KEY}", status)
+    desk = desk_of(tmp_path, server, provider="openai", fallback=fallback)
+    async with agent_engine(desk) as running:
+        outcome = await fresh(running, "kestrel", mode="hybrid")
+        assert (outcome.mode, outcome.reason, paths_of(outcome)) == ("keyword", "model_call_failed", ["MEMORY.md"])
+        assert "127.0.0.1" in outcome.note
+        assert running.engine.status().model_phase is ModelPhase.FAILED
+    assert len(server.asked) == (1 if status == 401 else MOST_TRIES)
+
+
+async def test_a_server_that_goes_away_later_costs_few_requests(
+    tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
+    desk = desk_of(tmp_path, server, provider="openai")
+    for number in range(100):
+        desk.write(f"memory/{number}.md", f"kestrel text number {number}")
+    server.behaviour = after_the_first(lambda asked, number: Told("", 503))
+    async with agent_engine(desk) as running:
+        outcome = await fresh(running, "kestrel", mode="hybrid")
+        assert (outcome.mode, outcome.reason) == ("keyword", "model_call_failed")
+        assert len(outcome.hits) == 32
+        problems = [problem for problem in running.engine.status().problems if problem.reason == "model_call_failed"]
+        assert len(problems) == 1
+    assert len(server.asked) == 1 + MOST_TRIES + MOST_TRIES  # its length, one batch, the question
+
+
+async def test_a_server_that_comes_back_is_asked_again(
+    tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
+    monkeypatch.setattr(modelatwork, "RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(backlog, "RETRY_SECONDS", 0.1)
+    desk = desk_of(tmp_path, server, provider="openai")
+    good, bad = server.behaviour, lambda asked, number: Told("", 503)
+    server.behaviour = bad
+    async with agent_engine(desk, watch=True) as running:
+        assert (await fresh(running, "kestrel", mode="hybrid")).mode == "keyword"
+        server.behaviour = good
+        await eventually(lambda: running.engine.status().coverage.vectors == 2, "vectors")
+        assert (await fresh(running, "kestrel", mode="hybrid")).mode == "hybrid"
+        assert not running.problems()
+        server.behaviour = bad
+        desk.write("memory/new.md", "A dingo runs.")
+        outcome = await fresh(running, "dingo", mode="hybrid")
+        assert (outcome.mode, paths_of(outcome)) == ("keyword", ["memory/new.md"])
+        await eventually(lambda: running.problems() == {"model_call_failed"})
+        server.behaviour = good
+        await eventually(lambda: running.engine.status().coverage.vectors == 3, "the last vector")
+        await eventually(lambda: not running.problems(), "no problem any more")
+
+
+# Never two models in one index
+
+
+def versions(desk: AgentDesk) -> set[str]:
+    return {version for (version,) in desk.rows("SELECT DISTINCT embedding_version FROM memory_chunks")}
+
+
+@pytest.mark.parametrize("watch", [False, True])
+async def test_another_provider_means_another_index(
+    tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch, watch: bool
+) -> None:
+    desk = desk_of(tmp_path, server, provider="openai")
+    async with agent_engine(desk) as running:
+        await fresh(running, "kestrel", mode="hybrid")
+    first = versions(desk)
+    assert first == {f"openai/text-embedding-3-small@{DIM}"}
+    other = desk_of(tmp_path, server, provider="openai", model="another-model")
+    async with agent_engine(other, watch=watch) as running:
+        outcome = await fresh(running, "kestrel", mode="hybrid")
+        assert outcome.hits[0].path == "MEMORY.md"
+        if watch:
+            await eventually(lambda: running.said(IndexSwapped), "the new index")
+        assert versions(other) == {f"openai/another-model@{DIM}"}
+        assert (await fresh(running, "kestrel", mode="hybrid")).mode == "hybrid"
+    assert [asked.body["model"] for asked in server.asked][-1] == "another-model"
+
+
+async def test_a_reader_with_another_model_compares_nothing(tmp_path: Path, server: EmbeddingServer) -> None:
+    """Two processes may have fallen back differently: vectors of the same length are still not the same."""
+    desk = desk_of(tmp_path, server, provider="openai")
+    other = desk_of(tmp_path, server, provider="openai", model="another-model")
+    async with agent_engine(desk, watch=True) as keeper:
+        await fresh(keeper, "kestrel", mode="hybrid")
+        async with agent_engine(other) as reader:
+            assert reader.engine.read_only
+            outcome = await fresh(reader, "kestrel", mode="hybrid")
+            assert (outcome.mode, paths_of(outcome)) == ("keyword", ["MEMORY.md"])
+            semantic = await reader.engine.search(SearchRequest(text="kestrel", mode="semantic"))
+            assert semantic.mode == "keyword"
+        assert (await fresh(keeper, "kestrel", mode="hybrid")).mode == "hybrid"
+
+
+# Privacy
+
+
+def leaving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server counts as one that is not on this machine."""
+    monkeypatch.setattr(RemoteConfig, "is_local", property(lambda self: False))
+
+
+PRIVATE = (
+    "---\ndonna: local-only\n---\nquokka one\n",
+    "---\ndonna_sensitive: true\n---\nquokka two\n",
+    "---\ndonna: [\n---\nquokka three\n",
+)
+
+
+async def test_private_notes_are_never_sent(
+    tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leaving(monkeypatch)
+    desk = desk_of(tmp_path, server, provider="openai")
+    for number, text in enumerate(PRIVATE):
+        desk.write(f"memory/private{number}.md", text)
+    async with agent_engine(desk) as running:
+        outcome = await fresh(running, "one two three", mode="hybrid")
+        assert (outcome.mode, outcome.stale) == ("hybrid", False)
+        found = await fresh(running, "quokka", mode="keyword")
+        assert len(paths_of(found)) == 3  # by words they are found
+        coverage = running.engine.status().coverage
+        assert (coverage.notes, coverage.vectors, coverage.sensitive) == (5, 2, 3)
+    async with agent_engine(desk, watch=True) as running:
+        await fresh(running, "one two three", mode="hybrid")
+    assert any("kestrel" in text for text in server.texts)
+    assert not any("quokka" in text for text in server.texts)
+
+
+async def test_a_server_on_this_machine_may_have_them(tmp_path: Path, server: EmbeddingServer) -> None:
+    desk = desk_of(tmp_path, server, provider="openai")
+    desk.write("memory/private.md", PRIVATE[0])
+    async with agent_engine(desk) as running:
+        await fresh(running, "kestrel", mode="hybrid")
+        assert running.engine.status().coverage.vectors == 3
+
+
+async def test_the_key_is_in_no_file_and_no_event(tmp_path: Path, server: EmbeddingServer) -> None:
+    desk = desk_of(tmp_path, server, provider="openai")
+    for status in (200, 401):
+        if status == 401:
+            server.behaviour = lambda asked, number: Told(f"bad key {KEY}", 401)
+        async with agent_engine(desk) as running:
+            await fresh(running, "kestrel", mode="hybrid")
+            assert KEY not in repr(running.events)
+            assert KEY not in repr(running.engine.status())
+    held = b"".join(everything_below(desk.home))
+    assert KEY.encode() not in held
+    assert b"donna.log" not in held
+    assert os.environ["AGENTS_KEY"] == KEY
+
+
+async def test_a_missing_key_is_named_by_its_variable(
+    tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AGENTS_KEY")
+    desk = desk_of(tmp_path, server, provider="openai")
+    async with agent_engine(desk) as running:
+        outcome = await fresh(running, "kestrel", mode="hybrid")
+        assert (outcome.mode, outcome.reason) == ("keyword", "model_call_failed")
+        assert "AGENTS_KEY" in outcome.note
+    assert server.asked == []

@@ -1,0 +1,261 @@
+"""Of a workspace, MEMORY.md and memory/**/*.md are read, listed, indexed and watched, and nothing else ever is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from donna_tui.errors import VaultReadError, VaultWriteError
+from donna_tui.events import EventHub, NoteDeleted
+from donna_tui.ingest.watcher import Hint, Watcher
+from donna_tui.results import SearchRequest
+from donna_tui.vault.include import Include
+from donna_tui.vault.open import included, indexed_client, open_writer, vault_client
+from donna_tui.vault.seen import expecting
+from tests.engine.agent_desks import AgentDesk, agent_desk, agent_engine, fresh, paths_of, tree
+from tests.engine.helpers import eventually, everything_below
+from tests.engine.providers import FaultyModel, serve
+
+CANARY = "quokka4711"
+
+SOURCES = ("MEMORY.md", "memory/2026-01-01.md", "memory/deep/er/idea.md", "memory/größe.md")
+
+OTHERS = (
+    "README.md", "notes/other.md", "notes/MEMORY.md", "notes/memory/x.md", "memory.md", "MEMORY.markdown", "MEMORY.txt",
+    "Memory/x.md", "memory-old/x.md", "memoryx.md", ".env", ".git/config.md", ".donna/notes.md", ".memory/x.md",
+    "memory/.hidden.md", "memory/.folder/x.md", "memory/a.txt", "memory/b.markdown", "memory/c.md.bak", "memory/.md",
+    "memory/d.MD", "memory/deep/.x/y.md", "memory/x.sync-conflict-20240101-120000-ABCDEFG.md", "node_modules/a/README.md",
+)  # fmt: skip
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentDesk:
+    """A workspace full of what is none of Donna's business, and links that lead out of it."""
+    serve(monkeypatch, FaultyModel())
+    desk = agent_desk(tmp_path)
+    for path in SOURCES:
+        desk.write(path, f"# Note\n\nkestrel in {path}\n")
+    for path in OTHERS:
+        desk.write(path, f"# Note\n\nkestrel {CANARY} in {path}\n")
+    outside = tmp_path / "outside"
+    (outside / "folder").mkdir(parents=True)
+    for file in (outside / "secret.md", outside / "folder" / "x.md"):
+        file.write_text(f"kestrel {CANARY}")
+    (desk.root / "memory/link.md").symlink_to(outside / "secret.md")
+    (desk.root / "memory/linked").symlink_to(outside / "folder")
+    (desk.root / "memory/up.md").symlink_to("../README.md")
+    return desk
+
+
+async def test_only_the_sources_are_indexed(desk: AgentDesk) -> None:
+    before = tree(desk.root)
+    async with agent_engine(desk) as running:
+        outcome = await fresh(running, "kestrel")
+        assert paths_of(outcome) == sorted(SOURCES)
+        assert (outcome.stale, outcome.indexed) == (False, True)
+        assert not (await fresh(running, CANARY, mode="keyword")).hits
+        assert {path for path, _ in desk.texts()} == set(SOURCES)
+        assert await running.engine.folders() == ("memory", "memory/deep", "memory/deep/er")
+    assert tree(desk.root) == before
+    assert not any(CANARY.encode() in data for data in everything_below(desk.home))
+
+
+def test_only_the_sources_are_listed_and_read(desk: AgentDesk) -> None:
+    for client in (indexed_client(desk.config, desk.root), vault_client(desk.config, desk.root)):
+        assert list(client.list()) == sorted(SOURCES)
+        assert all(client.read(path).path == path for path in SOURCES)
+        links = ("memory/link.md", "memory/linked/x.md", "memory/up.md")
+        for path in (*OTHERS, *links, "memory/../README.md", "../outside/secret.md", "/etc/passwd", "", "memory"):
+            with pytest.raises(VaultReadError):
+                client.read(path)
+            with pytest.raises(VaultReadError):
+                client.stat(path)
+        for folder in ("notes", "node_modules", ".git", "Memory", "memory-old", "memory/linked", "memory/.folder"):
+            assert list(client.list(folder)) == []
+        with pytest.raises(VaultReadError):
+            list(client.scan("../outside"))
+        assert list(client.list("memory/deep")) == ["memory/deep/er/idea.md"]
+        assert list(client.list("MEMORY.md")) == ["MEMORY.md"]
+
+
+class Opened:
+    """The names that this process opens or lists while it is switched on."""
+
+    def __init__(self) -> None:
+        self.on, self.names = False, list[str]()
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self.on and event in ("open", "os.listdir", "os.scandir") and isinstance(arguments[0], str):
+            self.names.append(arguments[0])
+
+
+async def test_nothing_else_is_even_opened(desk: AgentDesk) -> None:
+    opened = Opened()
+    opened.on = True
+    try:
+        async with agent_engine(desk) as running:
+            await fresh(running, "kestrel")
+    finally:
+        opened.on = False
+    names = {os.path.basename(name) for name in opened.names}
+    assert {"MEMORY.md", "2026-01-01.md", "idea.md"} <= names
+    strange = {"README.md", "other.md", ".env", "notes", "node_modules", ".git", ".donna", ".memory", ".folder",
+               ".hidden.md", "a.txt", "b.markdown", "d.MD", "memory-old", "Memory", "secret.md", "memory.yaml"}  # fmt: skip
+    assert not names & (strange - {"memory.yaml"})
+
+
+@pytest.mark.parametrize("what", ["link", "folder", "fifo", "link to itself", "link out"])
+async def test_a_memory_file_that_is_no_file(desk: AgentDesk, tmp_path: Path, what: str) -> None:
+    file = desk.root / "MEMORY.md"
+    file.unlink()
+    if what == "folder":
+        file.mkdir()
+        (file / "x.md").write_text(CANARY)
+    elif what == "fifo":
+        os.mkfifo(file)
+    else:
+        file.symlink_to({"link": "README.md", "link to itself": "MEMORY.md", "link out": "/etc/passwd"}[what])
+    async with agent_engine(desk) as running:
+        outcome = await fresh(running, "kestrel")
+        assert paths_of(outcome) == sorted(set(SOURCES) - {"MEMORY.md"})
+    assert not any(CANARY.encode() in data for data in everything_below(desk.home))
+
+
+async def test_a_memory_folder_that_leads_out_is_not_followed(desk: AgentDesk, tmp_path: Path) -> None:
+    (desk.root / "memory").rename(desk.root / "memory-kept")
+    (desk.root / "memory").symlink_to(tmp_path / "outside")
+    async with agent_engine(desk, watch=True) as running:
+        assert paths_of(await fresh(running, "kestrel")) == ["MEMORY.md"]
+        (tmp_path / "outside" / "new.md").write_text("kestrel")
+        assert paths_of(await fresh(running, "kestrel")) == ["MEMORY.md"]
+
+
+async def test_swapping_the_folder_for_a_link_removes_what_was_known(desk: AgentDesk, tmp_path: Path) -> None:
+    async with agent_engine(desk) as running:
+        await fresh(running, "kestrel")
+    (desk.root / "memory").rename(tmp_path / "taken")
+    (desk.root / "memory").symlink_to(tmp_path / "outside")
+    async with agent_engine(desk) as running:
+        await fresh(running, "kestrel")
+        assert not (await fresh(running, CANARY, mode="keyword")).hits
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["README.md", "notes/x.md", "new.md", ".x.md", "memory/.x.md", "MEMORY.md/x.md", "Inbox/x.md", "memory/x.markdown"],
+)
+def test_nothing_is_written_beside_the_sources(desk: AgentDesk, path: str) -> None:
+    for writer in (open_writer(desk.config, desk.space), open_writer(desk.config, desk.space, allowlist=("*",))):
+        with pytest.raises(VaultWriteError):
+            writer.planner.write(path, "text", seen=expecting(None))
+
+
+@pytest.mark.parametrize("path", ["memory/new.md", "memory/deep/new.md"])
+def test_sources_may_be_written(desk: AgentDesk, path: str) -> None:
+    shutil.rmtree(desk.root / "Memory")  # no file may be made that some systems take for one that is there
+    plan = open_writer(desk.config, desk.space).planner.write(path, "text", seen=expecting(None))
+    assert [change.path for change in plan.changes] == [path]
+
+
+# Watching
+
+
+class Hints:
+    """What a watcher of the sources noticed."""
+
+    def __init__(self, desk: AgentDesk, quiet_ms: int = 25) -> None:
+        self.paths: set[str] = set()
+        self.everything = self.times = 0
+        self.watcher = Watcher(desk.root, EventHub(), self._take, include=included(desk.config), quiet_ms=quiet_ms)
+
+    def _take(self, hint: Hint) -> None:
+        self.times += 1
+        self.paths |= hint.paths
+        self.everything += hint.everything
+
+
+@pytest.fixture
+def hints(desk: AgentDesk) -> Hints:
+    return Hints(desk)
+
+
+async def watched(hints: Hints, work: Callable[[], Any]) -> None:
+    task = asyncio.create_task(hints.watcher.run())
+    try:
+        await hints.watcher.begun.wait()
+        await work()
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_only_the_sources_are_watched(desk: AgentDesk, hints: Hints) -> None:
+    async def work() -> None:
+        for path in ("README.md", "notes/other.md", ".env", "memory-old/x.md", "node_modules/a/README.md", "new.md"):
+            desk.write(path, "changed")
+        desk.write("memory/2026-01-01.md", "changed")
+        await eventually(lambda: "memory/2026-01-01.md" in hints.paths)
+        desk.write("MEMORY.md", "changed")
+        await eventually(lambda: "MEMORY.md" in hints.paths)
+
+    await watched(hints, work)
+    assert hints.paths <= {"MEMORY.md", "memory", "memory/2026-01-01.md"}
+
+
+def test_no_other_folder_is_given_to_the_system(desk: AgentDesk, hints: Hints) -> None:
+    folders = {folder.relative_to(desk.root.resolve()).as_posix() for folder in hints.watcher._folders()}
+    assert folders == {".", "memory", "memory/deep", "memory/deep/er"}
+
+
+async def test_a_burst_of_saves_is_one_hint(desk: AgentDesk) -> None:
+    hints = Hints(desk, quiet_ms=1_000)
+    wanted = {f"memory/{number}.md" for number in range(20)}
+
+    async def work() -> None:
+        for path in wanted:
+            desk.write(path, "changed")
+        await eventually(lambda: hints.paths >= wanted)
+
+    await watched(hints, work)
+    assert hints.times == 1
+
+
+async def test_folders_that_come_are_watched_too(desk: AgentDesk, hints: Hints) -> None:
+    async def work() -> None:
+        desk.write("memory/fresh/one.md", "text")
+        await eventually(lambda: hints.everything, "the folder was noticed")
+        desk.write("memory/fresh/one.md", "changed")
+        await eventually(lambda: "memory/fresh/one.md" in hints.paths)
+
+    await watched(hints, work)
+
+
+async def test_a_watched_memory_follows_its_files(desk: AgentDesk, tmp_path: Path) -> None:
+    quick = agent_desk(tmp_path, sync={"watch_debounce_ms": 50, "on_search": False})
+    async with agent_engine(quick, watch=True) as running:
+        await running.until_found("kestrel", "MEMORY.md")
+        quick.write("memory/2026-02-02.md", "a numbat walks")
+        await running.until_found("numbat", "memory/2026-02-02.md")
+        quick.write("memory/made/later/x.md", "a dingo runs")
+        await running.until_found("dingo", "memory/made/later/x.md")
+        (quick.root / "memory/2026-02-02.md").unlink()
+        await eventually(lambda: "memory/2026-02-02.md" in {event.path for event in running.said(NoteDeleted)})
+        assert not (await running.engine.search(SearchRequest(text=CANARY, mode="keyword"))).hits
+
+
+def test_what_is_included() -> None:
+    include = Include(("MEMORY.md",), ("memory",))
+    assert all(include.holds(path) for path in SOURCES)
+    assert not any(
+        include.holds(path) for path in ("memory", "memoryx/a.md", "x/memory/a.md", "MEMORY.md/a.md", "memory/a.txt")
+    )
+    assert Include().is_everything
+    assert Include().holds("anything")
