@@ -161,18 +161,11 @@ class Engine:
         if self._drafts is None:
             from donna_tui.drafthost import DraftHost, DraftHostParts
 
-            self._drafts = DraftHost(
-                DraftHostParts(
-                    space=self.space,
-                    config=self._config,
-                    hub=self.hub,
-                    read=self._read,
-                    search=lambda request, most: self._desk.search(request, max_k=most),
-                    memory=lambda: self._host.desk,
-                    router=lambda: self._host.router,
-                    clock=self._clock,
-                )
-            )
+            self._drafts = DraftHost(DraftHostParts(
+                space=self.space, config=self._config, hub=self.hub, read=self._read,
+                search=lambda request, most: self._desk.search(request, max_k=most), memory=lambda: self._host.desk,
+                router=lambda: self._host.router, clock=self._clock,
+            ))  # fmt: skip
         return self._drafts
 
     async def _draft(self) -> None:
@@ -389,17 +382,10 @@ class Engine:
         return self._open_desk
 
     def _build_freshness(self) -> Freshness:
-        return Freshness(
-            FreshParts(
-                client=self._client,
-                policy=policy_of(self._config),
-                keeper=lambda: self._keeper,
-                readers=lambda: self._tenure.readers,
-                model_known=self.model_known,
-                sync=self.sync,
-                stays=self._watch,
-            )
-        )
+        return Freshness(FreshParts(
+            client=self._client, policy=policy_of(self._config), keeper=lambda: self._keeper,
+            readers=lambda: self._tenure.readers, model_known=self.model_known, sync=self.sync, stays=self._watch,
+        ))  # fmt: skip
 
     @property
     def _keeper(self) -> Keeper | None:

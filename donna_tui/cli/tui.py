@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from donna_tui.cli.session import Session, find_session, open_session, session_for
 from donna_tui.config.agentsettings import AgentSettings
-from donna_tui.config.load import load_config
+from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import UiConfig
 from donna_tui.demo import demo_folder, make_demo
 from donna_tui.errors import Reason, SpaceError
@@ -30,9 +30,7 @@ def run_tui(named: str | None) -> None:
     """
     require_terminal()
     session = find_session(named)
-    if session and isinstance(session.config, AgentSettings):
-        session.config.require_indexed()
-    _open(session)
+    _open(_indexed(session) if session else None)
 
 
 def run_demo() -> None:
@@ -69,11 +67,18 @@ def _open(session: Session | None) -> None:
     app.run()
 
 
+def _indexed(session: Session) -> Session:
+    """Raises SpaceError (`not_indexed`) for the memory of an agent that is not."""
+    if isinstance(session.config, AgentSettings):
+        session.config.require_indexed()
+    return session
+
+
 def _backend(session: Session | None, choice: VaultChoice | None, paths: AppPaths) -> Backend:
     from donna_tui.engine import Engine
 
     if choice is not None and choice.space:
-        session = open_session(choice.space)
+        session = _indexed(open_session(choice.space))
     elif choice is not None:
         root = make_demo(choice.root) if choice.is_demo else choice.root
         session = session_for(space_at(root, paths), paths)
@@ -83,7 +88,7 @@ def _backend(session: Session | None, choice: VaultChoice | None, paths: AppPath
 
 
 def _spaces(paths: AppPaths) -> Iterator[KnownVault]:
-    """Those that were open before, the latest first; then vaults of Obsidian."""
+    """Those that were open before, the latest first; then agents, and vaults of Obsidian."""
     from donna_tui.tui.backend import KnownVault
     from donna_tui.vault.obsidian import known_vaults
 
@@ -91,6 +96,9 @@ def _spaces(paths: AppPaths) -> Iterator[KnownVault]:
     for space in known_spaces(paths):
         seen.add(space.root)
         yield KnownVault(space.name, space.root, "open before")
+    for agent in load_trusted().config.agents.resolved():
+        if agent.workspace:
+            yield KnownVault(agent.id, agent.workspace, "agent", agent.id)
     for vault in known_vaults(os.environ):
         if vault.root not in seen:
             yield KnownVault(vault.name, vault.root, "Obsidian")

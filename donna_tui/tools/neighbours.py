@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 
-from donna_tui.config.load import load_config
-from donna_tui.errors import DatabaseError, Reason, VaultReadError
+from donna_tui.config.agentsettings import settings_of, workspace_of
+from donna_tui.config.load import load_config, load_trusted
+from donna_tui.config.models import MemoryConfig
+from donna_tui.errors import ConfigError, DatabaseError, Reason, VaultReadError
 from donna_tui.index.generations import current_generation, index_path, recipe_of
 from donna_tui.index.readers import Readers
 from donna_tui.paths import AppPaths
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
-from donna_tui.space import Space, known_spaces
+from donna_tui.space import Space, agent_space, known_spaces
 from donna_tui.tools.passage import Passage
 from donna_tui.tools.reading import passage_in
 from donna_tui.vault.client import VaultClient
@@ -78,22 +81,25 @@ class Neighbours:
 
     def _look(self) -> list[Neighbour]:
         """Those that have an index, opened; an index that was built anew is opened in the place of the old one."""
-        others = [space for space in known_spaces(self._paths) if space.root != self._here.root][:MOST]
-        names = _unique([self._here.name, *(space.name for space in others)])[1:]
-        return [each for space, name in zip(others, names, strict=True) if (each := self._opened(space, name))]
+        others = [each for each in _known(self._paths) if each[0].state != self._here.state][:MOST]
+        names = _unique([self._here.name, *(space.name for space, _ in others)])[1:]
+        return [
+            each
+            for (space, config), name in zip(others, names, strict=True)
+            if (each := self._opened(space, config, name))
+        ]
 
-    def _opened(self, space: Space, name: str) -> Neighbour | None:
+    def _opened(self, space: Space, config: MemoryConfig, name: str) -> Neighbour | None:
         generation = current_generation(space.state)
         if generation is None:
             return None
-        path, known = index_path(space.state, generation), self._open.get(space.root)
+        path, known = index_path(space.state, generation), self._open.get(space.state)
         if known is not None and known.readers.path == path:
             return known
         if known is not None:
             known.readers.close()
-        config = load_config(overrides={"vault.root": str(space.root)}).config
         made = Neighbour(name, space, indexed_client(config, space.root), Readers(path, stays=False))
-        self._open[space.root] = made
+        self._open[space.state] = made
         return made
 
     async def _answer(self, desk: SearchDesk, request: SearchRequest, neighbour: Neighbour) -> SearchOutcome | None:
@@ -103,6 +109,18 @@ class Neighbours:
             return _named(neighbour.name, await desk.search_in(neighbour.readers, request, built.embedding))
         except DatabaseError:
             return None
+
+
+def _known(paths: AppPaths) -> Iterator[tuple[Space, MemoryConfig]]:
+    """Vaults that were open before, the latest first, then the agents whose memory is indexed; with their settings."""
+    trusted = load_trusted().config
+    for space in known_spaces(paths):
+        with contextlib.suppress(ConfigError):
+            yield space, load_config(overrides={"vault.root": str(space.root)}).config
+    for agent in trusted.agents.resolved():
+        settings = settings_of(agent, trusted)
+        if not settings.not_indexed:
+            yield agent_space(agent.id, workspace_of(agent), agent.store, paths), settings
 
 
 def _unique(names: Iterable[str]) -> list[str]:
