@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from donna_tui.engine import Engine
     from donna_tui.mcp.server import Desk
     from donna_tui.mcp.stdio import Wire
-    from donna_tui.tools.agent.workspace import Session as Client
-    from donna_tui.tools.agent.workspace import Workspace
+    from donna_tui.tools.agent.workspace import ClientSession, Workspace
 
 WHAT = "donna mcp"
 
@@ -97,12 +96,13 @@ def run_server(served: Served, space: str | None, *, demo: bool) -> None:
 
 async def _call(session: Session, name: str, arguments: dict[str, Any], served: Served) -> dict[str, Any]:
     from donna_tui.tools.agent.catalogue import call
-    from donna_tui.tools.agent.workspace import Session as Client
-    from donna_tui.tools.agent.workspace import actor_of
+    from donna_tui.tools.agent.workspace import ClientSession, actor_of
 
     async with engine_for(session, WHAT) as engine:
         await bring_up_to_date(engine)
-        return await call(_workspace(engine, session, served, Client(actor_of(WHAT), served.quota)), name, arguments)
+        return await call(
+            _workspace(engine, session, served, ClientSession(actor_of(WHAT), served.quota)), name, arguments
+        )
 
 
 async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
@@ -153,7 +153,7 @@ async def _staying(session: Session) -> AsyncIterator[Engine]:
         await engine.stop()
 
 
-def _workspace(engine: Engine, session: Session, served: Served, client: Client) -> Workspace:
+def _workspace(engine: Engine, session: Session, served: Served, client: ClientSession) -> Workspace:
     from donna_tui.tools.agent.access import Access
     from donna_tui.tools.agent.workspace import Workspace
     from donna_tui.vault.open import indexed_client, open_writer

@@ -20,7 +20,7 @@ from donna_tui.errors import DonnaError, Reason
 from donna_tui.mcp.sessions import Sessions
 from donna_tui.mcp.setup import skill_text
 from donna_tui.tools.agent.catalogue import Tool, call, refusal, tools_for
-from donna_tui.tools.agent.workspace import NAMELESS, Session, Workspace
+from donna_tui.tools.agent.workspace import NAMELESS, ClientSession, Workspace
 
 AT_ONCE = 8
 """Calls that are worked on at the same time; the others wait."""
@@ -38,13 +38,13 @@ log = logging.getLogger(__name__)
 class Desk:
     """Answers the calls of all clients of one server. `workspace` is the space as a session sees it."""
 
-    workspace: Callable[[Session], Workspace]
+    workspace: Callable[[ClientSession], Workspace]
     sessions: Sessions
     write: bool
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
     _waiting: int = 0
 
-    async def call(self, session: Session, name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
+    async def call(self, session: ClientSession, name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
         """What a tool answers. It raises nothing: what Donna does not understand is told without its text."""
         if self._waiting >= MOST_WAITING:
             return refusal(DonnaError(Reason.BUSY, "too many calls at once", hint="try again in a moment"))
@@ -60,7 +60,7 @@ class Desk:
         finally:
             self._waiting -= 1
 
-    async def _answer(self, session: Session, name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
+    async def _answer(self, session: ClientSession, name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
         tool, space = self.tool(name), self.workspace(session)
         async with asyncio.timeout(None if tool and tool.writes else DEADLINE_SECONDS):
             return await call(space, name, arguments)

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from donna_tui.tools.agent.workspace import Session, actor_of
+from donna_tui.tools.agent.workspace import ClientSession, actor_of
 
 IDLE_SECONDS = 1_800.0
 """Without a call for so long, a session is over, and the next call begins another."""
@@ -17,7 +17,7 @@ MOST_SESSIONS = 64
 
 @dataclass(slots=True)
 class _Open:
-    session: Session
+    session: ClientSession
     last: float
 
 
@@ -33,14 +33,14 @@ class Sessions:
     clock: Callable[[], float] = time.monotonic
     _open: OrderedDict[str, _Open] = field(default_factory=OrderedDict)
 
-    def of(self, client: str, transport: str = "") -> Session:
+    def of(self, client: str, transport: str = "") -> ClientSession:
         """The session of a call from a client, by the transport's own session if there is one."""
         actor = actor_of(client)
         key = "" if self.alone else f"{transport}\0{actor}"
         now = self.clock()
         known = self._open.pop(key, None)
         if known is None or (not self.alone and now - known.last > IDLE_SECONDS):
-            known = _Open(Session(actor, self.quota), now)
+            known = _Open(ClientSession(actor, self.quota), now)
         known.last = now
         self._open[key] = known
         while len(self._open) > MOST_SESSIONS:

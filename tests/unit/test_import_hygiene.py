@@ -201,7 +201,7 @@ def test_only_its_room_knows_the_sdk_of_mcp() -> None:
 
 def test_the_verb_for_agents_is_listed_without_its_sdk(tmp_path: Path) -> None:
     for words in (("mcp", "--help"), ("mcp", "--skill")):
-        assert not loaded_after(verb(*words), tmp_path) & {"mcp", "mcp_types", "uvicorn", "starlette", "apsw"}
+        assert not loaded_after(verb(*words), tmp_path) & {"mcp", "mcp_types", "uvicorn", "starlette"}
 
 
 def test_one_module_makes_text_fit_for_a_terminal() -> None:

@@ -90,7 +90,7 @@ TOOLS = (
     Tool(
         name="vault_link",
         title="Follow links",
-        description="The notes that a note links to, and those that link to it.",
+        description="The notes that a note links to, and those with a wikilink to it.",
         takes=shapes.LinkAsked,
         gives=shapes.LinkGiven,
         run=vault_link,

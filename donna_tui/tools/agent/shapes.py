@@ -222,7 +222,7 @@ class LinkAsked(Asked):
 
 
 class LinkGiven(Given):
-    """The notes that a note links to, and those that link to it. Links that lead nowhere are left out."""
+    """The notes that a note links to, and those with a wikilink to it. Links that lead nowhere are left out."""
 
     path: str
     links: tuple[str, ...]

@@ -56,7 +56,7 @@ class Host(Protocol):
 
 
 @dataclass(slots=True)
-class Session:
+class ClientSession:
     """One client from its first call to its last. `actor` is its name in the history of the vault.
 
     `turn` lets one write after the other, so that the quota holds however many are asked for at once.
@@ -89,7 +89,7 @@ class Workspace:
 
     host: Host
     access: Access
-    session: Session
+    session: ClientSession
     writer: VaultWriter | None = None
     results: int = 8
     min_score: float | None = None
