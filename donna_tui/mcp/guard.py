@@ -108,11 +108,11 @@ class Guard:
 
     def _is_host(self, given: list[bytes]) -> bool:
         """Exactly one name, and one of ours: a page elsewhere may have a name that leads here."""
-        return len(given) == 1 and given[0].lower() in self._hosts
+        return len(given) == 1 and given[0] in self._hosts
 
     def _is_origin(self, given: list[bytes]) -> bool:
         """Programs send none; a page of another origin, or of none that it will tell, is not let in."""
-        return not given or (len(given) == 1 and given[0].lower() in {b"http://" + each for each in self._hosts})
+        return not given or (len(given) == 1 and given[0] in {b"http://" + each for each in self._hosts})
 
     def _is_token(self, given: list[bytes]) -> bool:
         if len(given) != 1:

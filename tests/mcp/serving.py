@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import os
@@ -147,7 +146,10 @@ def started(desk: Desk, *options: str) -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()  # type: ignore[union-attr]
 
 
 def said(answer: Any) -> dict[str, Any]:
@@ -162,7 +164,3 @@ async def refused_over(client: Client, name: str, arguments: dict[str, Any]) -> 
     content = said(await client.call_tool(name, arguments))
     assert not content["ok"]
     return content
-
-
-def run(work: Any) -> Any:
-    return asyncio.run(work)

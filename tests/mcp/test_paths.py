@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from donna_tui.errors import Reason
-from tests.engine.helpers import Desk
+from tests.engine.helpers import Desk, quick_config
 from tests.git_vaults import tree_of
-from tests.mcp.serving import Bench
+from tests.mcp.serving import Bench, open_bench
 from tests.property.test_target_properties import paths as generated
-from tests.unit.test_targets import NO_NEW_NAMES, TABLE
+from tests.unit.test_targets import ALLOWLIST, NO_NEW_NAMES, TABLE
 
 OUTSIDE = "the text outside"
+IGNORED_GLOBS = [".obsidian/**", "node_modules/**", "Templates/**", "*.private.md", "Inbox/raw/*.md"]
 FOREIGN = (
     "", "/", "/etc/passwd", "//note.md", "..", "../secret.md", "Projects/../../secret.md", "Projects/../Inbox/idea.md",
     "./Inbox/idea.md", "Inbox//idea.md", "Inbox/", "~/note.md", "Inbox/idea.md\0", "a\0/../note.md", "link/secret.md",
@@ -61,16 +62,20 @@ async def test_no_folder_lists_what_is_outside(around: Desk, bench: Bench) -> No
         assert folder.strip("/") in ("", "Inbox") or not listed, folder
 
 
-async def test_no_path_is_written_that_the_vault_refuses(around: Desk, bench: Bench) -> None:
+async def test_no_path_is_written_that_the_vault_refuses(around: Desk) -> None:
     before, outside = tree_of(around.root), sorted(around.root.parent.glob("*.md"))
-    for path in (*FOREIGN, *(path for path, wrong in TABLE.items() if wrong), *NO_NEW_NAMES):
-        for etag in (None, "0" * 64):
-            answer = await bench("vault_write", path=path, content="mine\n", etag=etag)
-            assert not answer["ok"], path
-            assert answer["message"].isprintable()
+    config = quick_config(safety={"path_allowlist": list(ALLOWLIST)}, vault={"ignore_globs": IGNORED_GLOBS})
+    refused = {path: wrong for path, wrong in TABLE.items() if wrong}
+    async with open_bench(around, config=config) as bench:
+        for path in (*FOREIGN, *refused, *NO_NEW_NAMES):
+            for etag in (None, "0" * 64):
+                answer = await bench("vault_write", path=path, content="mine\n", etag=etag)
+                assert not answer["ok"], path
+                assert answer["message"].isprintable()
+                assert answer["reason"] in (refused.get(path, answer["reason"]), "usage"), path
+        assert bench.space.session.written == 0
     assert tree_of(around.root) == before
     assert sorted(around.root.parent.glob("*.md")) == outside
-    assert bench.space.session.written == 0
 
 
 @pytest.mark.parametrize(
