@@ -27,7 +27,9 @@ def mcp(
     skill: Annotated[bool, typer.Option("--skill", help="Print the skill file for agents.")] = False,
     call: Annotated[
         tuple[str, str],
-        typer.Option("--call", metavar="TOOL JSON", help="Call one tool and print its answer."),
+        typer.Option(
+            "--call", metavar="TOOL JSON", help="Call one tool and print its answer; plain words are a query."
+        ),
     ] = ("", ""),
     demo: Annotated[bool, typer.Option("--demo", help="On a fresh demo vault.")] = False,
     space: SpaceOption = None,

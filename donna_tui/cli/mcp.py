@@ -170,6 +170,9 @@ def _workspace(engine: Engine, session: Session, served: Served, client: ClientS
 
 
 def _object(text: str) -> dict[str, Any]:
+    """The arguments of a call: a JSON object, or plain words as its question."""
+    if not text.lstrip().startswith(("{", "[")):
+        return {"query": text}
     try:
         loaded = json.loads(text)
     except ValueError:

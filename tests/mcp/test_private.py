@@ -171,6 +171,23 @@ async def test_a_new_note_beside_a_private_one_of_nearly_its_name_says_nothing_o
     assert about(taken, "Inbox/Secret.md") == about(answer, "Inbox/secret.md")
 
 
+async def test_what_was_made_of_a_private_note_answers_as_what_is_not_there(bench: Bench) -> None:
+    made = bench.desk.rows("SELECT source_id, sensitive FROM memory_documents WHERE source_type = 'task'")
+    private = [identity for identity, sensitive in made if sensitive]
+    public = [identity for identity, sensitive in made if not sensitive]
+    assert private
+    for identity in private:
+        absent = f"{identity[:-4]}ffff"
+        assert about(await bench("memory_get", path=identity), identity) == about(
+            await bench("memory_get", path=absent), absent
+        )
+    (task,) = public
+    assert "Feed the kestrel" in (await bench.fine("memory_get", path=task))["text"]
+    write(bench.desk.root, "Projects/plan.md", f"---\ndonna: local-only\n---\n{PUBLIC['Projects/plan.md']}")
+    absent = f"{task[:-4]}ffff"
+    assert about(await bench("memory_get", path=task), task) == about(await bench("memory_get", path=absent), absent)
+
+
 async def test_what_a_granted_client_remembers_is_private(bench: Bench) -> None:
     granted = bench.other(sensitive=True)
     await granted.fine("remember", text=f"The {CANARY} code is on the blue door.")

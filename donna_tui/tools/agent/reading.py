@@ -35,6 +35,8 @@ async def memory_get(space: Workspace, asked: GetAsked) -> GetGiven:
     """Lines of a note, or of a conversation or memory that a search found. Raises VaultReadError."""
     path = asked.path.removeprefix(PREFIX)
     found: Found | None = await space.read(lambda database: _remembered(database, path, space.access))
+    if found and found.note and not await asyncio.to_thread(space.access.sees, found.note):
+        found = None  # as if there were nothing of that name
     if found and not found.note:
         return _lines_of(found.passage.text, asked, path=path, title=found.passage.title)
     note = await asyncio.to_thread(space.access.read, found.note if found else path)
