@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.running import write
 from tests.engine.helpers import Desk, hide_model, new_desk
+from tests.engine.providers import FaultyModel, serve
 from tests.mcp.serving import PRIVATE, PUBLIC, Bench, open_bench
 
 
@@ -37,3 +38,13 @@ async def bench(desk: Desk) -> AsyncIterator[Bench]:
     """The tools on that vault, for a client that may write and sees nothing private."""
     async with open_bench(desk) as bench:
         yield bench
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings of whoever runs the tests, one time zone, and vectors that cost nothing."""
+    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    serve(monkeypatch, FaultyModel())

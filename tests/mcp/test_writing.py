@@ -142,6 +142,21 @@ async def test_an_owners_operation_on_the_same_note_stands_in_the_way(bench: Ben
     assert (bench.desk.root / "Inbox/mine.md").read_text() == "2\n"
 
 
+async def test_what_is_remembered_is_found_and_read_like_a_note(bench: Bench) -> None:
+    answer = await bench.fine("remember", text="The kestrel pager is carried by Ruth.", type="semantic")
+    assert (answer["remembered"], answer["session"], answer["writesLeft"]) == (1, bench.space.session.id, 49)
+    (hit,) = (await bench.fine("memory_search", query="who carries the pager", sources=["memory"]))["results"]
+    assert (await bench.fine("memory_get", path=hit["path"]))["text"] == "The kestrel pager is carried by Ruth."
+    again = await bench.other().fine("remember", text="The kestrel pager is carried by Ruth.", type="semantic")
+    assert again["remembered"] == 1
+    await bench.other().fine("remember", text="Another session remembers this.")
+    assert (await bench.fine("vault_undo_last", everything=True)) == {
+        "ok": True, "undone": [], "paths": [], "forgotten": 1,
+    }  # fmt: skip
+    assert (await bench.fine("memory_search", query="who carries the pager", sources=["memory"]))["count"] == 0
+    assert (await bench.fine("memory_search", query="another session", sources=["memory"]))["count"] == 1
+
+
 async def test_without_leave_to_write_there_are_no_such_tools(bench: Bench, desk: Desk) -> None:
     from dataclasses import replace
 

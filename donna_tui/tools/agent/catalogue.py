@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tools.agent import shapes
+from donna_tui.tools.agent import noteshapes, shapes
 from donna_tui.tools.agent.drafting import draft_list
 from donna_tui.tools.agent.reading import memory_get, vault_link, vault_list, vault_read
 from donna_tui.tools.agent.remembering import recall, remember
@@ -75,32 +75,32 @@ TOOLS = (
         name="vault_read",
         title="Read a note",
         description="Read a whole note exactly, with the etag that vault_write needs to change it.",
-        takes=shapes.ReadAsked,
-        gives=shapes.ReadGiven,
+        takes=noteshapes.ReadAsked,
+        gives=noteshapes.ReadGiven,
         run=vault_read,
     ),
     Tool(
         name="vault_list",
         title="List notes",
         description="List the notes of the vault or of a folder, a page at a time.",
-        takes=shapes.ListAsked,
-        gives=shapes.ListGiven,
+        takes=noteshapes.ListAsked,
+        gives=noteshapes.ListGiven,
         run=vault_list,
     ),
     Tool(
         name="vault_link",
         title="Follow links",
         description="The notes that a note links to, and those with a wikilink to it.",
-        takes=shapes.LinkAsked,
-        gives=shapes.LinkGiven,
+        takes=noteshapes.LinkAsked,
+        gives=noteshapes.LinkGiven,
         run=vault_link,
     ),
     Tool(
         name="draft_list",
         title="List drafts",
         description="The drafts that Donna wrote and that wait for a person to approve them.",
-        takes=shapes.DraftsAsked,
-        gives=shapes.DraftsGiven,
+        takes=noteshapes.DraftsAsked,
+        gives=noteshapes.DraftsGiven,
         run=draft_list,
     ),
     Tool(
@@ -122,8 +122,8 @@ TOOLS = (
             "Write a note: one commit, which the person can undo. To change a note, read it first and give its etag;"
             " a new note has none."
         ),
-        takes=shapes.WriteAsked,
-        gives=shapes.WriteGiven,
+        takes=noteshapes.WriteAsked,
+        gives=noteshapes.WriteGiven,
         run=vault_write,
         writes=True,
         destroys=True,
@@ -132,8 +132,8 @@ TOOLS = (
         name="vault_undo_last",
         title="Undo own writes",
         description="Take back the last writes of this session, or everything that it did. Others' work stays.",
-        takes=shapes.UndoAsked,
-        gives=shapes.UndoGiven,
+        takes=noteshapes.UndoAsked,
+        gives=noteshapes.UndoGiven,
         run=vault_undo_last,
         writes=True,
         destroys=True,

@@ -8,10 +8,12 @@ from donna_tui.drafting import Draft as Whole
 from donna_tui.drafting import DraftRow
 from donna_tui.errors import DonnaError
 from donna_tui.memories import MemorySource
+from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tools.agent.access import Access
-from donna_tui.tools.agent.shapes import Draft, DraftsAsked, DraftsGiven
+from donna_tui.tools.agent.noteshapes import Draft, DraftsAsked, DraftsGiven
 from donna_tui.tools.agent.workspace import Workspace
+from donna_tui.vault.frontmatter import parse_frontmatter
 
 
 async def draft_list(space: Workspace, asked: DraftsAsked) -> DraftsGiven:
@@ -32,6 +34,10 @@ async def _is_public(space: Workspace, row: DraftRow) -> bool:
 
 
 def _all_public(access: Access, row: DraftRow, draft: Whole) -> bool:
+    front = parse_frontmatter(draft.text)
+    metadata = front.data if front.present else None
+    if classify(metadata, draft.text, broken=bool(front.problem)) is not Sensitivity.PUBLIC:
+        return False
     there = [path for path in {row.path, row.target} if path and _exists(access, path)]
     notes = {each.path for each in draft.evidence if each.source_type == MemorySource.VAULT}
     return all(access.sees(path) for path in (*there, *notes))

@@ -10,9 +10,7 @@ from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.text.markdown import split_sections
 from donna_tui.tools.agent.access import Access, Known, public_notes
-from donna_tui.tools.agent.shapes import (
-    GetAsked,
-    GetGiven,
+from donna_tui.tools.agent.noteshapes import (
     LinkAsked,
     LinkGiven,
     ListAsked,
@@ -22,6 +20,7 @@ from donna_tui.tools.agent.shapes import (
     ReadGiven,
     Section,
 )
+from donna_tui.tools.agent.shapes import GetAsked, GetGiven
 from donna_tui.tools.agent.workspace import Workspace
 from donna_tui.tools.remembered import Found, read_remembered
 from donna_tui.vault.client import VaultNote

@@ -7,8 +7,8 @@ import asyncio
 from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.tools.agent.access import missing
+from donna_tui.tools.agent.noteshapes import UndoAsked, UndoGiven, WriteAsked, WriteGiven
 from donna_tui.tools.agent.remembering import forget_session
-from donna_tui.tools.agent.shapes import UndoAsked, UndoGiven, WriteAsked, WriteGiven
 from donna_tui.tools.agent.workspace import Workspace
 from donna_tui.vault.changes import Outcome, Plan
 from donna_tui.vault.seen import expecting
@@ -45,18 +45,25 @@ async def vault_undo_last(space: Workspace, asked: UndoAsked) -> UndoGiven:
     """Take back the last operations of this session, and of no other. Raises DonnaError."""
     session, writer = space.session, _writer(space)
     wanted = None if asked.everything else asked.n
-    plan: Plan | None = None
     async with session.turn:
+        plan, why_not = await asyncio.to_thread(_undoing, writer, session.id, wanted)
         forgotten = await forget_session(space.host.memory, session.id) if asked.everything else 0
-        try:
-            plan = await asyncio.to_thread(writer.restorer.undo_session, session.id, wanted)
-        except VaultWriteError as error:
-            if not (forgotten and error.reason in (Reason.NOTHING_TO_UNDO, Reason.NO_REPOSITORY)):
-                raise _named(error) from None
+        if why_not and not forgotten:
+            raise why_not
         if plan:
             await _applied(space, writer, plan)
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
     return UndoGiven(undone=undone, paths=paths, forgotten=forgotten)
+
+
+def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> tuple[Plan | None, VaultWriteError | None]:
+    """The plan, or why there is nothing to plan. Raises VaultWriteError if something stands in the way."""
+    try:
+        return writer.restorer.undo_session(session, wanted), None
+    except VaultWriteError as error:
+        if error.reason in (Reason.NOTHING_TO_UNDO, Reason.NO_REPOSITORY):
+            return None, error
+        raise _named(error) from None
 
 
 def _writer(space: Workspace) -> VaultWriter:
