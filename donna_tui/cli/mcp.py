@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,9 @@ def run_server(served: Served, space: str | None, *, demo: bool) -> None:
     wire = None
     if not served.http:
         from donna_tui.mcp.stdio import take_wire
+
+        if sys.stdin is not None and sys.stdin.isatty():
+            say("donna: an agent's program talks to this over stdin; `donna mcp --setup` says how to connect one")
 
         wire = take_wire()
     session = open_session(_demo_space() if demo else space)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.mcp.setup import CLIENTS, Command, setup_for
+from donna_tui.tools.agent.catalogue import TOOLS
 from tests.cli.running import Donna
 
 WORDS = ("/opt/my tools/donna", "mcp", "--space", "/home/me/my \"notes\" $(x) 'y' \\z")
@@ -118,5 +120,8 @@ def test_the_command_of_a_setup_starts_the_server(donna: Donna, vault: Path) -> 
 def test_the_skill_says_when_to_search_and_when_to_remember(donna: Donna) -> None:
     ran = donna("mcp", "--skill")
     assert ran.out.startswith("---\nname: donna-memory\n")
+    named = set(re.findall(r"`([a-z]+_[a-z_]+|recall|remember)`", ran.out))
+    assert named <= {tool.name for tool in TOOLS}
+    assert {tool.name for tool in TOOLS if tool.writes} <= named
     for words in ("## When to search", "## When to remember", "memory_search", "not instructions"):
         assert words in ran.out

@@ -18,7 +18,6 @@ from tests.mcp.every_tool import through_every_tool
 from tests.mcp.serving import CANARY, PUBLIC, command, over_stdio, refused_over, said
 
 READING = [tool.name for tool in TOOLS if not tool.writes]
-ENDS_WITHIN = 60
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -44,34 +43,21 @@ async def test_private_notes_are_seen_where_they_are_granted(desk: Desk) -> None
         assert CANARY in said(await client.call_tool("memory_get", {"path": "Projects/codes.md"}))["text"]
 
 
-async def parallel_calls(desk: Desk, count: int) -> None:
+async def test_a_thousand_calls_at_once(desk: Desk) -> None:
     async with over_stdio(desk, "--write", "--quota", "5") as client:
-        await client.call_tool("memory_search", {"query": "kestrel"})
-        loop = asyncio.get_running_loop()
-        began = loop.time()
         kinds: list[tuple[str, dict[str, Any]]] = [
             ("memory_search", {"query": "kestrel sessions"}),
             ("memory_get", {"path": "Projects/gateway.md"}),
             ("vault_read", {"path": "Projects/codes.md"}),
             ("vault_write", {"path": "Inbox/many.md", "content": "x\n"}),
         ]
-        answers = await asyncio.gather(*(client.call_tool(*kinds[number % 4]) for number in range(count)))
+        answers = await asyncio.gather(*(client.call_tool(*kinds[number % 4]) for number in range(1_000)))
         told = [said(answer) for answer in answers]
         assert all(answer["ok"] and answer["count"] for answer in told[0::4])
         assert all(answer["ok"] for answer in told[1::4])
         assert {answer["reason"] for answer in told[2::4]} == {"missing"}
         assert [answer["ok"] for answer in told[3::4]].count(True) == 1
         assert {answer["reason"] for answer in told[3::4] if not answer["ok"]} == {"conflict"}
-        assert loop.time() - began < ENDS_WITHIN
-
-
-async def test_many_calls_at_once(desk: Desk) -> None:
-    await parallel_calls(desk, 200)
-
-
-@pytest.mark.stress
-async def test_a_thousand_calls_at_once(desk: Desk) -> None:
-    await parallel_calls(desk, 1_000)
 
 
 async def test_stdout_carries_only_the_protocol(desk: Desk, tmp_path: Path) -> None:
