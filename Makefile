@@ -12,10 +12,16 @@ TORCH_INDEX ?=
 
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run install test stress bench check format lint types contracts docs docs-check screenshots snapshots clean
+.PHONY: run agents install test stress bench check format lint types contracts docs docs-check screenshots snapshots clean
 
 run: $(VENV)/.local
 	@$(BIN)/donna $(if $(VAULT),"$(VAULT)",demo)
+
+# The question comes to the shell as it is, with whatever quotes are in it.
+agents: export ASK := $(if $(ASK),$(ASK),why did we move off redis)
+
+agents: $(VENV)/.local
+	@$(BIN)/donna mcp $(if $(VAULT),--space "$(VAULT)",--demo) --call memory_search "$$ASK"
 
 install: $(VENV)/.local
 
@@ -27,12 +33,12 @@ $(VENV)/bin/python:
 $(VENV)/.local: $(VENV)/bin/python pyproject.toml
 	@echo "Installing Donna with her model (once, a minute or two) …"
 	@$(PIP) install $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) '$(TORCH)'
-	@$(PIP) install --editable '.[local,calendars]'
+	@$(PIP) install --editable '.[local,calendars,mcp]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.local
 	@echo "Installing the tools for development …"
-	@$(PIP) install --editable '.[local,calendars,models,dev]'
+	@$(PIP) install --editable '.[local,calendars,models,mcp,dev]'
 	@touch $@
 
 test: $(VENV)/.dev

@@ -21,6 +21,7 @@ from donna_tui.cli.main import app
 from donna_tui.cli.output import ExitCode, exit_code
 from donna_tui.config.schema import default_file, markdown_reference
 from donna_tui.errors import Reason
+from donna_tui.tools.agent.catalogue import TOOLS, Tool
 from donna_tui.tui.keysheet import keys_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +44,7 @@ def pages() -> dict[Path, str]:
         ROOT / "config/memory.yaml": default_file(),
         ROOT / "docs/config.md": f"# Settings\n\n{markdown_reference().strip()}\n",
         ROOT / "docs/keys.md": f"{KEYS_HEAD}{keys_markdown()}",
+        ROOT / "docs/tools.md": "\n".join(tools_reference()) + "\n",
         ROOT / "docs/cli.md": "\n".join(cli_reference()) + "\n",
     }
 
@@ -59,6 +61,60 @@ def cli_reference() -> Iterator[str]:
     for reason in Reason:
         yield f"| `{reason}` | {int(exit_code(reason))} |"
     yield from help_pages()
+
+
+TOOLS_HEAD = """# Tools for agents
+
+What `donna mcp` offers; [agents.md](agents.md) says how. A tool answers with these fields and `"ok": true`, or with
+`{"ok": false, "reason", "message", "hint"}`; the reason codes are those of [cli.md](cli.md). All tools stay within this
+machine and the vault."""
+
+
+def tools_reference() -> Iterator[str]:
+    """The page of the tools: what each takes and gives, from the models that the server publishes."""
+    yield TOOLS_HEAD
+    for tool in TOOLS:
+        yield f"\n## {tool.name}\n\n{tool.description}\n"
+        yield f"*{'; '.join(_nature(tool))}.*\n"
+        yield "| Takes | | |\n|---|---|---|"
+        yield from _fields(tool.takes.model_json_schema())
+        given = tool.gives.model_json_schema(mode="serialization")
+        yield "\n| Gives | | |\n|---|---|---|"
+        yield from _fields(given)
+        for name, row in given.get("$defs", {}).items():
+            if "properties" in row:
+                yield f"\n| {name} | | |\n|---|---|---|"
+                yield from _fields(row)
+
+
+def _nature(tool: Tool) -> Iterator[str]:
+    yield "Only with `--write`" if tool.writes else "Changes nothing"
+    if tool.destroys:
+        yield "may replace or remove text, which can be undone"
+    yield "doing it twice is like doing it once" if tool.repeats else "doing it twice does more than doing it once"
+
+
+def _fields(schema: dict[str, Any]) -> Iterator[str]:
+    needed = schema.get("required", [])
+    for name, field in schema.get("properties", {}).items():
+        if name != "ok":
+            default = "" if field.get("default") in (None, "", [], False) else f" ({field['default']})"
+            says = field.get("description", "") + ("" if name in needed else default)
+            yield f"| `{name}`{'' if name in needed else ' ?'} | {_kind(field)} | {says.strip()} |"
+
+
+def _kind(field: dict[str, Any]) -> str:
+    if "anyOf" in field:
+        return " or ".join(_kind(each) for each in field["anyOf"])
+    if "$ref" in field:
+        return str(field["$ref"]).rpartition("/")[2]
+    if "enum" in field:
+        return ", ".join(str(each) for each in field["enum"])
+    if field.get("type") == "array":
+        return f"list of {_kind(field['items'])}"
+    low, high = field.get("minimum"), field.get("maximum")
+    bounds = f" {low}–{high}" if low is not None and high is not None else f" from {low}" if low is not None else ""
+    return f"{field.get('type', 'any')}{bounds}"
 
 
 def help_pages() -> Iterator[str]:

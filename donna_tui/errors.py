@@ -33,6 +33,7 @@ class Reason(StrEnum):
     NOTHING_TO_UNDO = "nothing_to_undo"
     NOTHING_TO_REDO = "nothing_to_redo"
     UNDO_CONFLICT = "undo_conflict"
+    QUOTA = "quota"
 
     CONFIG_INVALID = "config_invalid"
     KEYMAP_INVALID = "keymap_invalid"

@@ -69,6 +69,7 @@ def _row(revision: Revision, undone: set[str]) -> dict[str, Any]:
         "at": revision.at,
         "kind": operation.kind.value if operation else "commit",
         "actor": operation.actor if operation else revision.author,
+        "session": operation.session if operation else "",
         "by_donna": operation is not None,
         "undone": bool(operation and operation.id in undone),
         "subject": revision.subject,
@@ -80,7 +81,8 @@ def _line(row: dict[str, Any]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row["at"]))
     who = f"Donna for {row['actor']}" if row["by_donna"] else row["actor"]
     name = row["operation"] or row["commit"][:12]
-    return f"{name:20}  {when}  {who:16}  {row['subject']}{'  (undone)' if row['undone'] else ''}"
+    session = f"  (session {row['session']})" if row["session"] else ""
+    return f"{name:20}  {when}  {who:16}  {row['subject']}{session}{'  (undone)' if row['undone'] else ''}"
 
 
 def _change(change: Change) -> dict[str, Any]:

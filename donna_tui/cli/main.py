@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from donna_tui.cli.agent_verbs import agent_app
 from donna_tui.cli.calendar_verbs import meetings_app
 from donna_tui.cli.config import config_app
 from donna_tui.cli.draft_verbs import draft_app
@@ -37,6 +38,7 @@ app = typer.Typer(
 app.add_typer(config_app, name="config")
 app.add_typer(vault_app)
 app.add_typer(memory_app)
+app.add_typer(agent_app)
 app.add_typer(draft_app, name="draft")
 app.add_typer(meetings_app, name="meetings")
 

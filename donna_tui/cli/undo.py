@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from donna_tui.cli.consent import agreed_to
-from donna_tui.cli.output import say
+from donna_tui.cli.output import emit, say
+from donna_tui.cli.session import engine_for, open_session, run
 from donna_tui.cli.write import carry_out, open_writer_of
-from donna_tui.vault.changes import OperationKind
+from donna_tui.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.changes import OperationKind, Plan
+from donna_tui.vault.writer import VaultWriter
 
 
 def run_undo(kind: OperationKind, n: int, space: str | None, *, agreed: bool, as_json: bool) -> None:
@@ -16,3 +19,39 @@ def run_undo(kind: OperationKind, n: int, space: str | None, *, agreed: bool, as
         say("Nothing was changed.")
         return
     carry_out(writer, lambda: plan, agreed=False, as_json=as_json)
+
+
+def run_undo_session(identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
+    """Take back what a session of an agent did, and forget what it remembered. Raises DonnaError if nobody agreed."""
+    writer = open_writer_of(space)
+    plan = _session_plan(writer, identity)
+    if plan and not agreed_to(plan, agreed=agreed, as_json=as_json):
+        say("Nothing was changed.")
+        return
+    if plan is None and not agreed:
+        raise DonnaError(Reason.USAGE, "this session wrote no note; --yes forgets what it remembered")
+    forgotten = run(_forget(space, identity))
+    if plan is None and not forgotten:
+        raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
+    if forgotten:
+        say(f"donna: {forgotten} {'memory' if forgotten == 1 else 'memories'} of this session forgotten")
+    if plan:
+        carry_out(writer, lambda: plan, agreed=False, as_json=as_json)
+    else:
+        emit({"session": identity, "forgotten": forgotten}, as_json=as_json, human=list)
+
+
+def _session_plan(writer: VaultWriter, identity: str) -> Plan | None:
+    try:
+        return writer.restorer.undo_session(identity)
+    except VaultWriteError as error:
+        if error.reason not in (Reason.NOTHING_TO_UNDO, Reason.NO_REPOSITORY):
+            raise
+        return None
+
+
+async def _forget(space: str | None, identity: str) -> int:
+    from donna_tui.tools.agent.remembering import forget_session
+
+    async with engine_for(open_session(space), "donna undo") as engine:
+        return await forget_session(engine.memory, identity)

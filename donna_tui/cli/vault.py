@@ -104,13 +104,24 @@ def diff(
 
 
 @vault_app.command()
-def undo(n: Steps = 1, yes: WithoutAsking = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Take back Donna's last operations, after showing what that changes."""
-    from donna_tui.cli.undo import run_undo
+def undo(
+    n: Steps = 1,
+    session: Annotated[
+        str, typer.Option("--session", metavar="ID", help="All that this session of an agent did; see log.")
+    ] = "",
+    yes: WithoutAsking = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take back Donna's last operations, or all of an agent's session, after showing what that changes."""
+    from donna_tui.cli.undo import run_undo, run_undo_session
     from donna_tui.vault.changes import OperationKind
 
     with guarded(as_json):
-        run_undo(OperationKind.UNDO, n, space, agreed=yes, as_json=as_json)
+        if session:
+            run_undo_session(session, space, agreed=yes, as_json=as_json)
+        else:
+            run_undo(OperationKind.UNDO, n, space, agreed=yes, as_json=as_json)
 
 
 @vault_app.command()

@@ -72,7 +72,10 @@ class BlobChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One change of the vault made by Donna: one commit, one step of undo. `at` is Unix time in seconds."""
+    """One change of the vault made by Donna: one commit, one step of undo. `at` is Unix time in seconds.
+
+    `session` names the session of the client that asked for it; it is empty for what a person or Donna herself did.
+    """
 
     id: str
     kind: OperationKind
@@ -83,6 +86,7 @@ class Operation:
     changes: tuple[BlobChange, ...]
     undoes: tuple[str, ...] = ()
     redoes: tuple[str, ...] = ()
+    session: str = ""
 
     @property
     def paths(self) -> tuple[str, ...]:

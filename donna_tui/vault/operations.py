@@ -21,6 +21,7 @@ MOST_OPERATIONS = 1_000
 
 _FORMAT = "%H%x00%at%x00%B%x00"
 _ID = re.compile(r"[0-9a-f]{20}")
+_SESSION = re.compile(r"[0-9a-f]{12}")
 _LAST_MOMENT = 16**14 - 1
 _TRAILER = re.compile(r"(Donna-[A-Z][a-z]+): (.*)")
 _CHANGE = re.compile(r'(none|[0-9a-f]{40}|[0-9a-f]{64}) (100644|100755) (".*")')
@@ -35,6 +36,11 @@ def new_operation_id(after: str = "") -> str:
     return f"{min(now, _LAST_MOMENT):014x}{secrets.token_hex(3)}"
 
 
+def new_session_id() -> str:
+    """An id for the session of a client, by which all that it did can be taken back."""
+    return secrets.token_hex(6)
+
+
 def message_of(operation: Operation) -> str:
     """The commit message of an operation. Nothing in it can be mistaken for a trailer but the trailers."""
     trailers = [
@@ -42,6 +48,8 @@ def message_of(operation: Operation) -> str:
         f"Donna-Kind: {operation.kind}",
         f"Donna-Actor: {clean_line(operation.actor)[:MOST_SUBJECT]}",
     ]
+    if operation.session:
+        trailers.append(f"Donna-Session: {operation.session}")
     for change in operation.changes:
         path = json.dumps(change.path)
         trailers.append(f"Donna-Pre: {change.before or 'none'} {change.mode:o} {path}")
@@ -84,6 +92,7 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
         ),
         undoes=tuple(found.get("Donna-Undoes", [])),
         redoes=tuple(found.get("Donna-Redoes", [])),
+        session=next(filter(_SESSION.fullmatch, found.get("Donna-Session", [])), ""),
     )
 
 
@@ -147,8 +156,9 @@ def stacks(newest_first: Iterable[Operation]) -> Stacks:
 
 def _pass_on(source: list[Operation], target: list[Operation], ids: Sequence[str]) -> None:
     for identity in ids:
-        if source and source[-1].id == identity:
-            target.append(source.pop())
+        at = next((place for place in range(len(source) - 1, -1, -1) if source[place].id == identity), None)
+        if at is not None:  # the last one, or one of a session that others went on beside
+            target.append(source.pop(at))
         else:  # it is older than what is known, and stands in front of all that the target holds
             target.clear()
 

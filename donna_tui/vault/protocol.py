@@ -88,7 +88,7 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-def carry_out(shop: Workshop, place: Place, plan: Plan, actor: str) -> Outcome:
+def carry_out(shop: Workshop, place: Place, plan: Plan, actor: str, session: str = "") -> Outcome:
     """Do what a plan says, as one operation. Must be called `alone`, with nothing left to recover.
 
     Raises VaultWriteError; then the notes are as they were before.
@@ -99,7 +99,7 @@ def carry_out(shop: Workshop, place: Place, plan: Plan, actor: str) -> Outcome:
         return Outcome(operation="", commit=tip.commit or "", kind=plan.kind, paths=(), etags=())
     _check(shop, place, plan)
     shop.reached(Step.CHECKED)
-    operation = _operation(shop, place, tip, plan, actor)
+    operation = _operation(shop, place, tip, plan, actor, session)
     images = [data for change in plan.changes for data in (change.before, change.after) if data is not None]
     prepared = make_objects(shop, place, tip, operation, images)
     shop.reached(Step.PREPARED)
@@ -130,7 +130,7 @@ def _read(shop: Workshop, path: str) -> bytes | None:
         raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
 
 
-def _operation(shop: Workshop, place: Place, tip: Tip, plan: Plan, actor: str) -> Operation:
+def _operation(shop: Workshop, place: Place, tip: Tip, plan: Plan, actor: str, session: str) -> Operation:
     newest = next(each_operation(shop.repo, tip.record, limit=1), None)
     return Operation(
         id=new_operation_id(newest.id if newest else ""),
@@ -142,6 +142,7 @@ def _operation(shop: Workshop, place: Place, tip: Tip, plan: Plan, actor: str) -
         changes=blob_changes(plan.changes, place.object_format),
         undoes=plan.undoes,
         redoes=plan.redoes,
+        session=session,
     )
 
 

@@ -26,6 +26,17 @@ class Restorer:
         chosen = self._chosen(OperationKind.UNDO, n)
         return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
 
+    def undo_session(self, session: str, n: int | None = None) -> Plan:
+        """Take back what a session of a client did, or the last `n` operations of it, in one step.
+
+        What others did meanwhile stays, unless it was done to the same notes: then `undo_conflict` is raised.
+        """
+        self._repo.place()
+        chosen = tuple(each for each in self.undoable() if session and each.session == session)[:n]
+        if not chosen:
+            raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
+        return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
+
     def redo(self, n: int = 1) -> Plan:
         """Do the last `n` undone operations again in one step."""
         chosen = self._chosen(OperationKind.REDO, n)

@@ -86,12 +86,15 @@ class VaultWriter:
         with alone(place):
             return recover(self._shop, place)
 
-    def apply(self, plan: Plan, *, actor: str = LOCAL_ACTOR) -> Outcome:
-        """Carry out a plan as one operation. Raises `conflict` if a note is no longer what the plan was made for."""
+    def apply(self, plan: Plan, *, actor: str = LOCAL_ACTOR, session: str = "") -> Outcome:
+        """Carry out a plan as one operation; `session` names that of the client who asked for it.
+
+        Raises `conflict` if a note is no longer what the plan was made for.
+        """
         place = self.repo.place()
         with alone(place):
             recover(self._shop, place)
-            outcome = carry_out(self._shop, place, plan, actor)
+            outcome = carry_out(self._shop, place, plan, actor, session)
         if outcome.changed:
             self._on_written(Written(outcome, actor))
         return outcome

@@ -34,13 +34,14 @@ DOORS = {
     "llm/": "the models' own libraries, which get their client from the door",
     "embedding/openai_compatible.py": "an embedding server that the settings name, over a client from the door",
     "calendar/": "calendar servers, over a client from the door",
+    "mcp/http.py": "the server for agents, on this machine, behind its guard",
 }
 """The only places that know a network library, and why."""
 
 NETWORK = (
     "httpx2", "httpx", "httpcore", "httpcore2", "h11", "socket", "ssl", "http", "urllib", "urllib3", "requests",
     "niquests", "aiohttp", "anyio", "websockets", "ftplib", "smtplib", "imaplib", "poplib", "telnetlib", "xmlrpc",
-    "socketserver", "openai", "anthropic", "caldav",
+    "socketserver", "openai", "anthropic", "caldav", "uvicorn", "starlette",
 )  # fmt: skip
 NO_NETWORK = frozenset({"urllib.parse", "http.HTTPStatus"})
 
@@ -171,6 +172,7 @@ LISTENING = frozenset({"start_server", "create_server", "start_unix_server", "op
 
 LISTENERS = {
     "tools/metrics_server.py": "answers on this machine, where it is switched on",
+    "mcp/http.py": "answers agents on this machine, where somebody starts it with --http",
     "calendar/google_consent.py": "waits for the browser on this machine, while somebody connects a calendar",
 }
 
@@ -191,6 +193,16 @@ def test_every_library_that_calls_out_is_given_the_client_of_the_door() -> None:
 
 def uses(module: str, library: str) -> set[str]:
     return {each for each in imports(PACKAGE / module) if each.split(".")[0] == library}
+
+
+def test_only_its_room_knows_the_sdk_of_mcp() -> None:
+    for library in ("mcp", "mcp_types", "uvicorn", "starlette"):
+        assert {each.split("/")[0] for each in importers(library)} <= {"mcp"}, library
+
+
+def test_the_verb_for_agents_is_listed_without_its_sdk(tmp_path: Path) -> None:
+    for words in (("mcp", "--help"), ("mcp", "--skill")):
+        assert not loaded_after(verb(*words), tmp_path) & {"mcp", "mcp_types", "uvicorn", "starlette"}
 
 
 def test_one_module_makes_text_fit_for_a_terminal() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,35 @@ def test_of_a_history_cut_short_the_stacks_hold_less_but_nothing_wrong(history: 
     whole, found = stacks(reversed(history)), stacks(reversed(history[cut:]))
     assert found.undoable == whole.undoable[: len(found.undoable)]
     assert found.redoable == whole.redoable[: len(found.redoable)]
+
+
+def test_a_session_is_taken_off_the_stack_wherever_it_stands() -> None:
+    write = OperationKind.WRITE
+    made = [with_kind(number, write) for number in range(5)]
+    ids = [each.id for each in made]
+    undone = [*made, with_kind(5, OperationKind.UNDO, ids[3], ids[1])]
+    now = stacks(reversed(undone))
+    assert [each.id for each in now.undoable] == [ids[4], ids[2], ids[0]]
+    assert [each.id for each in now.redoable] == [ids[1], ids[3]]
+    again = stacks(reversed([*undone, with_kind(6, OperationKind.REDO, ids[1], ids[3])]))
+    assert [each.id for each in again.undoable] == [ids[3], ids[1], ids[4], ids[2], ids[0]]
+    assert again.redoable == ()
+
+
+@pytest.mark.parametrize("session", ["", "0123456789ab"])
+def test_a_session_is_told_by_the_message(session: str) -> None:
+    operation = replace(with_kind(1, OperationKind.WRITE), session=session)
+    found = parse_message(message_of(operation), commit="", at=0.0)
+    assert found is not None
+    assert found.session == session
+
+
+@pytest.mark.parametrize("session", ["x", "0123456789AB", "0123456789ab0", "../../../etc"])
+def test_a_session_that_is_none_of_ours_is_none(session: str) -> None:
+    message = message_of(with_kind(1, OperationKind.WRITE)).rstrip("\n") + f"\nDonna-Session: {session}\n"
+    found = parse_message(message, commit="", at=0.0)
+    assert found is not None
+    assert found.session == ""
 
 
 HOSTILE_NAMES = (

@@ -1,0 +1,205 @@
+"""`donna mcp`: the tools for agents, over standard streams or over HTTP on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from donna_tui.cli.output import ExitCode, emit_lines, exit_code, json_text, say
+from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.demo import demo_folder, make_demo
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.paths import app_paths
+
+if TYPE_CHECKING:
+    from donna_tui.engine import Engine
+    from donna_tui.mcp.server import Desk
+    from donna_tui.mcp.stdio import Wire
+    from donna_tui.tools.agent.workspace import ClientSession, Workspace
+
+WHAT = "donna mcp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What clients of this server may do, and how they reach it."""
+
+    write: bool
+    quota: int
+    allow_sensitive: bool
+    http: bool
+    port: int
+
+    @property
+    def arguments(self) -> list[str]:
+        """The options of the command line that mean this."""
+        from donna_tui.tools.agent.workspace import WRITES
+
+        quota = ["--quota", str(self.quota)] if self.write and self.quota != WRITES else []
+        flags = [*(["--write"] if self.write else []), *(["--allow-sensitive"] if self.allow_sensitive else [])]
+        return [*flags, *quota]
+
+
+def run_skill() -> None:
+    """Print the skill file."""
+    from donna_tui.mcp.setup import skill_file
+
+    emit_lines([skill_file().rstrip("\n")])
+
+
+def run_setup(client: str, served: Served, space: str | None) -> None:
+    """Print the configuration for a client, and say where it goes."""
+    from donna_tui.mcp.setup import server_command, setup_for
+
+    meant = open_session(space).space
+    named = ["--space", meant.agent or str(meant.root)]
+    setup = setup_for(client, server_command([*named, *served.arguments], os.environ))
+    emit_lines([setup.text])
+    say(setup.where)
+
+
+def run_call(name: str, arguments: str, served: Served, space: str | None, *, demo: bool) -> None:
+    """Call one tool as a client would, and print its answer."""
+    given = _object(arguments)
+    answer = run(_call(open_session(_demo_space() if demo else space), name, given, served))
+    emit_lines([json_text(answer)])
+    if not answer["ok"]:
+        raise SystemExit(exit_code(Reason(answer["reason"])))
+    if not answer.get("count", 1):
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+def run_server(served: Served, space: str | None, *, demo: bool) -> None:
+    """Serve until the client leaves, or until somebody ends it."""
+    if importlib.util.find_spec("mcp") is None:
+        raise DonnaError(
+            Reason.USAGE, "the SDK of MCP is not installed", hint="pip install 'donna-tui[mcp]', or make install"
+        )
+    _log_to_stderr()
+    wire = None
+    if not served.http:
+        from donna_tui.mcp.stdio import take_wire
+
+        if sys.stdin is not None and sys.stdin.isatty():
+            say("donna: an agent's program talks to this over stdin; `donna mcp --setup` says how to connect one")
+
+        wire = take_wire()
+    session = open_session(_demo_space() if demo else space)
+    with contextlib.suppress(asyncio.CancelledError, KeyboardInterrupt):
+        run(_serve(session, served, wire))
+
+
+async def _call(session: Session, name: str, arguments: dict[str, Any], served: Served) -> dict[str, Any]:
+    from donna_tui.tools.agent.catalogue import call
+    from donna_tui.tools.agent.workspace import ClientSession, actor_of
+
+    async with engine_for(session, WHAT) as engine:
+        await bring_up_to_date(engine)
+        return await call(
+            _workspace(engine, session, served, ClientSession(actor_of(WHAT), served.quota)), name, arguments
+        )
+
+
+async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
+    from donna_tui.mcp.server import Desk, build_server
+    from donna_tui.mcp.sessions import Sessions
+
+    task = asyncio.current_task()
+    if task:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    async with _staying(session) as engine:
+        desk = Desk(
+            lambda client: _workspace(engine, session, served, client),
+            Sessions(served.quota, alone=wire is not None),
+            served.write,
+        )
+        if wire:
+            from donna_tui.mcp.stdio import serve_stdio
+
+            await serve_stdio(build_server(desk), wire)
+        else:
+            await _serve_http(desk, session, served.port)
+
+
+async def _serve_http(desk: Desk, session: Session, port: int) -> None:
+    from donna_tui.mcp.http import serve_http
+    from donna_tui.mcp.server import build_server
+    from donna_tui.mcp.token import token_file, token_of
+
+    state = session.space.state
+    token = token_of(state)
+
+    def ready(address: str) -> None:
+        say(f"donna: serving {session.space.name} at {address}", f"       the token is in {token_file(state)}")
+
+    await serve_http(build_server(desk), port=port, token=token, ready=ready)
+
+
+@contextlib.asynccontextmanager
+async def _staying(session: Session) -> AsyncIterator[Engine]:
+    """An engine that watches, as that of the screens does: whoever keeps the index keeps it true."""
+    from donna_tui.engine import Engine
+
+    engine = Engine(session.space, session.config, session.paths, what=WHAT)
+    try:
+        await engine.start()
+        yield engine
+    finally:
+        await engine.stop()
+
+
+def _workspace(engine: Engine, session: Session, served: Served, client: ClientSession) -> Workspace:
+    from donna_tui.tools.agent.access import Access
+    from donna_tui.tools.agent.workspace import Workspace
+    from donna_tui.vault.open import indexed_client, open_writer
+    from donna_tui.vaultdesk import announce
+
+    config, space = session.config, session.space
+    return Workspace(
+        host=engine,
+        access=Access(indexed_client(config, space.root), served.allow_sensitive),
+        session=client,
+        writer=open_writer(config, space, announce(engine.hub)) if served.write else None,
+        results=config.retrieval.default_k,
+    )
+
+
+def _object(text: str) -> dict[str, Any]:
+    """The arguments of a call: a JSON object, or plain words as its question."""
+    if not text.lstrip().startswith(("{", "[")):
+        return {"query": text}
+    try:
+        loaded = json.loads(text)
+    except ValueError:
+        loaded = None
+    if not isinstance(loaded, dict):
+        raise DonnaError(Reason.USAGE, "the arguments are not a JSON object", hint="""as in '{"query": "redis"}'""")
+    return loaded
+
+
+def _demo_space() -> str:
+    return str(make_demo(demo_folder(app_paths(os.environ))))
+
+
+def _log_to_stderr() -> None:
+    """What libraries log is told in one clean line each, without tracebacks: those may hold what a note says."""
+    root = logging.getLogger()
+    root.handlers[:] = [_Said()]
+    root.setLevel(logging.ERROR)
+
+
+class _Said(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say a record on stderr."""
+        what = f" ({record.exc_info[0].__name__})" if record.exc_info and record.exc_info[0] else ""
+        say(f"donna: {record.name}: {record.getMessage()}{what}")

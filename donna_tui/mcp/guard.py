@@ -1,0 +1,175 @@
+"""Who may talk to the HTTP server at all: only programs of this machine that know the token, never a web page.
+
+It comes before everything else, and tells whoever is refused nothing about what is behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PATH = "/mcp"
+MOST_BODY_BYTES = 8_000_000
+BODY_SECONDS = 30.0
+"""How long a request may take to arrive."""
+
+RATE = 100.0
+BURST = 500.0
+"""Requests a second in the long run, and at once."""
+
+NAMES = ("127.0.0.1", "localhost")
+"""What this machine is called in a request to it."""
+
+_PHRASES = {
+    400: "bad request", 401: "the token is missing or wrong", 403: "not from here", 404: "not found",
+    408: "too slow", 413: "too large", 429: "too many requests",
+}  # fmt: skip
+
+
+class NotAdmittedError(Exception):
+    """A request is not let in."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(_PHRASES[status])
+        self.status = status
+
+
+@dataclass(slots=True)
+class Rate:
+    """A bucket that fills with time and is emptied by requests."""
+
+    rate: float = RATE
+    burst: float = BURST
+    clock: Callable[[], float] = time.monotonic
+    _left: float = BURST
+    _at: float = field(default=0.0)
+
+    def take(self) -> bool:
+        """Whether another request is let in now."""
+        now = self.clock()
+        self._left = min(self.burst, self._left + (now - self._at) * self.rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+@dataclass(slots=True)
+class Guard:
+    """An ASGI application around another one. `port` is known once the server listens."""
+
+    app: App
+    token: str
+    port: int = 0
+    rate: Rate = field(default_factory=Rate)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer that it is refused."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        try:
+            self._check(scope)
+            body = await _body(scope, receive)
+        except NotAdmittedError as error:
+            await _refuse(send, error.status)
+            return
+        if body is not None:
+            await self.app(scope, _replaying(body, receive), send)
+
+    def _check(self, scope: Scope) -> None:
+        """Raises NotAdmittedError. Names come first: a web page does not even learn whether its token is right."""
+        headers = _headers(scope)
+        if not (self._is_host(headers.get(b"host", [])) and self._is_origin(headers.get(b"origin", []))):
+            raise NotAdmittedError(403)
+        if not self._is_token(headers.get(b"authorization", [])):
+            raise NotAdmittedError(401)
+        if scope["path"] != PATH:
+            raise NotAdmittedError(404)
+        if not self.rate.take():
+            raise NotAdmittedError(429)
+
+    @property
+    def _hosts(self) -> set[bytes]:
+        return {f"{name}:{self.port}".encode() for name in NAMES}
+
+    def _is_host(self, given: list[bytes]) -> bool:
+        """Exactly one name, and one of ours: a page elsewhere may have a name that leads here."""
+        return len(given) == 1 and given[0] in self._hosts
+
+    def _is_origin(self, given: list[bytes]) -> bool:
+        """Programs send none; a page of another origin, or of none that it will tell, is not let in."""
+        return not given or (len(given) == 1 and given[0] in {b"http://" + each for each in self._hosts})
+
+    def _is_token(self, given: list[bytes]) -> bool:
+        if len(given) != 1:
+            return False
+        scheme, _, token = given[0].partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self.token.encode())
+
+
+def _headers(scope: Scope) -> dict[bytes, list[bytes]]:
+    found: dict[bytes, list[bytes]] = {}
+    for name, value in scope["headers"]:
+        found.setdefault(name.lower(), []).append(value)
+    return found
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes | None:
+    """The whole body of a request, None if the client went away. Raises NotAdmittedError if it is too large or slow."""
+    length = next(iter(_headers(scope).get(b"content-length", [])), b"0")
+    if not length.isdigit() or len(length) > 12:
+        raise NotAdmittedError(400)
+    if int(length) > MOST_BODY_BYTES:
+        raise NotAdmittedError(413)
+    held = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return None
+                held += message.get("body", b"")
+                if len(held) > MOST_BODY_BYTES:
+                    raise NotAdmittedError(413)
+                if not message.get("more_body", False):
+                    return bytes(held)
+    except TimeoutError:
+        raise NotAdmittedError(408) from None
+
+
+def _replaying(body: bytes, receive: Receive) -> Receive:
+    """What the application receives: the body at once, then whatever comes."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay
+
+
+async def _refuse(send: Send, status: int) -> None:
+    text = f"{_PHRASES[status]}\n".encode()
+    extra = {401: [(b"www-authenticate", b"Bearer")], 429: [(b"retry-after", b"1")]}.get(status, [])
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(text)).encode()),
+        (b"x-content-type-options", b"nosniff"),
+        (b"connection", b"close"),
+        *extra,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text})

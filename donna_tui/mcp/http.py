@@ -1,0 +1,86 @@
+"""MCP over HTTP, on this machine only: the SDK's server behind the guard."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import uvicorn
+from mcp.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.mcp.guard import MOST_BODY_BYTES, NAMES, PATH, Guard
+
+HOST = "127.0.0.1"
+MOST_CONNECTIONS = 128
+MOST_SESSIONS = 64
+IDLE_SECONDS = 1_800.0
+GOODBYE_SECONDS = 5
+
+
+async def serve_http(server: Server[Any], *, port: int, token: str, ready: Callable[[str], None]) -> None:
+    """Answer clients until cancelled; `ready` is told the address. Raises DonnaError if the port cannot be had."""
+    guard = Guard(_application(server), token)
+    listener = _Listener(
+        uvicorn.Config(
+            guard,
+            host=HOST,
+            port=port,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_graceful_shutdown=GOODBYE_SECONDS,
+            ws="none",
+            lifespan="on",
+        )
+    )
+    work = asyncio.ensure_future(_served(listener, port))
+    try:
+        while not listener.started and not work.done():
+            await asyncio.sleep(0.01)
+        if listener.started:
+            guard.port = listener.servers[0].sockets[0].getsockname()[1]
+            ready(f"http://{HOST}:{guard.port}{PATH}")
+        await asyncio.shield(work)
+    finally:
+        listener.should_exit = True
+        await asyncio.gather(work, return_exceptions=True)
+
+
+class _Listener(uvicorn.Server):
+    """Leaves signals to whoever runs it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """None of them."""
+        yield
+
+
+async def _served(listener: uvicorn.Server, port: int) -> None:
+    try:
+        await listener.serve()
+    except SystemExit:
+        message = f"port {port} of this machine cannot be had"
+        raise DonnaError(Reason.IO_ERROR, message, hint="--port names another one; 0 takes any") from None
+
+
+def _application(server: Server[Any]) -> Any:
+    """The SDK's application; it looks at names itself once more, whatever the port."""
+    names = [f"{name}:*" for name in NAMES]
+    return server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=MOST_BODY_BYTES,
+        session_idle_timeout=IDLE_SECONDS,
+        max_sessions=MOST_SESSIONS,
+        transport_security=TransportSecuritySettings(
+            enable_dns_rebinding_protection=True,
+            allowed_hosts=names,
+            allowed_origins=[f"http://{name}" for name in names],
+        ),
+        host=HOST,
+    )

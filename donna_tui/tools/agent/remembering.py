@@ -1,0 +1,97 @@
+"""`recall` and `remember`: what goes into a prompt, and what an agent wants to be told again."""
+
+from __future__ import annotations
+
+import asyncio
+
+from donna_tui.memories import MemoryChunk, MemoryFilter, MemorySource, RecallResult
+from donna_tui.memory.prompt import assemble
+from donna_tui.memorydesk import MemoryDesk
+from donna_tui.safety.terminal import clean
+from donna_tui.search.query import readable
+from donna_tui.tools.agent.shapes import Memory, RecallAsked, RecallGiven, RememberAsked, RememberGiven
+from donna_tui.tools.agent.workspace import Workspace
+
+MOST_OF_A_SESSION = 10_000
+SETTLING_SECONDS = 2.0
+"""How long a call waits for the index to have what has changed; it gets there anyway."""
+
+
+async def recall(space: Workspace, asked: RecallAsked) -> RecallGiven:
+    """The memories for a prompt, within a budget of tokens."""
+    result = await space.host.memory.recall(
+        readable(asked.query),
+        top_k=asked.top_k,
+        token_budget=asked.token_budget,
+        memory_types=asked.types or None,
+        remote=not space.access.sensitive,
+    )
+    memories = await _seen(space, result)
+    dropped = sum(each.tokens for each in result.memories) - sum(each.tokens for each in memories)
+    return RecallGiven(
+        memories=tuple(map(_row, memories)),
+        count=len(memories),
+        total_tokens=max(0, result.total_tokens - dropped),
+        token_budget=result.token_budget,
+        note=result.note,
+        prompt=assemble(memories),
+    )
+
+
+async def remember(space: Workspace, asked: RememberAsked) -> RememberGiven:
+    """Remember a text. What a client tells that may read private notes is private itself. Raises DonnaError."""
+    session = space.session
+    async with session.turn:
+        session.check_quota()
+        session.written += 1
+        told = await space.host.memory.remember(
+            asked.text,
+            session_id=name_of(session.id),
+            memory_type_hint=asked.type,
+            sensitive=space.access.sensitive,
+            patience=SETTLING_SECONDS,
+        )
+    return RememberGiven(remembered=len(told), session=session.id, writes_left=session.left)
+
+
+async def forget_session(desk: MemoryDesk, session: str) -> int:
+    """Forget what was remembered in a session; how many memories that were. They can be brought back."""
+    wanted = MemoryFilter(sources=(MemorySource.MEMORY,), session_id=name_of(session))
+    found = {each.id for each in await desk.memories(wanted, limit=MOST_OF_A_SESSION)}
+    done = [await desk.forget(each) for each in sorted(found)]
+    await desk.settle(SETTLING_SECONDS)
+    return sum(done)
+
+
+def name_of(session: str) -> str:
+    """The name under which memories know a session."""
+    return f"mcp:{session}"
+
+
+async def _seen(space: Workspace, result: RecallResult) -> list[MemoryChunk]:
+    """Those whose notes are not private by now."""
+    if space.access.sensitive:
+        return list(result.memories)
+    notes = {note for each in result.memories if (note := _note_of(each))}
+    seen = await asyncio.to_thread(lambda: {note for note in notes if space.access.sees(note)})
+    return [each for each in result.memories if not each.sensitive and (not (note := _note_of(each)) or note in seen)]
+
+
+def _note_of(memory: MemoryChunk) -> str:
+    """The note that holds a memory, empty if none does."""
+    if memory.source is MemorySource.TASK:
+        return memory.source_id.rpartition("#")[0]
+    return memory.source_id if memory.source is MemorySource.VAULT else ""
+
+
+def _row(memory: MemoryChunk) -> Memory:
+    return Memory(
+        type=memory.memory_type,
+        source=memory.source.value,
+        path=memory.source_id,
+        start_line=memory.start_line,
+        end_line=memory.end_line,
+        content=clean(memory.content),
+        at=memory.at,
+        tokens=memory.tokens,
+    )

@@ -1,0 +1,163 @@
+"""What the tools for agents take and give: the models from which a server publishes the schemas."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from donna_tui.memories import MemoryType
+from donna_tui.results import Mode
+
+LONGEST_QUESTION = 4_000
+LONGEST_PATH = 4_096
+MOST_RESULTS = 50
+MOST_LINES = 2_000
+MOST_BUDGET = 32_000
+
+Count = Annotated[int, Field(ge=0)]
+NotePath = Annotated[str, Field(min_length=1, max_length=LONGEST_PATH, description="The path of a note, as given.")]
+Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in any words.")]
+
+
+class Asked(BaseModel):
+    """The base of what a tool takes. A key that it does not know is an error, so that no wish is lost in silence."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, str_strip_whitespace=False
+    )
+
+
+class Given(BaseModel):
+    """The base of what a tool gives."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+    ok: Literal[True] = True
+
+
+class Row(BaseModel):
+    """The base of a row in what a tool gives."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+
+class Refused(Row):
+    """What every tool answers where it does not do what was asked: the same as `--json` of the command line."""
+
+    ok: Literal[False] = False
+    reason: str
+    message: str
+    hint: str = ""
+
+
+class SearchAsked(Asked):
+    """A question. Quotes, -words and filters such as tag: or before: work as in Donna's search bar."""
+
+    query: Question
+    max_results: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = Field(
+        default=None, description="How many passages at the most; the configured number if it is left out."
+    )
+    min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description="Leave out passages less similar than this, unless they share a word with the query."
+    )
+    mode: Mode = Field(default="hybrid", description="By words and meaning, or by one of them.")
+    sources: Annotated[tuple[str, ...], Field(max_length=8)] = Field(
+        default=(), description="Only these kinds: vault, chat, memory, correction, task."
+    )
+    folder: str = Field(default="", max_length=LONGEST_PATH, description="Only notes below this folder.")
+    near_misses: bool = Field(default=False, description="Also give what came close, where nothing is relevant.")
+
+
+class Hit(Row):
+    """A passage. Lines are 1-based and inclusive; `score` is the cosine similarity, null where it is not known."""
+
+    path: str
+    start_line: int
+    end_line: int
+    snippet: str
+    score: float | None
+    title: str
+    heading_path: tuple[str, ...]
+    source: str
+    citation: str
+
+
+class SearchGiven(Given):
+    """Passages, best first. `stale` says that the latest edits may be missing; `note` limits the answer in words."""
+
+    results: tuple[Hit, ...]
+    count: Count
+    near_misses: tuple[Hit, ...]
+    mode: Mode
+    note: str
+    stale: bool
+    indexed: bool
+
+
+class GetAsked(Asked):
+    """Where to read: a path as `memory_search` gives it, and which lines."""
+
+    path: NotePath
+    from_: Annotated[int, Field(ge=1)] = Field(default=1, alias="from", description="The first line, from 1.")
+    lines: Annotated[int, Field(ge=1, le=MOST_LINES)] = Field(default=MOST_LINES, description="How many lines.")
+
+
+class GetGiven(Given):
+    """Lines as they stand on disk now, with what hides or reorders text made visible. To edit, use `vault_read`."""
+
+    path: str
+    title: str
+    text: str
+    start_line: int
+    end_line: int
+    total_lines: int
+
+
+class RecallAsked(Asked):
+    """What to recall, and how many tokens that may take."""
+
+    query: Question
+    top_k: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = None
+    token_budget: Annotated[int, Field(ge=1, le=MOST_BUDGET)] | None = None
+    types: tuple[MemoryType, ...] = Field(default=(), description="Only these types; all if it is empty.")
+
+
+class Memory(Row):
+    """A memory. `path` and the lines lead to where it stands; `at` is Unix time, 0 where it is not known."""
+
+    type: MemoryType
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    content: str
+    at: float
+    tokens: int
+
+
+class RecallGiven(Given):
+    """The memories that fit, preferences first, and the same as one block for a prompt."""
+
+    memories: tuple[Memory, ...]
+    count: Count
+    total_tokens: Count
+    token_budget: Count
+    note: str
+    prompt: str
+
+
+class RememberAsked(Asked):
+    """What to remember: one fact, decision or preference, in a sentence that stands alone."""
+
+    text: Annotated[str, Field(min_length=1, max_length=20_000)]
+    type: MemoryType | None = Field(default=None, description="Found by its wording if it is left out.")
+
+
+class RememberGiven(Given):
+    """How many pieces are remembered now; what was remembered before counts and is not stored twice."""
+
+    remembered: Count
+    session: str
+    writes_left: Count

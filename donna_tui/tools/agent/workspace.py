@@ -1,0 +1,96 @@
+"""What the tools for agents work on: a space, what of it this client may see, and in whose name it writes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.memorydesk import MemoryDesk
+from donna_tui.results import SearchOutcome, SearchRequest
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tools.agent.access import Access
+from donna_tui.vault.operations import new_session_id
+
+if TYPE_CHECKING:
+    from donna_tui.draftdesk import DraftDesk
+    from donna_tui.vault.writer import VaultWriter
+
+WRITES = 50
+"""Writes of one session, unless another number is given."""
+
+LONGEST_CLIENT = 60
+NAMELESS = "unknown client"
+
+ReadIndex = Callable[[Callable[..., Any]], Awaitable[Any]]
+
+
+class Host(Protocol):
+    """What the tools need of an engine."""
+
+    async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
+        """Answer a question from an index that is brought up to date first, and say whether it is stale."""
+        ...
+
+    @property
+    def memory(self) -> MemoryDesk:
+        """Remembers and recalls."""
+        ...
+
+    @property
+    def drafts(self) -> DraftDesk:
+        """Lists drafts."""
+        ...
+
+
+@dataclass(slots=True)
+class ClientSession:
+    """One client from its first call to its last. `actor` is its name in the history of the vault.
+
+    `turn` lets one write after the other, so that the quota holds however many are asked for at once.
+    """
+
+    actor: str
+    quota: int = WRITES
+    id: str = field(default_factory=new_session_id)
+    written: int = 0
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def left(self) -> int:
+        """Writes that are left."""
+        return max(0, self.quota - self.written)
+
+    def check_quota(self) -> None:
+        """Raises DonnaError (`quota`) if nothing is left."""
+        if not self.left:
+            message = f"this session has used up its {self.quota} writes"
+            raise DonnaError(Reason.QUOTA, message, hint="the person at the keyboard can look at them: donna log")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A space as one client sees it. Without a writer nothing is written.
+
+    `results` and `min_score` are for searches that do not say them.
+    """
+
+    host: Host
+    access: Access
+    session: ClientSession
+    writer: VaultWriter | None = None
+    results: int = 8
+    min_score: float | None = None
+
+    @property
+    def read(self) -> ReadIndex:
+        """Asks the index directly."""
+        return self.host.memory.parts.read
+
+
+def actor_of(client: str) -> str:
+    """The name under which a client writes: what it calls itself, as far as that fits into one plain line."""
+    words = " ".join(clean_line(client.encode("utf-8", "replace").decode()).split())
+    return f"mcp:{words[:LONGEST_CLIENT].strip() or NAMELESS}"

@@ -1,0 +1,127 @@
+"""`donna mcp` without a client: one call, the setup of each client, the skill; and a session taken back by its owner."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from donna_tui.mcp.setup import CLIENTS, Command, setup_for
+from donna_tui.tools.agent.catalogue import TOOLS
+from tests.cli.running import Donna
+
+WORDS = ("/opt/my tools/donna", "mcp", "--space", "/home/me/my \"notes\" $(x) 'y' \\z")
+
+
+@pytest.fixture
+def history(vault: Path) -> Path:
+    for words in (
+        ("init", "-q"),
+        ("add", "-A"),
+        ("-c", "user.name=Me", "-c", "user.email=me@here", "commit", "-qm", "x"),
+    ):
+        subprocess.run(["git", *words], cwd=vault, check=True, capture_output=True)
+    return vault
+
+
+def test_one_command_answers_a_search(donna: Donna, vault: Path) -> None:
+    ran = donna("mcp", "--call", "memory_search", '{"query": "where are the kestrel sessions"}', "--space", vault)
+    assert (ran.code, ran.json["results"][0]["path"]) == (0, "Projects/gateway.md")
+    assert "osprey" not in ran.out
+    nothing = donna("mcp", "--call", "memory_search", '{"query": "osprey"}', "--space", vault)
+    assert (nothing.code, nothing.json["count"]) == (1, 0)
+
+
+def test_the_demo_vault_answers_from_nothing(donna: Donna) -> None:
+    ran = donna("mcp", "--demo", "--call", "memory_search", 'why did we move off "redis"')
+    assert ran.code == 0
+    assert ran.json["results"][0]["path"] == "Projects/gateway/decisions.md"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code", "reason"),
+    [
+        ("memory_get", '{"path": "private.md"}', 3, "missing"),
+        ("memory_get", '{"path": "absent.md"}', 3, "missing"),
+        ("memory_get", '{"path": "../x.md"}', 3, "path_escape"),
+        ("vault_write", '{"path": "Inbox/x.md", "content": "x"}', 2, "usage"),
+        ("memory_search", "{}", 2, "usage"),
+        ("memory_search", "[]", 2, "usage"),
+        ("memory_search", "{", 2, "usage"),
+        ("nothing", "{}", 2, "usage"),
+    ],
+)
+def test_a_refusal_is_told_as_by_every_verb(
+    donna: Donna, vault: Path, tool: str, arguments: str, code: int, reason: str
+) -> None:
+    ran = donna("mcp", "--call", tool, arguments, "--space", vault)
+    assert (ran.code, ran.json["ok"], ran.json["reason"]) == (code, False, reason)
+
+
+def test_the_owner_takes_a_session_back(donna: Donna, history: Path) -> None:
+    written = json.dumps({"path": "Inbox/new.md", "content": "x\n"})
+    session = donna("mcp", "--write", "--call", "vault_write", written, "--space", history).json["session"]
+    donna("write", "Inbox/mine.md", "--space", history, stdin="mine\n")
+    (newest, agents) = donna("log", "--space", history, "--json").json["operations"][:2]
+    assert (newest["session"], agents["session"], agents["actor"]) == ("", session, "mcp:donna mcp")
+    assert f"(session {session})" in donna("log", "--space", history).out
+    assert donna("undo", "--session", session, "--space", history, "--json").json["reason"] == "usage"
+    ran = donna("undo", "--session", session, "--yes", "--space", history, "--json")
+    assert (ran.code, ran.json["paths"]) == (0, ["Inbox/new.md"])
+    assert (history / "Inbox/mine.md").exists()
+    assert not (history / "Inbox/new.md").exists()
+    again = donna("undo", "--session", session, "--yes", "--space", history, "--json")
+    assert (again.code, again.json["reason"]) == (3, "nothing_to_undo")
+
+
+def test_the_owner_makes_an_agent_forget(donna: Donna, vault: Path) -> None:
+    told = json.dumps({"text": "We deploy the kestrel on Mondays."})
+    session = donna("mcp", "--write", "--call", "remember", told, "--space", vault).json["session"]
+    assert "Mondays" in donna("recall", "when is the kestrel deployed", "--space", vault).out
+    ran = donna("undo", "--session", session, "--yes", "--space", vault, "--json")
+    assert (ran.code, ran.json["forgotten"]) == (0, 1)
+    assert "Mondays" not in donna("recall", "when is the kestrel deployed", "--space", vault).out
+
+
+def test_each_client_gets_a_setup_that_says_exactly_this_command(donna: Donna, vault: Path) -> None:
+    command = Command(WORDS, {"DONNA_HOME": '/home/me/a "b"'})
+    words = shlex.split(setup_for("claude-code", command).text)
+    assert words[:4] == ["claude", "mcp", "add", "--scope"]
+    assert words[words.index("--") + 1 :] == list(WORDS)
+    assert words[words.index("--env") + 1] == 'DONNA_HOME=/home/me/a "b"'
+    desktop = json.loads(setup_for("claude-desktop", command).text)["mcpServers"]["donna"]
+    codex = tomllib.loads(setup_for("codex", command).text)["mcp_servers"]["donna"]
+    for server in (desktop, codex):
+        assert [server["command"], *server["args"]] == list(WORDS)
+        assert server["env"] == {"DONNA_HOME": '/home/me/a "b"'}
+    for client in CLIENTS:
+        ran = donna("mcp", "--setup", client, "--write", "--space", vault)
+        assert ran.code == 0
+        assert str(vault) in ran.out
+        assert "--write" in ran.out
+        assert ran.err
+    assert donna("mcp", "--setup", "emacs", "--space", vault).code == 2
+
+
+def test_the_command_of_a_setup_starts_the_server(donna: Donna, vault: Path) -> None:
+    ran = donna("mcp", "--setup", "claude-desktop", "--space", vault, DONNA_HOME=str(donna.home))
+    server = json.loads(ran.out)["mcpServers"]["donna"]
+    assert server["env"] == {"DONNA_HOME": str(donna.home)}
+    assert Path(server["command"]).parent == Path(sys.executable).parent
+    assert server["args"][-2:] == ["--space", str(vault)]
+
+
+def test_the_skill_says_when_to_search_and_when_to_remember(donna: Donna) -> None:
+    ran = donna("mcp", "--skill")
+    assert ran.out.startswith("---\nname: donna-memory\n")
+    named = set(re.findall(r"`([a-z]+_[a-z_]+|recall|remember)`", ran.out))
+    assert named <= {tool.name for tool in TOOLS}
+    assert {tool.name for tool in TOOLS if tool.writes} <= named
+    for words in ("## When to search", "## When to remember", "memory_search", "not instructions"):
+        assert words in ran.out

@@ -1,0 +1,50 @@
+"""A vault with a history and with private notes, served to agents."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import write
+from tests.engine.helpers import Desk, hide_model, new_desk
+from tests.engine.providers import FaultyModel, serve
+from tests.mcp.serving import PRIVATE, PUBLIC, Bench, open_bench
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """Public notes, and one private note for each way to say so, in a repository."""
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "home"))
+    hide_model(monkeypatch)
+    desk = new_desk(tmp_path)
+    for path, text in {**PUBLIC, **PRIVATE}.items():
+        write(desk.root, path, text)
+    for words in (
+        ("init", "-q"),
+        ("add", "-A"),
+        ("-c", "user.name=Me", "-c", "user.email=me@here", "commit", "-qm", "mine"),
+    ):
+        subprocess.run(["git", *words], cwd=desk.root, check=True, capture_output=True)
+    return desk
+
+
+@pytest.fixture
+async def bench(desk: Desk) -> AsyncIterator[Bench]:
+    """The tools on that vault, for a client that may write and sees nothing private."""
+    async with open_bench(desk) as bench:
+        yield bench
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings of whoever runs the tests, one time zone, and vectors that cost nothing."""
+    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    serve(monkeypatch, FaultyModel())

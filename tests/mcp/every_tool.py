@@ -1,0 +1,50 @@
+"""One walk through every tool, whatever the transport."""
+
+from __future__ import annotations
+
+from mcp.client.client import Client
+
+from donna_tui.tools.agent.catalogue import TOOLS
+from tests.engine.helpers import Desk
+from tests.mcp.serving import CANARY, PUBLIC, refused_over, said
+
+
+async def through_every_tool(client: Client, desk: Desk) -> None:
+    """Each tool does what it says; the client itself checks each answer against the schema."""
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert list(tools) == [tool.name for tool in TOOLS]
+    for tool in TOOLS:
+        hints = tools[tool.name].annotations
+        assert hints is not None
+        assert (hints.read_only_hint, hints.destructive_hint) == (not tool.writes, tool.destroys)
+        assert (hints.idempotent_hint, hints.open_world_hint) == (tool.repeats, False)
+    found = said(await client.call_tool("memory_search", {"query": "kestrel sessions redis", "maxResults": 3}))
+    best = found["results"][0]
+    assert (best["path"], best["startLine"], found["stale"]) == ("Projects/gateway.md", 3, False)
+    lines = {"path": best["path"], "from": best["startLine"], "lines": 2}
+    got = said(await client.call_tool("memory_get", lines))
+    assert (got["text"], got["startLine"], got["endLine"]) == ("## Cache\nWe keep the kestrel sessions in Redis.", 3, 4)
+    assert said(await client.call_tool("recall", {"query": "kestrel"}))["prompt"].startswith("<memory>")
+    assert said(await client.call_tool("vault_list", {"folder": "Projects"}))["count"] == 2
+    linked = said(await client.call_tool("vault_link", {"path": "Projects/gateway.md"}))
+    assert linked["links"] == ["Meetings/standup.md"]
+    assert said(await client.call_tool("draft_list", {}))["drafts"] == []
+    await _write(client, desk)
+    for name in ("memory_get", "vault_read", "vault_link"):
+        assert (await refused_over(client, name, {"path": "Projects/codes.md"}))["reason"] == "missing"
+    assert CANARY not in str(await client.call_tool("memory_search", {"query": CANARY, "nearMisses": True}))
+    assert (await refused_over(client, "memory_search", {"query": "x", "magic": 1}))["reason"] == "usage"
+
+
+async def _write(client: Client, desk: Desk) -> None:
+    path = "Projects/plan.md"
+    note = said(await client.call_tool("vault_read", {"path": path}))
+    assert note["text"] == PUBLIC[path]
+    changed = {"path": path, "content": "Changed.\n", "etag": note["etag"]}
+    first = said(await client.call_tool("vault_write", changed))
+    assert (await refused_over(client, "vault_write", changed))["reason"] == "conflict"
+    assert said(await client.call_tool("remember", {"text": "I prefer kestrels to ospreys."}))["remembered"] == 1
+    assert "kestrels to ospreys" in said(await client.call_tool("recall", {"query": "birds"}))["prompt"]
+    assert said(await client.call_tool("vault_undo_last", {}))["undone"] == [first["operation"]]
+    assert said(await client.call_tool("vault_undo_last", {"everything": True}))["forgotten"] == 1
+    assert (desk.root / path).read_text() == PUBLIC[path]

@@ -1,0 +1,166 @@
+"""The tools for agents on a test's own vault: called as functions, over stdio, and over HTTP."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.engine import Engine
+from donna_tui.tools.agent.access import Access
+from donna_tui.tools.agent.catalogue import call
+from donna_tui.tools.agent.workspace import ClientSession, Workspace, actor_of
+from donna_tui.vault.open import indexed_client, open_writer
+from donna_tui.vault.writer import VaultWriter
+from donna_tui.vaultdesk import announce
+from tests.engine.helpers import Desk, open_engine, quick_config
+
+REPOSITORY = Path(__file__).parents[2]
+CANARY = "zanzibarosprey"
+
+PUBLIC = {
+    "Projects/gateway.md": "# Gateway\n\n## Cache\nWe keep the kestrel sessions in Redis.\n\nSee [[standup]] and [[codes]].\n",
+    "Projects/plan.md": "---\ntags: [work]\n---\nThe kestrel plan leads to [the gateway](gateway.md).\n- [ ] Feed the kestrel\n",
+    "Meetings/standup.md": "---\ntype: meeting\n---\nTalked about the kestrel rollback. [[gateway]]\n",
+    "Inbox/idea.md": "A kestrel idea.\n",
+}
+FLAGS = (
+    "---\ndonna: local-only\n---\n",
+    "---\ndonna_sensitive: true\n---\n",
+    "---\nDonna-Sensitive: perhaps\n---\n",
+    "---\ndonna: [work, local-only]\n---\n",
+    "---\n\tbroken: : yaml\n---\n",
+    "+++\ndonna = 'local-only'\n+++\n",
+    "donna: local-only\n\n",
+)
+PRIVATE = {
+    f"Private/codes{number}-{CANARY}.md": f"{flag}# {CANARY} title\nThe kestrel {CANARY} code. [[gateway]]\n- [ ] {CANARY} task\n"
+    for number, flag in enumerate(FLAGS)
+} | {
+    "Projects/codes.md": f"{FLAGS[0]}# {CANARY}\nThe kestrel {CANARY}. [[gateway]] [plan](plan.md)\n",
+    "Inbox/Secret.md": f"{FLAGS[1]}{CANARY} [[gateway]]\n",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The tools as functions, in the name of one client."""
+
+    engine: Engine
+    desk: Desk
+    space: Workspace
+
+    async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """What a tool answers."""
+        return await call(self.space, name, arguments)
+
+    async def fine(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """The answer of a tool that must not refuse."""
+        answer = await self(name, **arguments)
+        assert answer["ok"], answer
+        return answer
+
+    def other(self, client: str = "another", quota: int = 50, *, sensitive: bool = False) -> Bench:
+        """The tools on the same engine for another client."""
+        return Bench(self.engine, self.desk, workspace(self.engine, self.desk, client, quota, sensitive=sensitive))
+
+    @property
+    def writer(self) -> VaultWriter:
+        """The writer of a person at the keyboard."""
+        return open_writer(quick_config(), self.desk.space, allowlist=("*",))
+
+
+def workspace(
+    engine: Engine,
+    desk: Desk,
+    client: str,
+    quota: int = 50,
+    *,
+    sensitive: bool = False,
+    config: MemoryConfig | None = None,
+) -> Workspace:
+    config = config or quick_config()
+    return Workspace(
+        host=engine,
+        access=Access(indexed_client(config, desk.root), sensitive),
+        session=ClientSession(actor_of(client), quota),
+        writer=open_writer(config, desk.space, announce(engine.hub)),
+    )
+
+
+@contextlib.asynccontextmanager
+async def open_bench(
+    desk: Desk, *, client: str = "Test Agent", config: MemoryConfig | None = None
+) -> AsyncIterator[Bench]:
+    """The tools on a vault whose index is complete."""
+    async with open_engine(desk, config=config) as running:
+        await running.settled(vectors=False)
+        yield Bench(running.engine, desk, workspace(running.engine, desk, client, config=config))
+
+
+def command(desk: Desk, *options: str, module: str = "tests.cli.without_model") -> StdioServerParameters:
+    """How a client starts the server."""
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", module, "mcp", "--space", str(desk.root), *options],
+        env=environment(desk),
+        cwd=str(REPOSITORY),
+    )
+
+
+def environment(desk: Desk) -> dict[str, str]:
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("DONNA_", "COV_"))}
+    return {**ours, "DONNA_HOME": str(desk.paths.state.parent), "PYTHONPATH": str(REPOSITORY)}
+
+
+@contextlib.asynccontextmanager
+async def over_stdio(
+    desk: Desk, *options: str, mode: str = "auto", errors: Path | None = None
+) -> AsyncIterator[Client]:
+    """The official client, talking to the server in a process of its own."""
+    with (errors or Path(os.devnull)).open("w") as log:
+        async with Client(stdio_client(command(desk, *options), errlog=log), mode=mode) as client:
+            yield client
+
+
+@contextlib.contextmanager
+def started(desk: Desk, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The server in a process of its own, with pipes that a test talks to by itself."""
+    parameters = command(desk, *options)
+    process = subprocess.Popen(
+        [parameters.command, *parameters.args],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=parameters.env, cwd=REPOSITORY,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()  # type: ignore[union-attr]
+
+
+def said(answer: Any) -> dict[str, Any]:
+    """What a tool answered over the protocol; its text says the same as its structure."""
+    content: dict[str, Any] = answer.structured_content
+    assert json.loads(answer.content[0].text) == content
+    assert answer.is_error is not content["ok"]
+    return content
+
+
+async def refused_over(client: Client, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    content = said(await client.call_tool(name, arguments))
+    assert not content["ok"]
+    return content

@@ -1,0 +1,106 @@
+"""Clients that die, servers that are ended, and lines that are no messages: nothing is left half done."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from typing import Any
+
+import pytest
+
+from tests.engine.helpers import Desk
+from tests.git_vaults import tree_of
+from tests.mcp.serving import started
+
+ENDS_WITHIN = 60
+
+
+def hello(process: subprocess.Popen[bytes]) -> None:
+    """The handshake, by hand."""
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "By Hand", "version": "1"}}
+    tell(process, {"id": 0, "method": "initialize", "params": params})
+    assert process.stdout
+    assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "donna"
+    tell(process, {"method": "notifications/initialized"})
+
+
+def tell(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+    assert process.stdin
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    process.stdin.flush()
+
+
+def writes(process: subprocess.Popen[bytes], count: int) -> None:
+    for number in range(count):
+        arguments = {"path": f"Inbox/w{number}.md", "content": f"note {number}\n" * 2_000}
+        tell(
+            process,
+            {"id": number + 1, "method": "tools/call", "params": {"name": "vault_write", "arguments": arguments}},
+        )
+
+
+def check_whole(desk: Desk) -> None:
+    """Each note is there with all its lines and in git, or it is not there at all; nothing is left half done."""
+    for file in (desk.root / "Inbox").glob("w*.md"):
+        assert file.read_text() == f"note {file.stem[1:]}\n" * 2_000
+    assert not [name for name in tree_of(desk.root) if "donna" in name.lower()]
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=desk.root, check=True, capture_output=True, text=True)
+    assert not [line for line in status.stdout.splitlines() if "Inbox/w" in line]
+    subprocess.run(["git", "fsck", "--strict"], cwd=desk.root, check=True, capture_output=True)
+    assert not list((desk.root / ".git").rglob("*.lock"))
+    journal = desk.paths.space_state(desk.root) / "writes"
+    assert not [file for file in journal.rglob("*") if file.is_file() and file.stat().st_size]
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.3])
+def test_a_client_that_dies_in_the_middle_leaves_nothing_half_written(desk: Desk, delay: float) -> None:
+    with started(desk, "--write") as process:
+        hello(process)
+        writes(process, 30)
+        time.sleep(delay)
+        assert process.stdin
+        assert process.stdout
+        process.stdin.close()
+        process.stdout.close()
+        process.wait(ENDS_WITHIN)
+        check_whole(desk)
+
+
+def test_a_server_that_is_ended_finishes_what_it_writes(desk: Desk) -> None:
+    with started(desk, "--write") as process:
+        hello(process)
+        writes(process, 30)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=ENDS_WITHIN)
+        assert b"Traceback" not in errors
+        check_whole(desk)
+
+
+NO_MESSAGES = (
+    b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b"{}" * 50_000, b'{"jsonrpc":"2.0","id":1}', b"[" * 5_000,
+    b'{"jsonrpc":"2.0","id":"\\ud800","method":"tools/call","params":{"name":"memory_search"}}',
+    b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"\\u001b[2J","arguments":{"\\u0000":1}}}',
+)  # fmt: skip
+
+
+def test_what_is_no_message_ends_nothing(desk: Desk) -> None:
+    with started(desk) as process:
+        hello(process)
+        assert process.stdin
+        assert process.stdout
+        for number, line in enumerate(NO_MESSAGES, 100):
+            process.stdin.write(line + b"\n")
+            process.stdin.flush()
+            tell(process, {"id": number, "method": "tools/call", "params": {"name": "vault_list", "arguments": {}}})
+            while (answer := json.loads(process.stdout.readline())).get("id") != number:
+                assert answer["jsonrpc"] == "2.0"
+            assert answer["result"]["structuredContent"]["ok"]
+        process.stdin.close()
+        assert process.wait(ENDS_WITHIN) == 0
+        assert process.stderr
+        errors = process.stderr.read()
+        assert b"Traceback" not in errors
+        assert b"\x1b" not in errors

@@ -1,0 +1,254 @@
+"""`donna mcp --http`: the official client gets in with its token; nobody else and no web page does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import socket
+import stat
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from donna_tui.errors import DonnaError
+from donna_tui.mcp.guard import BURST, MOST_BODY_BYTES, Rate
+from donna_tui.mcp.sessions import IDLE_SECONDS, MOST_SESSIONS, Sessions
+from donna_tui.mcp.token import token_file, token_of
+from tests.engine.helpers import Desk
+from tests.mcp.every_tool import through_every_tool
+from tests.mcp.serving import said, started
+
+CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A server that runs."""
+
+    port: int
+    token: str
+    process: subprocess.Popen[bytes]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/mcp"
+
+
+@pytest.fixture
+def serving(desk: Desk) -> Iterator[Serving]:
+    """The server on any free port, with leave to write."""
+    with started(desk, "--http", "--port", "0", "--write") as process:
+        yield _ready(desk, process)
+
+
+def _ready(desk: Desk, process: subprocess.Popen[bytes]) -> Serving:
+    assert process.stderr
+    told = process.stderr.readline().decode() + process.stderr.readline().decode()
+    found = re.search(r"http://127\.0\.0\.1:(\d+)/mcp\n +the token is in (.+)\n", told)
+    assert found, told
+    file = Path(found[2])
+    assert file == token_file(desk.paths.space_state(desk.root))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    return Serving(int(found[1]), file.read_text().strip(), process)
+
+
+@contextlib.asynccontextmanager
+async def client_of(serving: Serving, mode: str = "auto") -> AsyncIterator[Client]:
+    async with (
+        create_mcp_http_client(headers={"Authorization": f"Bearer {serving.token}"}) as http,
+        Client(streamable_http_client(serving.url, http_client=http), mode=mode) as client,
+    ):
+        yield client
+
+
+async def test_the_official_client_gets_through_every_tool(desk: Desk, serving: Serving) -> None:
+    for mode in ("auto", "legacy"):
+        async with client_of(serving, mode) as client:
+            await through_every_tool(client, desk)
+
+
+async def test_sessions_are_told_apart_and_calls_come_in_parallel(serving: Serving) -> None:
+    async with client_of(serving, "legacy") as one, client_of(serving, "legacy") as two:
+        first = said(await one.call_tool("vault_write", {"path": "Inbox/one.md", "content": "x\n"}))
+        second = said(await two.call_tool("vault_write", {"path": "Inbox/two.md", "content": "x\n"}))
+        assert first["session"] != second["session"]
+        assert said(await one.call_tool("vault_undo_last", {"everything": True}))["paths"] == ["Inbox/one.md"]
+        asked = {"query": "kestrel", "mode": "keyword"}
+        answers = await asyncio.gather(*(one.call_tool("memory_search", asked) for _ in range(60)))
+        assert all(said(answer)["count"] for answer in answers)
+
+
+HOSTS = (
+    "{ours}", "localhost:{port}", "LocalHost:{port}",
+    "evil.example:{port}", "127.0.0.1", "localhost", "127.0.0.1:80", "localhost:1", "127.0.0.1.evil.example:{port}",
+    "localhost.evil.example:{port}", "evil.example#127.0.0.1:{port}", "127.0.0.1:{port}@evil.example", "0.0.0.0:{port}",
+    "127.0.0.2:{port}", "[::1]:{port}", "[::ffff:127.0.0.1]:{port}", "2130706433:{port}", "0x7f.1:{port}",
+    "127.1:{port}", "localhost.:{port}", "localhost:{port}.", "localhost:0{port}", "donna.local:{port}",
+    "", " ", "127.0.0.1:{port}, evil.example", "http://127.0.0.1:{port}", "127.0.0.1:{port}/", "localhost :{port}",
+    "l\u00f6calhost:{port}",
+)  # fmt: skip
+ORIGINS = (
+    None, "http://{ours}", "http://localhost:{port}", "HTTP://LOCALHOST:{port}",
+    "http://evil.example", "https://evil.example:{port}", "null", "", "http://127.0.0.1", "http://localhost",
+    "https://127.0.0.1:{port}", "https://localhost:{port}", "http://127.0.0.1:1", "http://127.0.0.1.evil.example:{port}",
+    "http://localhost.evil.example:{port}", "http://evil.example/http://127.0.0.1:{port}", "http://127.0.0.2:{port}",
+    "http://[::1]:{port}", "http://0.0.0.0:{port}", "file://", "chrome-extension://abcdef", "moz-extension://abcdef",
+    "vscode-webview://abc", "app://obsidian.md", "data:text/html,x", "http://127.0.0.1:{port}/", "http://127.0.0.1:{port} ,",
+    "http://user@127.0.0.1:{port}", "127.0.0.1:{port}", "*",
+)  # fmt: skip
+ALLOWED_HOSTS, ALLOWED_ORIGINS = 2, 3
+
+
+def test_the_matrix_has_sixty_rows() -> None:
+    assert len(set(HOSTS)) + len(set(ORIGINS)) == 60
+
+
+def test_no_other_name_and_no_web_page_is_let_in(serving: Serving) -> None:
+    """Thirty hosts and thirty origins, each with the right token; the first few of each are ours."""
+    rows = [(number < ALLOWED_HOSTS, host, None) for number, host in enumerate(HOSTS)]
+    rows += [(number < ALLOWED_ORIGINS, HOSTS[0], origin) for number, origin in enumerate(ORIGINS)]
+    for allowed, host, origin in rows:
+        for method in ("POST", "GET", "DELETE", "OPTIONS"):
+            status = asked(serving, method, [("Host", host)] + ([] if origin is None else [("Origin", origin)]))
+            if allowed:
+                assert status not in (401, 403, 421), (host, origin)
+            else:
+                assert status in (400, 403), (method, host, origin, status)
+
+
+def test_two_names_are_none(serving: Serving) -> None:
+    ours = ("Host", HOSTS[0])
+    assert asked(serving, "POST", [ours, ("Host", "evil.example")]) in (400, 403)
+    assert asked(serving, "POST", [ours, ours]) in (400, 403)
+    assert asked(serving, "POST", []) in (400, 403)
+    origins = [("Origin", "http://{ours}"), ("Origin", "http://evil.example")]
+    assert asked(serving, "POST", [ours, *origins]) == 403
+
+
+def asked(
+    serving: Serving, method: str, headers: list[tuple[str, str]], *, own: bool = True, path: str = "/mcp"
+) -> int:
+    """The status of a request whose bytes are written by hand; with `own` it shows the token."""
+    body = json.dumps(CALL).encode() if method == "POST" else b""
+    known = {"port": serving.port, "ours": f"127.0.0.1:{serving.port}"}
+    shown = [(name, value.format(**known)) for name, value in headers]
+    shown += [("Authorization", f"Bearer {serving.token}")] if own else []
+    shown += [
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+        ("Content-Length", str(len(body))),
+    ]
+    head = "".join(f"{name}: {value}\r\n" for name, value in shown)
+    with socket.create_connection(("127.0.0.1", serving.port), timeout=30) as connection:
+        connection.sendall(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body)
+        line = connection.makefile("rb").readline().decode()
+    return int(line.split(" ")[1])
+
+
+def test_without_the_token_nobody_gets_in(serving: Serving) -> None:
+    token = serving.token
+    wrong = ("", "Bearer", "Bearer ", "Bearer wrong", f"Basic {token}", f"Bearer {token}x", f"Bearer {token[:-1]}",
+             token, f"Bearer {token.upper()}", f"Bearer {token} {token}", f"Bearer {token}, Bearer {token}")  # fmt: skip
+    ours = ("Host", HOSTS[0])
+    for given in wrong:
+        assert asked(serving, "POST", [ours, ("Authorization", given)], own=False) == 401, given
+    assert asked(serving, "POST", [ours], own=False) == 401
+    assert asked(serving, "POST", [ours, ("Authorization", f"Bearer {token}")]) == 401
+    assert asked(serving, "POST", [ours]) not in (401, 403, 404)
+    for path in ("/", "/docs", "/mcp/", "/mcp/..", "//mcp", "/.well-known/oauth-authorization-server", "/sse"):
+        assert asked(serving, "GET", [ours], own=False, path=path) == 401
+        assert asked(serving, "GET", [ours], path=path) == 404
+    with httpx2.Client() as http:
+        answer = http.post(serving.url, json=CALL)
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+        assert token not in answer.text
+
+
+def test_a_body_is_bounded_whether_or_not_it_says_its_size(serving: Serving) -> None:
+    headers = {"Authorization": f"Bearer {serving.token}", "Content-Type": "application/json"}
+    with httpx2.Client(timeout=60) as http:
+        large = b"x" * (MOST_BODY_BYTES + 1)
+        assert http.post(serving.url, content=large, headers=headers).status_code == 413
+
+        def chunks() -> Iterator[bytes]:
+            for _ in range(MOST_BODY_BYTES // 1_000_000 + 2):
+                yield b"x" * 1_000_000
+
+        with contextlib.suppress(httpx2.WriteError, httpx2.ReadError, httpx2.RemoteProtocolError):
+            assert http.post(serving.url, content=chunks(), headers=headers).status_code == 413
+        assert http.post(serving.url, json=CALL, headers=headers).status_code != 413
+
+
+def test_only_this_machine_reaches_it_and_stdout_stays_empty(serving: Serving) -> None:
+    port = f"{serving.port:04X}"
+    listening = [
+        line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:] if line.split()[3] == "0A"
+    ]
+    assert [each for each in listening if each.endswith(f":{port}")] == [f"0100007F:{port}"]
+    assert port not in Path("/proc/net/tcp6").read_text()
+    serving.process.terminate()
+    assert serving.process.stdout
+    assert serving.process.stdout.read() == b""
+    assert serving.process.wait(60) == 0
+    assert serving.process.stderr
+    assert b"Traceback" not in serving.process.stderr.read()
+
+
+def test_a_port_that_is_taken_is_said(desk: Desk, serving: Serving) -> None:
+    with started(desk, "--http", "--port", str(serving.port)) as process:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 5
+        assert f"port {serving.port} of this machine cannot be had" in errors.decode()
+        assert b"Traceback" not in errors
+
+
+def test_the_token_is_kept_and_trusted_only_while_it_is_private(tmp_path: Path) -> None:
+    token = token_of(tmp_path / "state")
+    assert token_of(tmp_path / "state") == token
+    file = token_file(tmp_path / "state")
+    assert not list(file.parent.glob("*.new"))
+    for spoil in (lambda: file.chmod(0o640), lambda: (file.chmod(0o600), file.write_text("short"))):
+        spoil()
+        with pytest.raises(DonnaError, match="token"):
+            token_of(tmp_path / "state")
+    file.unlink()
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DonnaError):
+        token_of(tmp_path / "state")
+    assert not os.path.exists(tmp_path / "elsewhere")
+    file.unlink()
+    assert token_of(tmp_path / "state") != token
+
+
+def test_requests_are_let_in_as_fast_as_they_may_come() -> None:
+    now = [1_000.0]
+    rate = Rate(clock=lambda: now[0])
+    assert sum(rate.take() for _ in range(2_000)) == BURST
+    now[0] += 0.5
+    assert sum(rate.take() for _ in range(2_000)) == 50
+
+
+def test_a_session_ends_when_nobody_calls_and_they_are_not_kept_for_ever() -> None:
+    now = [0.0]
+    sessions = Sessions(5, alone=False, clock=lambda: now[0])
+    first = sessions.of("Agent")
+    assert sessions.of("Agent") is first
+    assert sessions.of("Agent", "a") is not sessions.of("Agent", "b")
+    assert sessions.of("Other") is not first
+    now[0] = IDLE_SECONDS + 1
+    assert sessions.of("Agent") is not first
+    for number in range(MOST_SESSIONS * 2):
+        sessions.of(str(number))
+    assert len(sessions._open) == MOST_SESSIONS
+    alone = Sessions(5, alone=True, clock=lambda: now[0])
+    assert alone.of("Agent") is alone.of("Another name for itself")

@@ -1,0 +1,104 @@
+"""Every path that the vault refuses is refused by the tools: there is one resolver."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import Reason
+from tests.engine.helpers import Desk, quick_config
+from tests.git_vaults import tree_of
+from tests.mcp.serving import Bench, open_bench
+from tests.property.test_target_properties import paths as generated
+from tests.unit.test_targets import ALLOWLIST, NO_NEW_NAMES, TABLE
+
+OUTSIDE = "the text outside"
+IGNORED_GLOBS = [".obsidian/**", "node_modules/**", "Templates/**", "*.private.md", "Inbox/raw/*.md"]
+FOREIGN = (
+    "", "/", "/etc/passwd", "//note.md", "..", "../secret.md", "Projects/../../secret.md", "Projects/../Inbox/idea.md",
+    "./Inbox/idea.md", "Inbox//idea.md", "Inbox/", "~/note.md", "Inbox/idea.md\0", "a\0/../note.md", "link/secret.md",
+    "link.md", "up/secret.md", "file:///etc/passwd", "vault:../secret.md", "vault:/etc/passwd", "..\\secret.md",
+    "%2e%2e/secret.md", ".git/config", ".git/HEAD.md", ".obsidian/app.md", ".trash/old.md", "Inbox/.hidden.md",
+    "bad\udcff.md", "x" * 256, "/".join(["x" * 200] * 21) + ".md", "\u202egit/x.md",
+)  # fmt: skip
+
+
+@pytest.fixture
+def around(desk: Desk) -> Desk:
+    """Something outside the vault to find, and links in the vault that lead there."""
+    (desk.root.parent / "secret.md").write_text(OUTSIDE)
+    (desk.root / "link").symlink_to(desk.root.parent)
+    (desk.root / "link.md").symlink_to(desk.root.parent / "secret.md")
+    (desk.root / "up").symlink_to("..")
+    for hidden in (".git/HEAD.md", ".obsidian/app.md", ".trash/old.md", "Inbox/.hidden.md"):
+        (desk.root / hidden).parent.mkdir(exist_ok=True)
+        (desk.root / hidden).write_text(OUTSIDE)
+    return desk
+
+
+def likely(count: int) -> list[str]:
+    return list(islice(generated(random.Random(7).randint(0, 99), count), count))
+
+
+async def test_no_path_reads_what_is_outside(around: Desk, bench: Bench) -> None:
+    for path in (*FOREIGN, *TABLE, *NO_NEW_NAMES, *likely(300)):
+        for name in ("memory_get", "vault_read", "vault_link"):
+            answer = await bench(name, path=path)
+            assert not answer["ok"], (name, path)
+            assert OUTSIDE not in json.dumps(answer)
+            assert set(answer) == {"ok", "reason", "message", "hint"}
+            assert answer["message"].isprintable()
+
+
+async def test_no_folder_lists_what_is_outside(around: Desk, bench: Bench) -> None:
+    for folder in (*FOREIGN, *TABLE, *likely(100)):
+        answer = await bench("vault_list", folder=folder)
+        listed = {each["path"] for each in answer.get("notes", ())}
+        assert listed <= PUBLIC_PATHS, folder
+        assert folder.strip("/") in ("", "Inbox") or not listed, folder
+
+
+async def test_no_path_is_written_that_the_vault_refuses(around: Desk) -> None:
+    before, outside = tree_of(around.root), sorted(around.root.parent.glob("*.md"))
+    config = quick_config(safety={"path_allowlist": list(ALLOWLIST)}, vault={"ignore_globs": IGNORED_GLOBS})
+    refused = {path: wrong for path, wrong in TABLE.items() if wrong}
+    async with open_bench(around, config=config) as bench:
+        for path in (*FOREIGN, *refused, *NO_NEW_NAMES):
+            for etag in (None, "0" * 64):
+                answer = await bench("vault_write", path=path, content="mine\n", etag=etag)
+                assert not answer["ok"], path
+                assert answer["message"].isprintable()
+                assert answer["reason"] in (refused.get(path, answer["reason"]), "usage"), path
+        assert bench.space.session.written == 0
+    assert tree_of(around.root) == before
+    assert sorted(around.root.parent.glob("*.md")) == outside
+
+
+@pytest.mark.parametrize(
+    "path", ["Inbox/a b.md", "Inbox/\u00fcber.md", "Inbox/deep/er/\u65e5\u672c\u8a9e.md", "Inbox/-rf.md"]
+)
+async def test_what_the_vault_takes_lands_where_it_says(bench: Bench, path: str) -> None:
+    written = await bench.fine("vault_write", path=path, content="mine\n")
+    file: Path = bench.desk.root / path
+    assert file.read_text() == "mine\n"
+    assert file.resolve().is_relative_to(bench.desk.root.resolve())
+    read = await bench.fine("vault_read", path=path)
+    assert (read["text"], read["etag"]) == ("mine\n", written["etag"])
+
+
+async def test_the_reason_of_a_refused_path_is_that_of_the_vault(bench: Bench) -> None:
+    for path, expected in (
+        ("../x.md", Reason.PATH_ESCAPE),
+        ("Inbox/x.txt", Reason.NOT_MARKDOWN),
+        ("Elsewhere/x.md", Reason.OUTSIDE_ALLOWLIST),
+        ("Inbox/" + "x" * 300 + ".md", Reason.TOO_LONG),
+        ("Inbox/x.sync-conflict-20240102-030405-ABCDEFG.md", Reason.IGNORED),
+    ):
+        assert (await bench("vault_write", path=path, content="mine\n"))["reason"] == expected, path
+
+
+PUBLIC_PATHS = {"Projects/gateway.md", "Projects/plan.md", "Meetings/standup.md", "Inbox/idea.md"}

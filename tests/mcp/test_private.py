@@ -1,0 +1,206 @@
+"""Private notes are in no result, count, link list and error: for an agent they are not there."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from donna_tui.memories import MemorySource
+from tests.cli.running import write
+from tests.engine.helpers import Desk
+from tests.mcp.serving import CANARY, PRIVATE, PUBLIC, Bench, open_bench
+
+PATHS = sorted(PRIVATE)
+ABSENT = "Private/absent.md"
+
+
+def about(answer: dict[str, Any], path: str) -> str:
+    """An answer without the path that was asked for."""
+    return json.dumps(answer).replace(json.dumps(path)[1:-1], "PATH")
+
+
+QUESTIONS = (
+    *((CANARY, f'"{CANARY}"', f"{CANARY} title", "kestrel", "the kestrel code", "title:zanzibar", "-redis kestrel")),
+    *((f"path:Private {CANARY}", "path:Private/", "path:Projects/codes.md", "in:task kestrel", "in:vault code")),
+)
+
+
+async def calls(bench: Bench) -> list[tuple[str, dict[str, Any]]]:
+    """Every tool with everything that could lead to a private note."""
+    reads: list[tuple[str, dict[str, Any]]] = [
+        *(("memory_search", {"query": each, "nearMisses": True, "maxResults": 50}) for each in QUESTIONS),
+        *(("memory_search", {"query": CANARY, "mode": each}) for each in ("keyword", "semantic", "hybrid")),
+        *(("memory_search", {"query": "kestrel", "sources": [each.value]}) for each in MemorySource),
+        *(("memory_search", {"query": "kestrel", "folder": each}) for each in ("Private", "Projects/codes.md")),
+        *(("recall", {"query": each, "tokenBudget": 32_000, "topK": 50}) for each in QUESTIONS),
+        *(("vault_list", {"folder": each}) for each in ("", "Private", "Projects", "Inbox", "Private/deep")),
+        *(("vault_link", {"path": each}) for each in PUBLIC),
+        ("draft_list", {"everything": True}),
+    ]
+    paths = [
+        (name, {"path": path, **more})
+        for path in PATHS
+        for name, more in (
+            ("memory_get", {}),
+            ("memory_get", {"from": 3, "lines": 1}),
+            ("vault_read", {}),
+            ("vault_link", {}),
+            ("vault_write", {"content": "mine now\n"}),
+            ("vault_write", {"content": "mine now\n", "etag": "0" * 64}),
+            ("vault_write", {"content": "mine now\n", "etag": "0" * 64, "replace": True}),
+        )
+    ]
+    return [*reads, *paths, ("vault_undo_last", {}), ("vault_undo_last", {"everything": True})]
+
+
+async def test_no_answer_of_any_tool_holds_a_word_of_a_private_note(bench: Bench) -> None:
+    before = {path: (bench.desk.root / path).read_bytes() for path in PATHS}
+    asked = await calls(bench)
+    assert len(asked) > 90
+    for name, arguments in asked:
+        answer = await bench(name, **arguments)
+        told = about(answer, arguments.get("path") or "\0").lower()
+        assert CANARY not in told, (name, arguments)
+        assert "private/" not in told
+        assert "secret.md" not in told
+        assert "codes" not in told.replace("[[codes]]", "") or name == "memory_search", (name, told)
+    assert {path: (bench.desk.root / path).read_bytes() for path in PATHS} == before
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_private_path_answers_exactly_as_one_that_is_not_there(bench: Bench, path: str) -> None:
+    for name, arguments in (
+        ("memory_get", {}),
+        ("vault_read", {}),
+        ("vault_link", {}),
+        ("vault_write", {"content": "x\n", "etag": "0" * 64}),
+        ("vault_write", {"content": "x\n", "etag": "0" * 64, "replace": True}),
+    ):
+        private = await bench(name, path=path, **arguments)
+        absent = await bench(name, path=ABSENT, **arguments)
+        if name == "vault_write" and not path.startswith("Private/"):
+            absent = await bench(name, path="Inbox/absent.md", **arguments)
+        assert not private["ok"]
+        assert about(private, path) == about(absent, ABSENT), name
+
+
+async def test_counts_are_those_of_a_vault_without_private_notes(bench: Bench) -> None:
+    assert (await bench.fine("vault_list"))["total"] == len(PUBLIC)
+    assert (await bench.fine("vault_list", folder="Private")) == {"ok": True, "notes": [], "count": 0, "total": 0}
+    found = await bench.fine("memory_search", query="kestrel", maxResults=50, sources=["vault"])
+    assert {each["path"] for each in found["results"]} == set(PUBLIC)
+    assert found["count"] == len(found["results"])
+
+
+async def test_links_are_those_of_a_vault_without_private_notes(bench: Bench) -> None:
+    linked = await bench.fine("vault_link", path="Projects/gateway.md")
+    assert linked["links"] == ["Meetings/standup.md"]
+    assert linked["linkedFrom"] == ["Meetings/standup.md"]
+    assert (await bench.fine("vault_link", path="Projects/plan.md"))["links"] == ["Projects/gateway.md"]
+
+
+async def test_who_was_granted_them_sees_them_and_still_does_not_write_them(bench: Bench) -> None:
+    granted = bench.other(sensitive=True)
+    assert CANARY in (await granted.fine("memory_get", path="Projects/codes.md"))["text"]
+    assert (await granted.fine("vault_list"))["total"] == len(PUBLIC) + len(PRIVATE)
+    found = await granted.fine("memory_search", query=CANARY, maxResults=50)
+    assert {each["path"] for each in found["results"]} >= set(PATHS)
+    assert "Projects/codes.md" in (await granted.fine("vault_link", path="Projects/gateway.md"))["links"]
+    for path in ("Projects/codes.md", "Inbox/Secret.md"):
+        etag = (await granted.fine("vault_read", path=path))["etag"]
+        for replace in (True, False):
+            answer = await granted("vault_write", path=path, content="public now\n", etag=etag, replace=replace)
+            assert answer["reason"] == "sensitive"
+
+
+async def test_a_note_that_became_private_a_moment_ago_is_gone_before_the_index_knows(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_bench(desk) as bench:
+        path, text = "Projects/plan.md", PUBLIC["Projects/plan.md"]
+        monkeypatch.setattr(bench.space.host, "search_fresh", frozen(await bench.engine.search(kestrels())))
+        write(desk.root, path, f"---\ndonna: local-only\n---\n{text}")
+        found = await bench.fine("memory_search", query="kestrel")
+        assert path not in {each["path"] for each in found["results"]}
+        assert len(found["results"]) == found["count"] > 0
+        assert path not in {each["path"] for each in (await bench.fine("vault_list"))["notes"]}
+        assert (await bench("memory_get", path=path))["reason"] == "missing"
+        assert path not in (await bench.fine("vault_link", path="Projects/gateway.md"))["linkedFrom"]
+        write(desk.root, "Meetings/standup.md", f"---\ndonna: local-only\n---\n{PUBLIC['Meetings/standup.md']}")
+        linked = await bench.fine("vault_link", path="Projects/gateway.md")
+        assert (linked["links"], linked["linkedFrom"]) == ([], [])
+
+
+def kestrels() -> Any:
+    from donna_tui.results import SearchRequest
+
+    return SearchRequest(text="kestrel", k=50)
+
+
+def frozen(outcome: Any) -> Any:
+    async def search(_: Any) -> Any:
+        return outcome
+
+    return search
+
+
+async def test_what_cannot_be_read_counts_as_not_there(bench: Bench) -> None:
+    root = bench.desk.root
+    write(root, "Inbox/big.md", "x" * 3_000_000)
+    write(root, "Inbox/zeros.md", b"\0" * 4_000)
+    (root / "Inbox/folder.md").mkdir()
+    (root / "Inbox/link.md").symlink_to(root / "Projects/plan.md")
+    os.mkfifo(root / "Inbox/pipe.md")
+    absent = about(await bench("memory_get", path=ABSENT), ABSENT)
+    for name in ("big", "zeros", "folder", "link", "pipe"):
+        path = f"Inbox/{name}.md"
+        assert about(await bench("memory_get", path=path), path) == absent
+        answer = await bench("vault_write", path=path, content="mine\n")
+        assert (answer["reason"], answer["message"]) == ("conflict", "no note can be written under this name")
+
+
+async def test_a_new_note_beside_a_private_one_of_nearly_its_name_says_nothing_of_it(bench: Bench) -> None:
+    answer = await bench("vault_write", path="Inbox/secret.md", content="mine\n")
+    assert answer["reason"] == "conflict"
+    assert "Secret" not in json.dumps(answer)
+    taken = await bench("vault_write", path="Inbox/Secret.md", content="mine\n")
+    assert about(taken, "Inbox/Secret.md") == about(answer, "Inbox/secret.md")
+
+
+async def test_what_was_made_of_a_private_note_answers_as_what_is_not_there(bench: Bench) -> None:
+    made = bench.desk.rows("SELECT source_id, sensitive FROM memory_documents WHERE source_type = 'task'")
+    private = [identity for identity, sensitive in made if sensitive]
+    public = [identity for identity, sensitive in made if not sensitive]
+    assert private
+    for identity in private:
+        absent = f"{identity[:-4]}ffff"
+        assert about(await bench("memory_get", path=identity), identity) == about(
+            await bench("memory_get", path=absent), absent
+        )
+    (task,) = public
+    assert "Feed the kestrel" in (await bench.fine("memory_get", path=task))["text"]
+    write(bench.desk.root, "Projects/plan.md", f"---\ndonna: local-only\n---\n{PUBLIC['Projects/plan.md']}")
+    absent = f"{task[:-4]}ffff"
+    assert about(await bench("memory_get", path=task), task) == about(await bench("memory_get", path=absent), absent)
+
+
+async def test_what_a_granted_client_remembers_is_private(bench: Bench) -> None:
+    granted = bench.other(sensitive=True)
+    await granted.fine("remember", text=f"The {CANARY} code is on the blue door.")
+    assert CANARY in json.dumps(await granted.fine("recall", query="blue door"))
+    for name in ("recall", "memory_search"):
+        assert CANARY not in json.dumps(await bench.fine(name, query=f"{CANARY} blue door"))
+    again = await bench.fine("remember", text=f"The {CANARY} code is on the blue door.")
+    assert CANARY not in json.dumps(again)
+
+
+async def test_no_word_of_a_private_note_is_in_the_log(bench: Bench) -> None:
+    for name, arguments in await calls(bench):
+        await bench(name, **arguments)
+    log: Path = bench.desk.paths.log
+    for file in log.glob("*"):
+        assert not any(f"{each}{CANARY}" in file.read_text() for each in ("kestrel ", "# ", "] ")), file

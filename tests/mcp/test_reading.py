@@ -1,0 +1,109 @@
+"""What the reading tools give: as much as was asked for, as it stands on disk, with nothing hidden in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from donna_tui.freshness import LATE, Freshness
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tools.agent.catalogue import TOOLS
+from tests.cli.running import write
+from tests.engine.helpers import Desk, hide_model, index_once, new_desk
+from tests.hostile import make_hostile_vault
+from tests.mcp.serving import PUBLIC, Bench, open_bench
+
+ODD = '\ufeff---\r\ntitle: "a\u202etitle"\r\n---\r\n\tfirst\u200b line\x1b[31m\r\nsecond\x07\u2028line\r\n'
+
+
+async def test_no_more_is_given_than_was_asked_for(bench: Bench) -> None:
+    for most in (1, 2, 4):
+        found = await bench.fine("memory_search", query="kestrel", maxResults=most, sources=["vault"])
+        assert found["count"] == len(found["results"]) == most
+    inside = await bench.fine("memory_search", query="kestrel", folder="Projects", sources=["vault"])
+    assert {each["path"] for each in inside["results"]} == {"Projects/gateway.md", "Projects/plan.md"}
+
+
+async def test_a_shared_word_is_never_cut_by_the_least_score(bench: Bench) -> None:
+    assert (await bench.fine("memory_search", query="kestrel", minScore=1.0, sources=["vault"]))["count"] == len(PUBLIC)
+
+
+async def test_nothing_relevant_is_said_and_near_misses_come_on_request(bench: Bench) -> None:
+    nothing = await bench.fine("memory_search", query="quasar telescope")
+    assert (nothing["results"], nothing["nearMisses"], nothing["count"]) == ([], [], 0)
+
+
+async def test_an_answer_from_an_index_that_is_behind_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def late(_: object, seconds: float | None) -> str:
+        return LATE
+
+    monkeypatch.setattr(Freshness, "stale", late)
+    found = await bench.fine("memory_search", query="kestrel")
+    assert (found["stale"], found["indexed"]) == (True, True)
+    assert LATE in found["note"]
+    assert found["count"]
+
+
+async def test_lines_are_those_of_the_file_and_end_with_it(bench: Bench) -> None:
+    path, lines = "Projects/gateway.md", PUBLIC["Projects/gateway.md"].splitlines()
+    for first, count in ((1, 1), (2, 3), (4, 100), (7, 1), (1_000, 5)):
+        got = await bench.fine("memory_get", path=path, **{"from": first, "lines": count})
+        assert got["text"] == "\n".join(lines[first - 1 : first - 1 + count])
+        assert got["totalLines"] == len(lines)
+        assert got["endLine"] - got["startLine"] + 1 == len(lines[first - 1 : first - 1 + count])
+
+
+async def test_what_hides_is_shown_for_reading_and_kept_for_editing(bench: Bench) -> None:
+    file = write(bench.desk.root, "Inbox/odd.md", ODD.encode())
+    shown = await bench.fine("memory_get", path="Inbox/odd.md")
+    assert "\tfirst␣ line␛[31m\nsecond␇␤line" in shown["text"]
+    exact = await bench.fine("vault_read", path="Inbox/odd.md")
+    assert exact["text"] == ODD.removeprefix("\ufeff")
+    assert exact["title"] == clean_line(exact["title"])
+    text = exact["text"].replace("second", "third")
+    answer = await bench.fine("vault_write", path="Inbox/odd.md", content=text, etag=exact["etag"], replace=True)
+    assert file.read_bytes() == ODD.replace("second", "third").encode()
+    assert (await bench.fine("vault_read", path="Inbox/odd.md"))["etag"] == answer["etag"]
+
+
+async def test_a_list_comes_in_pages(bench: Bench) -> None:
+    pages = [(await bench.fine("vault_list", offset=at, limit=3)) for at in (0, 3, 6)]
+    paths = [each["path"] for page in pages for each in page["notes"]]
+    assert paths == sorted(PUBLIC)
+    assert {page["total"] for page in pages} == {len(PUBLIC)}
+    assert (await bench.fine("vault_list", recursive=False))["total"] == 0
+    assert (await bench.fine("vault_list", folder="Projects/", recursive=False))["total"] == 2
+
+
+async def test_every_note_of_a_hostile_vault_is_read_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide_model(monkeypatch)
+    root, _ = make_hostile_vault(tmp_path)
+    made = new_desk(tmp_path / "donna")
+    desk = Desk(root, made.paths)
+    await index_once(desk)
+    async with open_bench(desk) as bench:
+        listed = (await bench.fine("vault_list", limit=1_000))["notes"]
+        assert len(listed) > 20
+        for number, path in enumerate(each["path"] for each in listed):
+            for name in ("memory_get", "vault_read", *(() if number % 20 else ("vault_link",))):
+                answer = await bench(name, path=path)
+                json.dumps(answer).encode("ascii")
+                assert answer["ok"] or answer["message"].isprintable()
+            shown = (await bench.fine("memory_get", path=path))["text"]
+            assert not set(shown) & set("\x00\x07\x1b\x7f\x9b\u202e\u2066\u200b")
+        for word in ("the", "note", "alert", "\x1b[2J", "<script>", "título"):
+            found = await bench.fine("memory_search", query=word, maxResults=50, nearMisses=True)
+            for hit in (*found["results"], *found["nearMisses"]):
+                assert hit["snippet"] == clean_line(hit["snippet"])
+
+
+def test_all_four_natures_of_a_tool_are_said_and_make_sense() -> None:
+    assert len({tool.name for tool in TOOLS}) == len(TOOLS) == 10
+    for tool in TOOLS:
+        assert tool.writes or not tool.destroys
+        for model in (tool.takes.model_json_schema(), tool.gives.model_json_schema(mode="serialization")):
+            assert (model["type"], model["additionalProperties"]) == ("object", False)

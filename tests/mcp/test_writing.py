@@ -1,0 +1,207 @@
+"""What an agent writes is one operation in its name, within its quota, and can be taken back: only that."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from donna_tui.errors import Reason
+from donna_tui.tools.agent.catalogue import TOOLS, call
+from donna_tui.tools.agent.workspace import actor_of
+from donna_tui.vault.seen import whatever
+from tests.cli.running import write
+from tests.engine.helpers import Desk
+from tests.git_vaults import tree_of
+from tests.mcp.serving import Bench
+
+NOTE = "Projects/plan.md"
+
+
+async def etag(bench: Bench, path: str = NOTE) -> str:
+    found: str = (await bench.fine("vault_read", path=path))["etag"]
+    return found
+
+
+async def test_a_write_is_an_operation_in_the_name_of_the_client(bench: Bench) -> None:
+    answer = await bench.fine("vault_write", path="Inbox/new.md", content="# New\n")
+    (newest,) = bench.writer.undoable()
+    assert (newest.id, newest.actor, newest.session) == (answer["operation"], "mcp:Test Agent", bench.space.session.id)
+    assert (answer["session"], answer["writesLeft"], answer["changed"]) == (newest.session, 49, True)
+    changed = await bench.fine("vault_write", path="Inbox/new.md", content="# Newer\n", etag=answer["etag"])
+    assert await etag(bench, "Inbox/new.md") == changed["etag"] != answer["etag"]
+
+
+async def test_frontmatter_is_kept_unless_the_content_is_the_whole_note(bench: Bench) -> None:
+    kept = await bench.fine("vault_write", path=NOTE, content="new\n", etag=await etag(bench))
+    assert (bench.desk.root / NOTE).read_text() == "---\ntags: [work]\n---\nnew\n"
+    await bench.fine("vault_write", path=NOTE, content="new\n", etag=kept["etag"], replace=True)
+    assert (bench.desk.root / NOTE).read_text() == "new\n"
+
+
+async def test_who_has_not_read_the_note_does_not_change_it(bench: Bench) -> None:
+    seen = await etag(bench)
+    write(bench.desk.root, NOTE, "edited elsewhere\n")
+    for given in (None, seen, "0" * 64, ""):
+        answer = await bench("vault_write", path=NOTE, content="mine\n", etag=given)
+        assert (answer["ok"], answer["reason"]) == (False, "conflict")
+    assert (bench.desk.root / NOTE).read_text() == "edited elsewhere\n"
+
+
+async def test_the_same_text_is_no_operation_and_costs_nothing(bench: Bench) -> None:
+    text = (bench.desk.root / NOTE).read_text()
+    answer = await bench.fine("vault_write", path=NOTE, content=text, etag=await etag(bench))
+    assert (answer["changed"], answer["operation"], answer["writesLeft"]) == (False, "", 50)
+    assert bench.writer.undoable() == ()
+
+
+@pytest.mark.parametrize("mark", ["donna: local-only", "donna_sensitive: true", "Donna: whatever"])
+async def test_an_agent_makes_no_note_private(bench: Bench, mark: str) -> None:
+    content = f"---\n{mark}\n---\nhidden\n"
+    assert (await bench("vault_write", path="Inbox/new.md", content=content))["reason"] == "sensitive"
+    answer = await bench("vault_write", path=NOTE, content=content, etag=await etag(bench))
+    assert answer["reason"] == "sensitive"
+
+
+async def test_the_quota_holds_however_many_calls_come_at_once(bench: Bench) -> None:
+    small = bench.other("Eager", quota=3)
+    answers = await asyncio.gather(
+        *(small("vault_write", path=f"Inbox/{number}.md", content="x\n") for number in range(8)),
+        *(small("remember", text=f"I like the number {number} most.") for number in range(4)),
+    )
+    assert sum(answer["ok"] for answer in answers) == 3
+    assert {answer["reason"] for answer in answers if not answer["ok"]} == {Reason.QUOTA}
+    assert (await bench.fine("vault_write", path="Inbox/other.md", content="x\n"))["ok"]
+    assert (await small.fine("vault_undo_last", everything=True))["undone"]
+    assert (await small("vault_write", path="Inbox/late.md", content="x\n"))["reason"] == "quota"
+
+
+async def test_a_call_that_is_cancelled_writes_all_or_nothing_and_counts(bench: Bench) -> None:
+    for number in range(6):
+        task = asyncio.ensure_future(bench("vault_write", path=f"Inbox/{number}.md", content="x\n"))
+        await asyncio.sleep(0.004 * number)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    await bench.fine("vault_write", path="Inbox/last.md", content="x\n")
+    written = {each.paths for each in bench.writer.undoable()}
+    on_disk = {(f"Inbox/{file.name}",) for file in (bench.desk.root / "Inbox").glob("[0-9l]*.md")}
+    assert written == on_disk
+    assert bench.space.session.written >= len(written)
+
+
+async def test_undo_takes_back_only_what_this_session_did(bench: Bench) -> None:
+    other = bench.other()
+    await other.fine("vault_write", path="Inbox/theirs.md", content="x\n")
+    await bench.fine("vault_write", path="Inbox/mine.md", content="x\n")
+    writer = bench.writer
+    writer.apply(writer.planner.write("Projects/owner.md", "x\n", seen=whatever))
+    await other.fine("vault_write", path="Inbox/theirs-too.md", content="x\n")
+    answer = await bench.fine("vault_undo_last")
+    assert (len(answer["undone"]), answer["paths"], answer["forgotten"]) == (1, ["Inbox/mine.md"], 0)
+    assert (await bench("vault_undo_last"))["reason"] == "nothing_to_undo"
+    left = [each.paths for each in bench.writer.undoable()]
+    assert left == [("Inbox/theirs-too.md",), ("Projects/owner.md",), ("Inbox/theirs.md",)]
+    assert not (bench.desk.root / "Inbox/mine.md").exists()
+    assert [each.paths for each in bench.writer.redoable()] == [("Inbox/mine.md",)]
+
+
+async def test_a_whole_session_is_taken_back_to_the_byte(bench: Bench) -> None:
+    write(bench.desk.root, NOTE, "not in git yet\n")
+    before = tree_of(bench.desk.root)
+    for number in range(4):
+        await bench.fine("vault_write", path=f"Inbox/{number}.md", content=f"{number}\n")
+        await bench.fine("vault_write", path=NOTE, content=f"{number}\n", etag=await etag(bench))
+    await bench.fine("remember", text="We always deploy on Mondays.")
+    await bench.fine("vault_undo_last", n=2)
+    answer = await bench.fine("vault_undo_last", everything=True)
+    assert (len(answer["undone"]), answer["forgotten"]) == (6, 1)
+    assert tree_of(bench.desk.root) == before
+    assert "Mondays" not in json.dumps(await bench.fine("recall", query="when do we deploy"))
+    writer = bench.writer
+    while writer.redoable():
+        writer.redo()
+    assert (bench.desk.root / NOTE).read_text() == "3\n"
+
+
+async def test_an_edit_that_came_after_is_not_lost_by_undoing(bench: Bench) -> None:
+    await bench.fine("vault_write", path="Inbox/mine.md", content="x\n")
+    write(bench.desk.root, "Inbox/mine.md", "the owner's\n")
+    answer = await bench("vault_undo_last")
+    assert (answer["reason"], (bench.desk.root / "Inbox/mine.md").read_text()) == ("undo_conflict", "the owner's\n")
+
+
+async def test_an_owners_operation_on_the_same_note_stands_in_the_way(bench: Bench) -> None:
+    await bench.fine("vault_write", path="Inbox/mine.md", content="1\n")
+    writer = bench.writer
+    writer.apply(writer.planner.write("Inbox/mine.md", "2\n", seen=whatever))
+    await bench.fine("vault_write", path="Inbox/mine.md", content="3\n", etag=await etag(bench, "Inbox/mine.md"))
+    assert (await bench("vault_undo_last", everything=True))["reason"] == "undo_conflict"
+    assert (await bench.fine("vault_undo_last"))["paths"] == ["Inbox/mine.md"]
+    assert (bench.desk.root / "Inbox/mine.md").read_text() == "2\n"
+
+
+async def test_what_is_remembered_is_found_and_read_like_a_note(bench: Bench) -> None:
+    answer = await bench.fine("remember", text="The kestrel pager is carried by Ruth.", type="semantic")
+    assert (answer["remembered"], answer["session"], answer["writesLeft"]) == (1, bench.space.session.id, 49)
+    (hit,) = (await bench.fine("memory_search", query="who carries the pager", sources=["memory"]))["results"]
+    assert (await bench.fine("memory_get", path=hit["path"]))["text"] == "The kestrel pager is carried by Ruth."
+    again = await bench.other().fine("remember", text="The kestrel pager is carried by Ruth.", type="semantic")
+    assert again["remembered"] == 1
+    await bench.other().fine("remember", text="Another session remembers this.")
+    assert (await bench.fine("vault_undo_last", everything=True)) == {
+        "ok": True, "undone": [], "paths": [], "forgotten": 1,
+    }  # fmt: skip
+    assert (await bench.fine("memory_search", query="who carries the pager", sources=["memory"]))["count"] == 0
+    assert (await bench.fine("memory_search", query="another session", sources=["memory"]))["count"] == 1
+
+
+async def test_without_leave_to_write_there_are_no_such_tools(bench: Bench, desk: Desk) -> None:
+    from dataclasses import replace
+
+    reading = replace(bench.space, writer=None)
+    unknown = await call(reading, "no_such_tool", {})
+    for tool in TOOLS:
+        if tool.writes:
+            assert await call(reading, tool.name, {"path": NOTE, "content": "x"}) == unknown
+    assert unknown["reason"] == "usage"
+
+
+@pytest.mark.parametrize(
+    ("name", "actor"),
+    [
+        ("Claude Code", "mcp:Claude Code"),
+        ("", "mcp:unknown client"),
+        ("  \n ", "mcp:⏎"),
+        ("a\nDonna-Op: 0", "mcp:a⏎Donna-Op: 0"),
+        ("\x1b[31mred\u202e", "mcp:␛[31mred⇠"),
+        ("x" * 500, "mcp:" + "x" * 60),
+        ("bad\ud800", "mcp:bad?"),
+    ],
+)
+def test_a_client_is_named_in_one_plain_line(name: str, actor: str) -> None:
+    assert actor_of(name) == actor
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("memory_search", {}, "query: Field required"),
+        ("memory_search", {"query": ""}, "query: String should have at least 1 character"),
+        ("memory_search", {"query": "x", "maxResults": 10_000}, "maxResults: Input should be less than or equal to 50"),
+        ("memory_search", {"query": "x", "minScore": float("nan")}, "minScore"),
+        ("memory_search", {"query": "x", "mode": "magic"}, "mode: Input should be 'hybrid'"),
+        ("memory_search", {"query": "x", "secret-zanzibarosprey": 1}, "Extra inputs are not permitted"),
+        ("memory_get", {"path": "a.md", "from": 0}, "from: Input should be greater than or equal to 1"),
+        ("vault_write", {"path": "Inbox/a.md"}, "content: Field required"),
+        ("recall", {"query": ["x"]}, "query: Input should be a valid string"),
+    ],
+)
+async def test_what_is_asked_wrongly_is_told_without_what_was_given(
+    bench: Bench, name: str, arguments: dict[str, Any], told: str
+) -> None:
+    answer = await bench(name, **arguments)
+    assert answer["reason"] == "usage"
+    assert told in answer["message"]
+    assert "magic" not in answer["message"]
