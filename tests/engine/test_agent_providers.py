@@ -283,3 +283,19 @@ async def test_a_missing_key_is_named_by_its_variable(
         assert (outcome.mode, outcome.reason) == ("keyword", "model_call_failed")
         assert "AGENTS_KEY" in outcome.note
     assert server.asked == []
+
+
+@pytest.mark.model
+async def test_the_local_model_finds_by_meaning(tmp_path: Path, model_cache: Path) -> None:
+    desk = agent_desk(tmp_path)
+    desk.paths.cache.mkdir(parents=True)
+    (desk.paths.cache / "models").symlink_to(model_cache / "models", target_is_directory=True)
+    desk.write("MEMORY.md", "# Memory\n\nThe boat leaves the harbour at dawn.\n")
+    desk.write("memory/2026-01-01.md", "# Day\n\nTwo cups of flour make a loaf of bread.\n")
+    async with agent_engine(desk) as running:
+        outcome = await fresh(running, "a ship sails in the morning", 60, mode="semantic")
+        assert (outcome.mode, outcome.stale, outcome.indexed, outcome.reason) == ("semantic", False, True, "")
+        assert outcome.hits[0].path == "MEMORY.md"
+        assert (outcome.hits[0].start_line, outcome.hits[0].end_line) == (1, 3)
+        assert outcome.hits[0].score is not None
+        assert outcome.hits[0].score >= 0.35
