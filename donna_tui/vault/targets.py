@@ -47,6 +47,19 @@ def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet) -> lis
     return parts
 
 
+def check_place(path: str) -> list[str]:
+    """The parts of a vault-relative path that leads to no hidden place on any system, whatever file it names.
+
+    Judges the name alone and touches no file. Raises VaultWriteError: `path_escape`, `encoding` or `too_long`.
+    """
+    parts = path.split("/")
+    _check_below(path, parts)
+    _check_length(path, parts)
+    for part in parts:
+        _check_visible(path, part)
+    return parts
+
+
 def check_new_name(path: str) -> None:
     """Raises VaultWriteError (`path_escape`) for a path that Windows cannot hold; only what exists may have one."""
     for part in path.split("/"):
@@ -87,6 +100,14 @@ def _check_below(path: str, parts: list[str]) -> None:
 
 def _check_encoding(path: str, parts: list[str]) -> None:
     """Length comes before form: to order a very long row of accents takes quadratic time."""
+    _check_length(path, parts)
+    composed = unicodedata.normalize("NFC", path)
+    if composed != path:
+        message = "the name is not in the composed form of Unicode (NFC)"
+        raise _refusal(Reason.ENCODING, path, message, hint=f"use the name “{composed}”")
+
+
+def _check_length(path: str, parts: list[str]) -> None:
     try:
         sizes = [len(part.encode()) for part in parts]
     except UnicodeEncodeError as error:
@@ -95,10 +116,6 @@ def _check_encoding(path: str, parts: list[str]) -> None:
         raise _refusal(Reason.TOO_LONG, path, f"a name in the path has more than {LONGEST_NAME} bytes")
     if sum(sizes) + len(sizes) - 1 > LONGEST_TARGET:
         raise _refusal(Reason.TOO_LONG, path, f"the path has more than {LONGEST_TARGET:,} bytes")
-    composed = unicodedata.normalize("NFC", path)
-    if composed != path:
-        message = "the name is not in the composed form of Unicode (NFC)"
-        raise _refusal(Reason.ENCODING, path, message, hint=f"use the name “{composed}”")
 
 
 def _check_visible(path: str, part: str) -> None:
