@@ -8,9 +8,12 @@ from typing import Annotated
 import typer
 
 from donna_tui.cli.guard import guarded
-from donna_tui.cli.vault import AsJson, SpaceOption
+from donna_tui.cli.vault import AsJson, SpaceOption, WithoutAsking
+from donna_tui.vault.conflicts import Keep
 
 sync_app = typer.Typer()
+conflicts_app = typer.Typer(invoke_without_command=True)
+sync_app.add_typer(conflicts_app, name="conflicts")
 
 
 @sync_app.command("serve-webdav")
@@ -52,3 +55,28 @@ def serve_webdav(
             with_private=with_private,
         )
         run_serve(wanted, space, as_json=as_json)
+
+
+@conflicts_app.callback()
+def conflicts(context: typer.Context, space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """List the conflict copies that sync programs left, each with its note."""
+    from donna_tui.cli.conflicts import run_list
+
+    if context.invoked_subcommand is None:
+        with guarded(as_json):
+            run_list(space, as_json=as_json)
+
+
+@conflicts_app.command()
+def resolve(
+    path: Annotated[str, typer.Argument(help="The path of the conflict copy within the vault.")],
+    keep: Annotated[Keep, typer.Option("--keep", help="mine is the note, theirs the copy; both puts them together.")],
+    yes: WithoutAsking = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep one version or both and drop the copy, as one operation, after showing what that changes."""
+    from donna_tui.cli.conflicts import run_resolve
+
+    with guarded(as_json):
+        run_resolve(path, keep, space, agreed=yes, as_json=as_json)
