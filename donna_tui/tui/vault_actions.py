@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from donna_tui.tui.action import (
     Action,
+    needs_conflict,
     needs_copy_in_editor,
     needs_desktop_for_note,
     needs_editor_for_note,
@@ -27,6 +28,17 @@ VAULT = (
         keys=("enter",),
         footer=True,
         why_not=needs_row,
+    ),
+    Action(
+        id="vault.settle",
+        title="settle",
+        help="Compare the copy that a sync program left with its note, and keep one of them or both.",
+        group="vault",
+        context="vault",
+        keys=("c",),
+        footer=True,
+        hides=True,
+        why_not=needs_conflict,
     ),
     Action(
         id="vault.edit",
@@ -361,6 +373,36 @@ CONFLICT = (
         group="conflict",
         context="conflict",
         keys=("c",),
+        footer=True,
+    ),
+)
+
+SETTLE = (
+    Action(
+        id="settle.mine",
+        title="keep the note",
+        help="Keep the note as it is and drop the conflict copy; you see the change first.",
+        group="settle",
+        context="settle",
+        keys=("m",),
+        footer=True,
+    ),
+    Action(
+        id="settle.theirs",
+        title="keep the copy",
+        help="Put the text of the conflict copy in the place of the note; you see the change first.",
+        group="settle",
+        context="settle",
+        keys=("t",),
+        footer=True,
+    ),
+    Action(
+        id="settle.both",
+        title="keep both",
+        help="Put both versions together in the note; you see the result first.",
+        group="settle",
+        context="settle",
+        keys=("b",),
         footer=True,
     ),
 )
