@@ -222,7 +222,8 @@ class Action:
 
     `id` is its stable name in keymaps; `title` fits a footer; `help` is one sentence; `group` is the noun that it is
     listed under. `keys` are the defaults in Textual's names, the first one shown. Keys that print a character act
-    only outside text inputs. `hides` keeps it out of the footer where it is not possible. `why_not` gives the reason why it is not possible now.
+    only outside text inputs. `why_not` gives the reason why it is not possible now; `hides` keeps it out of the footer
+    then.
     """
 
     id: str

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import ipaddress
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
+from io import BytesIO
 from threading import Lock
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
@@ -29,6 +31,12 @@ OBSIDIAN = frozenset({"app://obsidian.md", "capacitor://localhost", "http://loca
 """The origins that Obsidian names, on a computer, on iOS and on Android."""
 
 _BLOCK = 64 * 1024
+_CUT = re.compile(r"[?#;\x00-\x1f\x7f]")
+"""What cannot be in the decoded path of a destination: urllib drops it, or takes the path to end there."""
+
+_DECLARES = re.compile(rb"<\0*!\0*(?:D\0*O\0*C\0*T|E\0*N\0*T\0*I)")
+"""A document type or an entity in XML, in UTF-16 too; no client needs one, and entities can grow without end."""
+
 _HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "default-src 'none'; sandbox"),
@@ -120,13 +128,20 @@ class Gate:
 
     def _unfit(self, environ: Environ) -> _Refusal | None:
         length = environ.get("CONTENT_LENGTH") or "0"
-        most = self._max_bytes if environ["REQUEST_METHOD"] == "PUT" else MOST_XML_BYTES
-        if not (length.isascii() and length.isdigit()):
+        if not _is_length(environ):
             return _Refusal(HTTPStatus.BAD_REQUEST, "the length is not a number")
+        most = self._max_bytes if environ["REQUEST_METHOD"] == "PUT" else MOST_XML_BYTES
         if int(length) > most:
             return _Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"up to {most:,} bytes are taken")
         if environ["REQUEST_METHOD"] == "PROPFIND" and environ.setdefault("HTTP_DEPTH", "1") not in ("0", "1"):
             return _Refusal(HTTPStatus.FORBIDDEN, "one folder is listed at a time (Depth: 1)")
+        if not _is_utf8(environ.get("PATH_INFO", "")):
+            return _Refusal(HTTPStatus.BAD_REQUEST, "the name is not valid UTF-8")
+        if environ["REQUEST_METHOD"] != "PUT" and int(length):
+            body = environ["wsgi.input"].read(int(length))
+            if _DECLARES.search(body):
+                return _Refusal(HTTPStatus.BAD_REQUEST, "XML must not declare anything")
+            environ["wsgi.input"] = BytesIO(body)
         if "HTTP_TIMEOUT" in environ or environ["REQUEST_METHOD"] == "LOCK":
             environ["HTTP_TIMEOUT"] = f"Second-{_lock_seconds(environ.get('HTTP_TIMEOUT', ''))}"
         if "HTTP_DESTINATION" in environ:
@@ -168,10 +183,25 @@ def _destination(header: str) -> str | None:
         path = unquote_to_bytes(parts.path).decode("utf-8")
     except ValueError:
         return None
-    if not path.startswith("/") or parts.query or parts.fragment or any(each in path for each in "?#;"):
+    if not path.startswith("/") or parts.query or parts.fragment or _CUT.search(path):
         return None
     base = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
     return base + quote(path)
+
+
+def _is_utf8(path: str) -> bool:
+    """Whether a path that WSGI gives as Latin-1 can be read as what it is."""
+    try:
+        path.encode("latin-1").decode("utf-8")
+    except ValueError:
+        return False
+    return True
+
+
+def _is_length(environ: Environ) -> bool:
+    """Whether the length of the body can be told; with a negative one cheroot would read for ever."""
+    length = environ.get("CONTENT_LENGTH") or "0"
+    return bool(length.isascii() and length.isdigit())
 
 
 def _lock_seconds(header: str) -> int:
@@ -202,7 +232,7 @@ def _network(address: str) -> str:
 def _refuse(refusal: _Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
     """Answer, once the body is gone: what a client still sends must not be taken for its next request."""
     body = environ["wsgi.input"]
-    while body.read(_BLOCK):
+    while _is_length(environ) and body.read(_BLOCK):
         pass
     page = f"{refusal.message}\n".encode()
     status = refusal.status

@@ -101,10 +101,12 @@ def _private_line(file: Path) -> str:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise DonnaError(Reason.USAGE, f"{file} cannot be read ({error.strerror})") from error
-    with os.fdopen(descriptor, "rb") as opened:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise DonnaError(Reason.USAGE, f"{file} is not a file")
         if stat.S_IMODE(status.st_mode) & 0o077:
             raise DonnaError(Reason.USAGE, f"others can read {file}", hint=f"chmod 600 {file}")
-        return opened.read(MOST_BYTES).decode("utf-8", "replace").split("\n", 1)[0].rstrip("\r")
+        return os.read(descriptor, MOST_BYTES).decode("utf-8", "replace").split("\n", 1)[0].rstrip("\r")
+    finally:
+        os.close(descriptor)

@@ -50,7 +50,7 @@ class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without
 
     def get_resource_inst(self, path: str, environ: Environ) -> VaultFolder | VaultFile | None:
         with _answered():
-            item = self.tree.find(path.strip("/"))
+            item = self.tree.find(_relative(path))
         return None if item is None else _resource(item, environ)
 
 
@@ -105,7 +105,7 @@ class VaultFolder(DAVCollection):  # type: ignore[misc]
     def copy_move_single(self, dest_path: str, *, is_move: bool) -> None:
         """Make the folder of a copy; what is in it follows one by one."""
         with _answered():
-            self._tree.make_folder(dest_path.strip("/"))
+            self._tree.make_folder(_relative(dest_path))
 
     def support_recursive_move(self, dest_path: str) -> bool:
         return True
@@ -195,7 +195,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
 
     def _copy(self, dest_path: str, replaced: Item | None) -> None:
         with _answered(), self._tree.open(self._item.path) as source:
-            arrival = self._tree.arrive(dest_path.strip("/"), replaced)
+            arrival = self._tree.arrive(_relative(dest_path), replaced)
             try:
                 while block := source.read(BLOCK):
                     arrival.write(block)
@@ -220,6 +220,11 @@ class _Upload:
         """What comes next is `end_write`, which knows whether all went well."""
 
 
+def _relative(path: str) -> str:
+    """The path within the vault; wsgidav may put two slashes where a folder and a name meet."""
+    return "/".join(part for part in path.split("/") if part)
+
+
 def _resource(item: Item, environ: Environ) -> VaultFolder | VaultFile:
     return VaultFolder(item, environ) if item.is_folder else VaultFile(item, environ)
 
@@ -237,7 +242,7 @@ def _move(
     if not item.path:
         raise DAVError(HTTP_FORBIDDEN, "the vault itself stays")
     with _answered():
-        tree.move(item, dest_path.strip("/"), replaced)
+        tree.move(item, _relative(dest_path), replaced)
     resource.remove_all_locks(recursive=True)
     return []
 
@@ -245,7 +250,7 @@ def _move(
 def _refuse_existing(resource: VaultFolder | VaultFile, dest_path: str, *, but_file: bool = False) -> Item | None:
     """The file at a destination. Raises DAVError where a folder would be replaced, or would replace something."""
     with _answered():
-        there: Item | None = resource.provider.tree.find(dest_path.strip("/"))
+        there: Item | None = resource.provider.tree.find(_relative(dest_path))
     if there is not None and (there.is_folder or not but_file):
         raise DAVError(HTTP_FORBIDDEN, "a folder is neither replaced nor put in the place of something")
     return there
