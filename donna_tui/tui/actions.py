@@ -19,7 +19,8 @@ from donna_tui.tui.action import (
 )
 from donna_tui.tui.draft_actions import MEETINGS, REVIEW
 from donna_tui.tui.memory_actions import FORGET, MEMORY
-from donna_tui.tui.vault_actions import CONFLICT, PLAN, SETTLE, VAULT
+from donna_tui.tui.settle_actions import SETTLE
+from donna_tui.tui.vault_actions import CONFLICT, PLAN, VAULT
 
 _SEARCH = (
     Action(

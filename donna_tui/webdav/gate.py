@@ -10,7 +10,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from http import HTTPStatus
 from io import BytesIO
 from threading import Lock
 from typing import Any
@@ -50,7 +49,7 @@ Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    status: HTTPStatus
+    status: str
     message: str
     headers: tuple[tuple[str, str], ...] = ()
 
@@ -104,18 +103,18 @@ class Gate:
         """A web page elsewhere may have a name that leads here, or send requests here."""
         host = environ.get("HTTP_HOST", "")
         if self._is_local and _name_of(host) not in LOOPBACK_NAMES:
-            return _Refusal(HTTPStatus.FORBIDDEN, "this address is for this machine only")
+            return _Refusal("403 Forbidden", "this address is for this machine only")
         origin = environ.get("HTTP_ORIGIN")
         own = f"{environ.get('wsgi.url_scheme', 'http')}://{host}"
         if origin is not None and origin != own and origin not in OBSIDIAN:
-            return _Refusal(HTTPStatus.FORBIDDEN, "web pages are not answered")
+            return _Refusal("403 Forbidden", "web pages are not answered")
         return None
 
     def _stranger(self, environ: Environ) -> _Refusal | None:
         address = environ.get("REMOTE_ADDR", "")
         if self._failures.too_many(address):
             wait = ("Retry-After", str(int(FAILURE_SECONDS)))
-            return _Refusal(HTTPStatus.TOO_MANY_REQUESTS, "too many wrong passwords; wait a minute", (wait,))
+            return _Refusal("429 Too Many Requests", "too many wrong passwords; wait a minute", (wait,))
         header = environ.get("HTTP_AUTHORIZATION", "")
         if header:
             user, password = _credentials(header)
@@ -124,30 +123,30 @@ class Gate:
                 return None
             self._failures.add(address)
         ask = ("WWW-Authenticate", 'Basic realm="Donna", charset="UTF-8"')
-        return _Refusal(HTTPStatus.UNAUTHORIZED, "the password is missing or wrong", (ask,))
+        return _Refusal("401 Unauthorized", "the password is missing or wrong", (ask,))
 
     def _unfit(self, environ: Environ) -> _Refusal | None:
         length = environ.get("CONTENT_LENGTH") or "0"
         if not _is_length(environ):
-            return _Refusal(HTTPStatus.BAD_REQUEST, "the length is not a number")
+            return _Refusal("400 Bad Request", "the length is not a number")
         most = self._max_bytes if environ["REQUEST_METHOD"] == "PUT" else MOST_XML_BYTES
         if int(length) > most:
-            return _Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"up to {most:,} bytes are taken")
+            return _Refusal("413 Content Too Large", f"up to {most:,} bytes are taken")
         if environ["REQUEST_METHOD"] == "PROPFIND" and environ.setdefault("HTTP_DEPTH", "1") not in ("0", "1"):
-            return _Refusal(HTTPStatus.FORBIDDEN, "one folder is listed at a time (Depth: 1)")
+            return _Refusal("403 Forbidden", "one folder is listed at a time (Depth: 1)")
         if not _is_utf8(environ.get("PATH_INFO", "")):
-            return _Refusal(HTTPStatus.BAD_REQUEST, "the name is not valid UTF-8")
+            return _Refusal("400 Bad Request", "the name is not valid UTF-8")
         if environ["REQUEST_METHOD"] != "PUT" and int(length):
             body = environ["wsgi.input"].read(int(length))
             if _DECLARES.search(body):
-                return _Refusal(HTTPStatus.BAD_REQUEST, "XML must not declare anything")
+                return _Refusal("400 Bad Request", "XML must not declare anything")
             environ["wsgi.input"] = BytesIO(body)
         if "HTTP_TIMEOUT" in environ or environ["REQUEST_METHOD"] == "LOCK":
             environ["HTTP_TIMEOUT"] = f"Second-{_lock_seconds(environ.get('HTTP_TIMEOUT', ''))}"
         if "HTTP_DESTINATION" in environ:
             destination = _destination(environ["HTTP_DESTINATION"])
             if destination is None:
-                return _Refusal(HTTPStatus.BAD_REQUEST, "the new name cannot be told from this destination")
+                return _Refusal("400 Bad Request", "the new name cannot be told from this destination")
             environ["HTTP_DESTINATION"] = destination
         return None
 
@@ -235,7 +234,6 @@ def _refuse(refusal: _Refusal, environ: Environ, start_response: StartResponse) 
     while _is_length(environ) and body.read(_BLOCK):
         pass
     page = f"{refusal.message}\n".encode()
-    status = refusal.status
     headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(page)))]
-    start_response(f"{status.value} {status.phrase}", [*headers, *refusal.headers, *_HEADERS, ("Connection", "close")])
+    start_response(refusal.status, [*headers, *refusal.headers, *_HEADERS, ("Connection", "close")])
     return [page]
