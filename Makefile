@@ -33,12 +33,12 @@ $(VENV)/bin/python:
 $(VENV)/.local: $(VENV)/bin/python pyproject.toml
 	@echo "Installing Donna with her model (once, a minute or two) …"
 	@$(PIP) install $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) '$(TORCH)'
-	@$(PIP) install --editable '.[local,calendars,mcp]'
+	@$(PIP) install --editable '.[local,calendars,mcp,webdav]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.local
 	@echo "Installing the tools for development …"
-	@$(PIP) install --editable '.[local,calendars,models,mcp,dev]'
+	@$(PIP) install --editable '.[local,calendars,models,mcp,webdav,dev]'
 	@touch $@
 
 test: $(VENV)/.dev

@@ -15,6 +15,8 @@ class NoteState(StrEnum):
     LOCAL_ONLY = "local_only"
     SENSITIVE = "sensitive"
     NOT_INDEXED = "not_indexed"
+    CONFLICT = "conflict"
+    """A second version of a note, which a sync program left beside it."""
     PENDING = "pending"
     UNWRITTEN = "unwritten"
     """Somebody began to edit it here, and what they typed is not written yet."""

@@ -21,6 +21,7 @@ from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.space import Space
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, etag_of
 from donna_tui.vault.client import Entry, VaultClient
+from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.open import indexed_client, open_writer, vault_client
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.shelf import EditShelf
@@ -120,6 +121,14 @@ class VaultDesk:
     async def plan_redo(self, n: int = 1) -> Plan:
         """What doing again what was taken back last would do."""
         return await self._run(self._writer.restorer.redo, n)
+
+    async def conflict(self, path: str) -> Conflict:
+        """A conflict copy and its note, both as they are now."""
+        return await self._run(self._writer.resolver.conflict, path)
+
+    async def plan_settle(self, conflict: Conflict, keep: Keep) -> Plan:
+        """What keeping one version, or both, and dropping the copy would do."""
+        return await self._run(self._writer.resolver.plan, conflict, keep)
 
     async def apply_plan(self, plan: Plan) -> Outcome:
         """Carry out a plan that was looked at."""
@@ -254,7 +263,7 @@ def _row(entry: Entry, known: dict[str, frozenset[NoteState]], outside: dict[str
     """A private note that git does not know is not edited outside: it was left out of the history on purpose."""
     states = set(known.get(entry.path, {NoteState.PENDING}))
     if entry.reason is not None:
-        states = {NoteState.NOT_INDEXED}
+        states = {NoteState.CONFLICT if entry.reason is Reason.CONFLICT_COPY else NoteState.NOT_INDEXED}
     is_private = bool(states & {NoteState.LOCAL_ONLY, NoteState.SENSITIVE})
     if outside.get(entry.path, False) or (entry.path in outside and not is_private):
         states.add(NoteState.OUTSIDE)

@@ -13,6 +13,7 @@ from donna_tui.cli.config import config_app
 from donna_tui.cli.draft_verbs import draft_app
 from donna_tui.cli.guard import guarded
 from donna_tui.cli.memory import memory_app
+from donna_tui.cli.sync_verbs import sync_app
 from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
 
 
@@ -41,6 +42,7 @@ app.add_typer(memory_app)
 app.add_typer(agent_app)
 app.add_typer(draft_app, name="draft")
 app.add_typer(meetings_app, name="meetings")
+app.add_typer(sync_app)
 
 
 def _version(asked: bool) -> None:

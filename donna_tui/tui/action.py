@@ -20,6 +20,7 @@ Context = Literal[
     "activity",
     "plan",
     "conflict",
+    "settle",
     "forget",
 ]
 Pane = Literal["search", "vault", "review", "meetings", "memory", "activity"]
@@ -38,6 +39,7 @@ ACTIVE_IN: dict[Context, str] = {
     "activity": "Activity",
     "plan": "a change before it is made",
     "conflict": "a change that cannot be made",
+    "settle": "a conflict copy",
     "forget": "before something is forgotten",
 }
 
@@ -63,6 +65,7 @@ class ActionState:
     no_undo: str = ""
     no_redo: str = ""
     waiting_edit: bool = False
+    conflict: bool = False
     memory: bool = False
     no_open: str = ""
     no_forget: str = ""
@@ -178,6 +181,11 @@ def needs_waiting_edit(state: ActionState) -> str:
     return "" if state.waiting_edit else "No edit of this note is waiting."
 
 
+def needs_conflict(state: ActionState) -> str:
+    """A conflict copy must be selected."""
+    return "" if state.conflict else "No conflict copy is selected."
+
+
 def needs_memory(state: ActionState) -> str:
     """A memory must be selected."""
     return "" if state.memory else "No memory is selected."
@@ -214,7 +222,8 @@ class Action:
 
     `id` is its stable name in keymaps; `title` fits a footer; `help` is one sentence; `group` is the noun that it is
     listed under. `keys` are the defaults in Textual's names, the first one shown. Keys that print a character act
-    only outside text inputs. `why_not` gives the reason why it is not possible now.
+    only outside text inputs. `why_not` gives the reason why it is not possible now; `hides` keeps it out of the footer
+    then.
     """
 
     id: str
@@ -224,6 +233,7 @@ class Action:
     context: Context = "global"
     keys: tuple[str, ...]
     footer: bool = False
+    hides: bool = False
     why_not: Objection = always
 
     @property

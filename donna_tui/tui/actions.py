@@ -19,6 +19,7 @@ from donna_tui.tui.action import (
 )
 from donna_tui.tui.draft_actions import MEETINGS, REVIEW
 from donna_tui.tui.memory_actions import FORGET, MEMORY
+from donna_tui.tui.settle_actions import SETTLE
 from donna_tui.tui.vault_actions import CONFLICT, PLAN, VAULT
 
 _SEARCH = (
@@ -280,7 +281,21 @@ _APP = (
     ),
 )
 
-_ALL = (*_SEARCH, *VAULT, *REVIEW, *MEETINGS, *MEMORY, *_ACTIVITY, *PLAN, *CONFLICT, *FORGET, *_VIEWS, *_LISTS, *_APP)
+_ALL = (
+    *_SEARCH,
+    *VAULT,
+    *REVIEW,
+    *MEETINGS,
+    *MEMORY,
+    *_ACTIVITY,
+    *PLAN,
+    *CONFLICT,
+    *SETTLE,
+    *FORGET,
+    *_VIEWS,
+    *_LISTS,
+    *_APP,
+)
 ACTIONS: dict[str, Action] = {action.id: action for action in _ALL}
 
 TAKES_FROM: dict[str, str] = {"review.regenerate": "list.first"}

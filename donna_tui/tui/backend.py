@@ -14,6 +14,7 @@ from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
+from donna_tui.vault.conflicts import Conflict, Keep
 
 
 class Passage(Protocol):
@@ -78,6 +79,12 @@ class VaultBackend(Protocol):
 
     async def plan_redo(self, n: int = 1) -> Plan:
         """What doing again what was taken back last would do."""
+
+    async def conflict(self, path: str) -> Conflict:
+        """A conflict copy and its note, both as they are now."""
+
+    async def plan_settle(self, conflict: Conflict, keep: Keep) -> Plan:
+        """What keeping one version, or both, and dropping the copy would do."""
 
     async def apply_plan(self, plan: Plan) -> Outcome:
         """Carry out a plan that was looked at."""

@@ -46,11 +46,12 @@ _OVERLAPS: dict[Context, frozenset[Context]] = {
     "memory": frozenset(("global", "memory", "memory.input", "list")),
     "memory.input": frozenset(("global", "memory", "memory.input")),
     "list": frozenset(
-        ("global", "search", "vault", "review", "meetings", "memory", "list", "activity", "plan", "conflict")
+        ("global", "search", "vault", "review", "meetings", "memory", "list", "activity", "plan", "conflict", "settle")
     ),
     "activity": frozenset(("global", "list", "activity")),
     "plan": frozenset(("list", "plan", "conflict")),
     "conflict": frozenset(("list", "plan", "conflict")),
+    "settle": frozenset(("list", "settle")),
     "forget": frozenset(("forget",)),
 }
 

@@ -47,7 +47,7 @@ _WORDS: dict[Reason, tuple[str, str]] = {
     Reason.NOT_TEXT: ("The file is not text.", "Open it with the program that made it."),
     Reason.CONFLICT_COPY: (
         "This is a copy that a sync program left.",
-        "Compare it with the note itself, then delete it in your file manager.",
+        "Settle it with its key in the vault's tree, or with donna conflicts.",
     ),
     Reason.INVALID_FRONTMATTER: (
         "The properties at the top of the note cannot be read for sure, so Donna changes none of them.",

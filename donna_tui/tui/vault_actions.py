@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from donna_tui.tui.action import (
     Action,
+    needs_conflict,
     needs_copy_in_editor,
     needs_desktop_for_note,
     needs_editor_for_note,
@@ -27,6 +28,17 @@ VAULT = (
         keys=("enter",),
         footer=True,
         why_not=needs_row,
+    ),
+    Action(
+        id="vault.settle",
+        title="settle",
+        help="Compare the copy that a sync program left with its note, and keep one of them or both.",
+        group="vault",
+        context="vault",
+        keys=("c",),
+        footer=True,
+        hides=True,
+        why_not=needs_conflict,
     ),
     Action(
         id="vault.edit",

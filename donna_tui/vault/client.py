@@ -12,6 +12,7 @@ from pathlib import Path
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.vault.conflicts import is_conflict_copy
 from donna_tui.vault.frontmatter import Frontmatter, aliases_of, note_type_of, parse_frontmatter, tags_of, title_of
 from donna_tui.vault.globs import GlobSet
 from donna_tui.vault.include import EVERYTHING, Include
@@ -27,7 +28,6 @@ MOST_REPLACED = 0.3
 MOST_ZEROS = 0.1
 """Share of NUL characters in a note that is still text: UTF-16 without its mark has a half."""
 
-CONFLICT_COPY = re.compile(r"\.sync-conflict-\d{8}-\d{6}|\((?:[^()]*'s )?conflicted copy[^()]*\)", re.IGNORECASE)
 TEMPORARY = re.compile(r"~$|^~syncthing~|\.(?:tmp|icloud|swp|part)$|^#.*#$", re.IGNORECASE)
 _BOMS = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
@@ -265,7 +265,7 @@ class VaultClient:
             raise VaultReadError(Reason.IGNORED, "it is no source of this memory")
         if not _looks_like_note(parts[-1]):
             raise VaultReadError(Reason.NOT_MARKDOWN, "it is not a Markdown file")
-        if CONFLICT_COPY.search(parts[-1]):
+        if is_conflict_copy(parts[-1]):
             raise VaultReadError(Reason.CONFLICT_COPY, "it is a conflict copy left by a sync program")
 
     def _read_settled(self, path: str) -> tuple[NoteStat, bytes]:

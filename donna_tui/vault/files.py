@@ -73,7 +73,7 @@ class VaultFiles:
 
     def mode(self, path: str) -> int:
         """The mode that git keeps for a file: executable or not. Raises VaultWriteError."""
-        with _told(path), self._root.open(path) as descriptor:
+        with told(path), self._root.open(path) as descriptor:
             return REGULAR_FILE | (0o111 if os.fstat(descriptor).st_mode & stat.S_IXUSR else 0)
 
     def put(self, change: Change, waiting: str) -> None:
@@ -83,7 +83,7 @@ class VaultFiles:
         also after an error, with `take_back`.
         """
         *parts, name = check_relative(change.path)
-        with _told(change.path), self._folder(parts, create=change.after is not None) as folder:
+        with told(change.path), self._folder(parts, create=change.after is not None) as folder:
             placement.put(folder, name, waiting, change)
             os.fsync(folder)
 
@@ -118,7 +118,7 @@ class VaultFiles:
     def _beside(self, path: str) -> Iterator[tuple[int, str]]:
         """The open folder of a file, and the file's name."""
         *parts, name = check_relative(path)
-        with _told(path), self._folder(parts) as folder:
+        with told(path), self._folder(parts) as folder:
             yield folder, name
 
     @contextlib.contextmanager
@@ -146,7 +146,8 @@ def _if_there() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _told(path: str) -> Iterator[None]:
+def told(path: str) -> Iterator[None]:
+    """Turn what goes wrong inside into a VaultWriteError about this path."""
     try:
         yield
     except placement.SavedMeanwhileError:

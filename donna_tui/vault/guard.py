@@ -43,8 +43,12 @@ class WriteRules:
             )
 
     def check(self, change: Change) -> None:
-        """Raises VaultWriteError if the place is not allowed, or the note is sensitive before or after."""
-        self.check_path(change.path)
+        """Raises VaultWriteError if the place is not allowed, or the note is sensitive before or after.
+
+        A conflict copy may go, and come back; no plan but for that ever names one.
+        """
+        comes_or_goes = change.before is None or change.after is None
+        check_target(change.path, allowlist=self.allowlist, ignore=self.ignore, copies=comes_or_goes)
         for data in (change.before, change.after):
             if data is not None and self.sensitivity(change.path, data) is Sensitivity.DONNA_SENSITIVE:
                 message = f"this note is marked {self.sensitive_key}: Donna never changes it"

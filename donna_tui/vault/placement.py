@@ -20,7 +20,8 @@ _WRITER_PATIENCE_SECONDS = 1.0
 """How long a neighbour who is in the middle of saving may take."""
 
 _NO_FILE = frozenset({Reason.NOT_REGULAR, Reason.PATH_ESCAPE})
-_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EMLINK})
+NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EMLINK})
+"""What a disk says that cannot give a file a second name."""
 
 
 class SavedMeanwhileError(Exception):
@@ -104,7 +105,7 @@ def _create(folder: int, name: str, waiting: str, change: Change) -> None:
     except FileExistsError:
         raise SavedMeanwhileError from None
     except OSError as error:
-        if error.errno not in _NO_LINKS:
+        if error.errno not in NO_LINKS:
             raise
         _create_without_links(folder, name, waiting, change)
     else:
@@ -152,7 +153,7 @@ def _bring_back(folder: int, name: str, waiting: str) -> None:
     except FileExistsError:
         pass
     except OSError as error:
-        if error.errno not in _NO_LINKS:
+        if error.errno not in NO_LINKS:
             raise
         if _readable(folder, name) is None:
             os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -226,11 +227,11 @@ def _write(folder: int, name: str, change: Change, like: str | None) -> None:
     with os.fdopen(descriptor, "wb") as file:
         file.write(change.after)
         file.flush()
-        _dress(folder, like, descriptor, change.mode)
+        dress(folder, like, descriptor, change.mode)
         os.fsync(descriptor)
 
 
-def _dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
+def dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
     """Give a new file the rights and the extended attributes of the one that it replaces."""
     if like is None:
         if mode != REGULAR_FILE:

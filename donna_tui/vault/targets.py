@@ -8,7 +8,8 @@ import unicodedata
 from collections.abc import Sequence
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.client import CONFLICT_COPY, NOTE_ENDINGS, TEMPORARY
+from donna_tui.vault.client import NOTE_ENDINGS, TEMPORARY
+from donna_tui.vault.conflicts import is_conflict_copy
 from donna_tui.vault.globs import GlobSet
 from donna_tui.vault.paths import LONGEST_NAME, VaultRoot, check_relative, refused
 
@@ -31,8 +32,8 @@ _WINDOWS_DEVICES = frozenset(
 """Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file, and `os.path.isreserved` of Python 3.13."""
 
 
-def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet) -> list[str]:
-    """The parts of a vault-relative path that Donna may create or change.
+def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet, copies: bool = False) -> list[str]:
+    """The parts of a vault-relative path that Donna may create or change; with `copies` also that of a conflict copy.
 
     Judges the name alone and touches no file. Raises VaultWriteError: `path_escape`, `encoding`, `too_long`,
     `not_markdown`, `ignored` or `outside_allowlist`.
@@ -43,7 +44,22 @@ def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet) -> lis
     for part in parts:
         _check_visible(path, part)
     _check_note(path, parts[-1], ignore)
+    if not copies and is_conflict_copy(parts[-1]):
+        raise _refusal(Reason.IGNORED, path, "this is the name of a conflict copy left by a sync program")
     _check_allowed(path, parts, allowlist)
+    return parts
+
+
+def check_place(path: str) -> list[str]:
+    """The parts of a vault-relative path that leads to no hidden place on any system, whatever file it names.
+
+    Judges the name alone and touches no file. Raises VaultWriteError: `path_escape`, `encoding` or `too_long`.
+    """
+    parts = path.split("/")
+    _check_below(path, parts)
+    _check_length(path, parts)
+    for part in parts:
+        _check_visible(path, part)
     return parts
 
 
@@ -87,6 +103,14 @@ def _check_below(path: str, parts: list[str]) -> None:
 
 def _check_encoding(path: str, parts: list[str]) -> None:
     """Length comes before form: to order a very long row of accents takes quadratic time."""
+    _check_length(path, parts)
+    composed = unicodedata.normalize("NFC", path)
+    if composed != path:
+        message = "the name is not in the composed form of Unicode (NFC)"
+        raise _refusal(Reason.ENCODING, path, message, hint=f"use the name “{composed}”")
+
+
+def _check_length(path: str, parts: list[str]) -> None:
     try:
         sizes = [len(part.encode()) for part in parts]
     except UnicodeEncodeError as error:
@@ -95,10 +119,6 @@ def _check_encoding(path: str, parts: list[str]) -> None:
         raise _refusal(Reason.TOO_LONG, path, f"a name in the path has more than {LONGEST_NAME} bytes")
     if sum(sizes) + len(sizes) - 1 > LONGEST_TARGET:
         raise _refusal(Reason.TOO_LONG, path, f"the path has more than {LONGEST_TARGET:,} bytes")
-    composed = unicodedata.normalize("NFC", path)
-    if composed != path:
-        message = "the name is not in the composed form of Unicode (NFC)"
-        raise _refusal(Reason.ENCODING, path, message, hint=f"use the name “{composed}”")
 
 
 def _check_visible(path: str, part: str) -> None:
@@ -116,8 +136,6 @@ def _check_note(path: str, name: str, ignore: GlobSet) -> None:
         raise _refusal(Reason.IGNORED, path, "the path is in an ignored place", hint="vault.ignore_globs says which")
     if TEMPORARY.search(name):
         raise _refusal(Reason.IGNORED, path, "this is the name of a temporary file")
-    if CONFLICT_COPY.search(name):
-        raise _refusal(Reason.IGNORED, path, "this is the name of a conflict copy left by a sync program")
     if not name.lower().endswith(NOTE_ENDINGS):
         raise _refusal(Reason.NOT_MARKDOWN, path, "a note's name ends with .md or .markdown")
 

@@ -22,6 +22,7 @@ from donna_tui.vault.planner import Planner
 from donna_tui.vault.protocol import Step, Workshop, alone, carry_out
 from donna_tui.vault.recovery import recover
 from donna_tui.vault.repository import GitRepo
+from donna_tui.vault.resolving import Resolver
 from donna_tui.vault.restoring import Restorer
 from donna_tui.vault.seen import Seen, expecting, whatever
 
@@ -64,6 +65,7 @@ class VaultWriter:
         ground = Ground(client, vault, files, rules, self.repo)
         self.planner, self.restorer = Planner(ground), Restorer(ground)
         self.history = History(self.repo, client, files)
+        self.resolver = Resolver(ground, client, self.history)
         self._client = client
         self._shop = Workshop(self.repo, files, Journal(state / "writes"), rules, author, reached)
         self._on_written = on_written

@@ -116,9 +116,8 @@ def objections(path: str) -> set[Reason]:
     folders_and_name = PurePosixPath(path).parts
     if IGNORED_FOLDER in folders_and_name or any(fnmatchcase(part, IGNORED_NOTE) for part in folders_and_name):
         found.add(Reason.IGNORED)
-    copy = fnmatchcase(name.lower(), f"*.sync-conflict-{'[0-9]' * 8}-{'[0-9]' * 6}*")
     if (
-        copy
+        is_copy(name)
         or name.lower().endswith(("~", ".tmp"))
         or name.lower().startswith("~syncthing~")
         or (name[:1] == name[-1:] == "#" and len(name) > 1)
@@ -127,6 +126,23 @@ def objections(path: str) -> set[Reason]:
     if not path.startswith(tuple(f"{folder}/" for folder in ALLOWLIST)):
         found.add(Reason.OUTSIDE_ALLOWLIST)
     return found
+
+
+def is_copy(name: str) -> bool:
+    """Whether Syncthing would name a conflict copy so: the mark, perhaps a device, and a number of a file manager."""
+    stem, dot, _ = name.lower().rpartition(".")
+    head, mark, rest = stem.rpartition(".sync-conflict-")
+    if rest.endswith(")"):
+        number = rest[:-1].rpartition(" (")[2]
+        rest = rest[: -len(number) - 3] if 1 <= len(number) <= 3 and is_digits(number) else rest
+    date, time, *device = rest.split("-")[:3] if rest.count("-") in (1, 2) else ("", "")
+    is_device = not device or (1 <= len(device[0]) <= 8 and device[0].isascii() and device[0].isalnum())
+    is_date = len(date) == 8 and len(time) == 6 and is_digits(date + time)
+    return bool(dot and mark and head.strip(". \t\r\n\v\f") and is_date and is_device)
+
+
+def is_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def leaves(path: str) -> bool:

@@ -11,12 +11,13 @@ from donna_tui.tui.screens.conflict import ConflictScreen
 from donna_tui.tui.screens.edit import EditScreen, NoteField
 from donna_tui.tui.screens.plan import PlanScreen
 from donna_tui.tui.screens.refusal import RefusalScreen
+from donna_tui.tui.screens.settle import SettleScreen
 from donna_tui.tui.screens.three_way import ThreeWayScreen
 from tests.snapshots.test_snapshots import LARGE, SIZES, Camera, Steps, by_size, by_state, by_theme, connected, donna
 from tests.snapshots.test_snapshots import camera as camera
 from tests.tui import scenarios
 from tests.tui.driving import Driver
-from tests.tui.vault_scenarios import DECISIONS, GARDEN, PRIYA, RUNBOOK
+from tests.tui.vault_scenarios import DECISIONS, GARDEN, PRIYA, RUNBOOK, synced, to_copy
 
 ALL_SIZES = pytest.mark.parametrize("size", [*SIZES, LARGE], ids=lambda size: f"{size[0]}x{size[1]}")
 
@@ -173,6 +174,33 @@ def test_a_conflict(camera: Camera, monkeypatch: pytest.MonkeyPatch, touches: bo
         monkeypatch.setattr(driver.vault._outside, "edit", edit)
         await on(DECISIONS, "e")(driver)
         await driver.window(ConflictScreen)
+
+    assert camera.shows(donna(backend), size, steps)
+
+
+@ALL_SIZES
+@pytest.mark.parametrize("base", [True, False], ids=["three-ways", "two-ways"])
+def test_a_conflict_copy(camera: Camera, base: bool, size: tuple[int, int]) -> None:
+    backend = scenarios.normal()
+    backend.vault = synced(base=base)
+
+    async def steps(driver: Driver) -> None:
+        await connected(driver)
+        await to_copy(driver)
+        await driver.press("c")
+        await driver.window(SettleScreen)
+
+    assert camera.shows(donna(backend), size, steps)
+
+
+@by_size
+def test_a_conflict_copy_in_the_tree(camera: Camera, size: tuple[int, int]) -> None:
+    backend = scenarios.normal()
+    backend.vault = synced()
+
+    async def steps(driver: Driver) -> None:
+        await connected(driver)
+        await to_copy(driver)
 
     assert camera.shows(donna(backend), size, steps)
 

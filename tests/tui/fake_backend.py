@@ -16,6 +16,7 @@ from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
 from donna_tui.tui.backend import Passage
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
+from donna_tui.vault.conflicts import Conflict, Keep
 from tests.tui.fake_drafts import FakeDrafts
 from tests.tui.fake_memory import FakeMemory
 from tests.tui.fake_vault import FakeVault
@@ -233,6 +234,14 @@ class FakeBackend:
     async def plan_redo(self, n: int = 1) -> Plan:
         await self._enter("plan_redo", n)
         return self.vault.plan_steps(OperationKind.REDO, n)
+
+    async def conflict(self, path: str) -> Conflict:
+        await self._enter("conflict", path, key=path)
+        return self.vault.conflict(path)
+
+    async def plan_settle(self, conflict: Conflict, keep: Keep) -> Plan:
+        await self._enter("plan_settle", conflict, keep)
+        return self.vault.plan_settle(conflict, keep)
 
     async def apply_plan(self, plan: Plan) -> Outcome:
         await self._enter("apply_plan", plan, key=plan.kind.value)

@@ -19,6 +19,8 @@ from donna_tui.vault.changes import (
     Revision,
     etag_of,
 )
+from donna_tui.vault.conflicts import Conflict, Keep, is_conflict_copy, original_of
+from donna_tui.vault.resolving import merged
 
 
 @dataclass
@@ -30,6 +32,7 @@ class FakeVault:
     states: dict[str, frozenset[NoteState]] = field(default_factory=dict)
     details: dict[str, str] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)
+    bases: dict[str, bytes] = field(default_factory=dict)
     at: float = 0.0
     actor: str = "you"
     has_repository: bool = True
@@ -65,6 +68,8 @@ class FakeVault:
     def read(self, path: str) -> NoteText:
         if path not in self.files:
             raise VaultReadError(Reason.MISSING, "this note is no longer there")
+        if is_conflict_copy(path):
+            raise VaultReadError(Reason.CONFLICT_COPY, "it is a conflict copy left by a sync program")
         data = self.files[path]
         text = data.decode("utf-8", "replace")
         lossy = "\ufffd" in text
@@ -119,6 +124,28 @@ class FakeVault:
         )
         moved = Change(path=src, before=data, after=None), Change(path=dst, before=None, after=data)
         return Plan(kind=OperationKind.MOVE, subject=f"Move {src} to {dst}", changes=(*moved, *links))
+
+    def conflict(self, path: str) -> Conflict:
+        note = original_of(path) or path
+        base = self.bases.get(note)
+        commit = "c0ffee" * 6 if base is not None else ""
+        return Conflict(
+            copy=path,
+            note=note,
+            mine=self.files.get(note),
+            theirs=self.files[path],
+            base=base,
+            base_commit=commit,
+        )
+
+    def plan_settle(self, conflict: Conflict, keep: Keep) -> Plan:
+        gone = Change(path=conflict.copy, before=conflict.theirs, after=None)
+        if keep is Keep.MINE:
+            return Plan(kind=OperationKind.DELETE, subject="Settle", changes=(gone,))
+        both, remarks = merged(conflict.mine or b"", conflict.theirs, conflict.base)
+        after = both if keep is Keep.BOTH else conflict.theirs
+        change = Change(path=conflict.note, before=conflict.mine, after=after)
+        return Plan(kind=OperationKind.WRITE, subject="Settle", changes=(change, gone), remarks=remarks)
 
     def plan_steps(self, kind: OperationKind, n: int) -> Plan:
         """Undo or redo."""

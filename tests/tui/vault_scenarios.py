@@ -7,6 +7,7 @@ from dataclasses import replace
 from donna_tui.notes import NoteState
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Plan, Revision
 from tests.tui import hostile
+from tests.tui.driving import Driver
 from tests.tui.fake_vault import FakeVault
 from tests.tui.sample_vault import NOTES, NOW
 
@@ -103,6 +104,31 @@ def nasty() -> FakeVault:
     vault.files[first] = changed
     vault.recorded[first] = change.before or b""
     return vault
+
+
+COPY = "Projects/gateway/decisions.sync-conflict-20261118-101500-K3XQZ7A.md"
+
+
+def synced(*, base: bool = True) -> FakeVault:
+    """A note that was edited on two devices at once, with the version that both began with, or without it."""
+    vault = week()
+    old = NOTES[DECISIONS]
+    vault.files[DECISIONS] = old.replace("800 ms, once", "900 ms, once").encode()
+    vault.files[COPY] = f"{old}\n- The phone asks twice, \x1b[31mthen\x1b[0m gives up\u202e\n".encode()
+    vault.recorded[COPY] = vault.files[COPY]
+    vault.states[COPY] = frozenset({NoteState.CONFLICT})
+    vault.details[COPY] = "it is a conflict copy left by a sync program"
+    if base:
+        vault.bases[DECISIONS] = old.encode()
+    return vault
+
+
+async def to_copy(driver: Driver) -> None:
+    """Show the Vault screen with the cursor on the conflict copy."""
+    driver.main.action_view_vault()
+    await driver.until(lambda: driver.vault.note_tree.notes, "the tree is there")
+    driver.vault.note_tree.reveal(COPY)
+    await driver.rest()
 
 
 def in_the_way() -> Clash:

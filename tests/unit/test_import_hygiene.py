@@ -191,6 +191,14 @@ def test_every_library_that_calls_out_is_given_the_client_of_the_door() -> None:
         assert "http_client" in {keyword.arg for keyword in call.keywords}, ast.unparse(call)
 
 
+def test_only_the_webdav_server_knows_its_libraries() -> None:
+    for library in ("wsgidav", "cheroot"):
+        assert {each.split("/")[0] for each in importers(library)} == {"webdav"}
+    verb_of_it = {"cli/serve_webdav.py"}
+    users = {name(each) for each in MODULES if any(one.startswith("donna_tui.webdav") for one in imports(each))}
+    assert {each for each in users if not each.startswith("webdav/")} == verb_of_it
+
+
 def uses(module: str, library: str) -> set[str]:
     return {each for each in imports(PACKAGE / module) if each.split(".")[0] == library}
 

@@ -136,6 +136,12 @@ class NoteActions(Horizontal):
         if note is not None and self._writing is not None:
             self._change(self._writing.delete(note, self._remarks()))
 
+    def action_vault_settle(self) -> None:
+        """Settle the conflict copy."""
+        row = self.note_tree.selected
+        if row is not None and self._writing is not None:
+            self._change(self._writing.settle(row.path))
+
     def action_vault_undo(self) -> None:
         """Take the last change back."""
         if self._writing is not None:

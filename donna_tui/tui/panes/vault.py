@@ -30,6 +30,7 @@ from donna_tui.tui.panes.vault_state import (
     EMPTY,
     LOADING,
     cannot_look,
+    is_conflict,
     nothing_matches,
     why_no_write,
     why_not_here,
@@ -111,6 +112,7 @@ class VaultPane(NoteActions):
             no_undo=why_nothing(self._undoable, redo=False),
             no_redo=why_nothing(self._redoable, redo=True),
             waiting_edit=self.waits(row),
+            conflict=is_conflict(row),
         )
 
     def focus_first(self) -> None:

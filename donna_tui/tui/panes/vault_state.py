@@ -25,7 +25,11 @@ EMPTY = Words(
 AS_RECORDED = "This note is as the history has it."
 PICK_CHANGE = "Select a change in the history to see what it did."
 
-_TONES = {NoteState.OUTSIDE: "$text-warning", NoteState.DRAFT: "$text-accent"}
+_TONES = {
+    NoteState.CONFLICT: "$text-warning",
+    NoteState.OUTSIDE: "$text-warning",
+    NoteState.DRAFT: "$text-accent",
+}
 
 
 def cannot_look(error: DonnaError) -> Words:
@@ -104,6 +108,11 @@ def why_nothing(operations: tuple[Operation, ...] | None, *, redo: bool) -> str:
     return (
         "Nothing was taken back that could be done again." if redo else "Donna has changed nothing here to take back."
     )
+
+
+def is_conflict(row: TreeRow | None) -> bool:
+    """Whether a row is a conflict copy."""
+    return row is not None and row.note is not None and NoteState.CONFLICT in row.note.states
 
 
 def outside_remark(row: TreeRow | None) -> tuple[str, ...]:

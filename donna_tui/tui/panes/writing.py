@@ -29,6 +29,7 @@ from donna_tui.tui.screens.edit import EditScreen
 from donna_tui.tui.screens.picker import Choice, Picker
 from donna_tui.tui.screens.plan import Answer
 from donna_tui.tui.screens.refusal import RefusalScreen
+from donna_tui.tui.screens.settle import SettleScreen
 from donna_tui.tui.screens.three_way import ThreeWayScreen
 from donna_tui.tui.templates import fill, templates_of
 from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, etag_of
@@ -91,6 +92,18 @@ class Writing(Looking):
     async def delete(self, note: NoteText, remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Delete a note."""
         return await self._kept(partial(self._backend.notes.plan_delete, note.path, note.etag), remarks)
+
+    async def settle(self, path: str) -> Outcome | None:
+        """Compare a conflict copy with its note, and keep one of them or both."""
+        notes = self._backend.notes
+        while True:
+            try:
+                conflict = await notes.conflict(path)
+                keep = await self._ask(SettleScreen(conflict, self._keys))
+                return await self._planned(partial(notes.plan_settle, conflict, keep)) if keep is not None else None
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
 
     async def step_back(self, kind: OperationKind) -> Outcome | None:
         """Undo or redo, as many steps as are asked for in the preview."""

@@ -1,4 +1,4 @@
-"""The bottom line: what one can do here, with its keys; what is not possible now is dimmed, not gone."""
+"""The bottom line: what one can do here, with its keys; what is not possible now is dimmed, mostly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _ALWAYS_LAST = ("app.keys", "app.help")
 def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Action, str]]:
     """Actions with the key to show, the nearest first, as many as fit; the way to all the others always fits last."""
     contexts = active_contexts(state)
-    shown = [action for action in ACTIONS.values() if action.footer and action.context in contexts]
+    there = [action for action in ACTIONS.values() if action.footer and action.context in contexts]
+    shown = [action for action in there if not (action.hides and action.why_not(state))]
     usable = [(action, key) for action in shown if (key := shown_key(keys[action.id], typing=state.typing))]
     last = [item for item in usable if item[0].id in _ALWAYS_LAST][:1]
     left = room - sum(_width(item) for item in last)

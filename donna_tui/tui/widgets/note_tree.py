@@ -11,7 +11,7 @@ from donna_tui.tui.widgets.row_list import RowList
 from donna_tui.tui.widgets.scrolled import row_of
 from donna_tui.tui.widgets.tree_rows import OPEN_AT_FIRST, SHORT_WORDS, TreeRow, folders_of, states_of, tree_rows
 
-_TONES = {NoteState.OUTSIDE: "warning", NoteState.DRAFT: "accent"}
+_TONES = {NoteState.CONFLICT: "warning", NoteState.OUTSIDE: "warning", NoteState.DRAFT: "accent"}
 _DEEPEST = 8
 """Levels that are indented; deeper ones stand where the last of these does."""
 

@@ -16,7 +16,8 @@ from donna_tui.tui.humanize import plural
 from donna_tui.tui.widgets.diff_rows import DiffRow, marked_line
 from donna_tui.vault.changes import Clash
 
-TITLES = ("What Donna left", "What is there now", "What would come back")
+Titles = tuple[str, str, str]
+UNDOING: Titles = ("What Donna left", "What is there now", "What would come back")
 BESIDE = 90
 """Cells from which on the versions stand beside each other."""
 
@@ -49,17 +50,17 @@ def stretches_of(clash: Clash) -> Iterator[Stretch]:
         here = (start[0] + size, start[1] + size, start[2] + size)
 
 
-def three_way_rows(clash: Clash, width: int) -> list[DiffRow]:
+def three_way_rows(clash: Clash, width: int, titles: Titles = UNDOING) -> list[DiffRow]:
     """Rows of `width` cells for one note."""
     draw = _beside if width >= BESIDE else _below
     rows = [DiffRow(Content.styled(f" {clean_line(clash.path)}", "strong"), "gap")]
-    rows += islice(draw(clash, list(stretches_of(clash)), width), _MOST_ROWS)
+    rows += islice(draw(_titles(clash, titles), list(stretches_of(clash)), width), _MOST_ROWS)
     return [*rows, DiffRow(Content.styled("  … and more", "quiet"))] if len(rows) > _MOST_ROWS else rows
 
 
-def _beside(clash: Clash, stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
+def _beside(titles: list[Content], stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
     cells = (width - 2) // 3
-    yield _columns([_title(clash, index) for index in range(3)], cells)
+    yield _columns(titles, cells)
     for number, stretch in enumerate(stretches):
         if stretch.is_same:
             for row in _shared(stretch.sides[0], cells, first=not number, last=number == len(stretches) - 1):
@@ -69,14 +70,14 @@ def _beside(clash: Clash, stretches: list[Stretch], width: int) -> Iterator[Diff
                 yield _columns(list(columns), cells)
 
 
-def _below(clash: Clash, stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
+def _below(titles: list[Content], stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
     for number, stretch in enumerate(stretches):
         if stretch.is_same:
             rows = _shared(stretch.sides[0], width, first=not number, last=number == len(stretches) - 1)
             yield from map(DiffRow, rows)
             continue
         for index, side in enumerate(_three(stretch, width)):
-            yield DiffRow(_title(clash, index))
+            yield DiffRow(titles[index])
             yield from map(DiffRow, side)
 
 
@@ -124,9 +125,12 @@ def _muted(lines: tuple[str, ...], cells: int) -> Iterator[Content]:
             yield Content(" ") + row
 
 
-def _title(clash: Clash, index: int) -> Content:
-    is_there = (clash.expected, clash.found, clash.wanted)[index] is not None
-    return Content.assemble((f" {TITLES[index]}", "strong"), ("" if is_there else "  no note", "quiet"))
+def _titles(clash: Clash, titles: Titles) -> list[Content]:
+    sides = clash.expected, clash.found, clash.wanted
+    return [
+        Content.assemble((f" {title}", "strong"), ("" if side is not None else "  no note", "quiet"))
+        for title, side in zip(titles, sides, strict=True)
+    ]
 
 
 def _columns(contents: list[Content], cells: int) -> DiffRow:

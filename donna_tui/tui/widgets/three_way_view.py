@@ -1,4 +1,4 @@
-"""What Donna left, what is there now and what would come back, of every note that stands in the way."""
+"""Three versions of notes: where they began, and what two sides made of them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from textual.content import Content
 
 from donna_tui.tui.widgets.diff_rows import DiffRow
 from donna_tui.tui.widgets.scrolled import Scrolled
-from donna_tui.tui.widgets.three_way_rows import three_way_rows
+from donna_tui.tui.widgets.three_way_rows import UNDOING, Titles, three_way_rows
 from donna_tui.vault.changes import Clash
 
 
 class ThreeWayView(Scrolled):
     """Scrolls through clashes."""
 
-    def __init__(self, clashes: tuple[Clash, ...], *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(
+        self,
+        clashes: tuple[Clash, ...],
+        *,
+        titles: Titles = UNDOING,
+        id: str | None = None,  # noqa: A002
+    ) -> None:
         super().__init__(id=id)
+        self._titles = titles
         self._clashes = clashes
         self._rows: list[DiffRow] = []
         self.empty_text = "Nothing stands in the way any more."
@@ -31,5 +38,7 @@ class ThreeWayView(Scrolled):
 
     def on_resize(self) -> None:
         width = self.scrollable_content_region.width
-        self._rows = [row for clash in self._clashes for row in three_way_rows(clash, width)] if width > 0 else []
+        self._rows = (
+            [row for clash in self._clashes for row in three_way_rows(clash, width, self._titles)] if width > 0 else []
+        )
         self.lines_changed()

@@ -9,6 +9,7 @@ from donna_tui.notes import NoteRow, NoteState
 
 STATE_ORDER = (
     NoteState.UNWRITTEN,
+    NoteState.CONFLICT,
     NoteState.OUTSIDE,
     NoteState.DRAFT,
     NoteState.NOT_INDEXED,
@@ -20,6 +21,7 @@ STATE_ORDER = (
 
 STATE_WORDS = {
     NoteState.UNWRITTEN: "your edit waits, not written",
+    NoteState.CONFLICT: "conflict copy",
     NoteState.OUTSIDE: "edited outside",
     NoteState.DRAFT: "drafted by Donna",
     NoteState.NOT_INDEXED: "not in the index",
@@ -29,6 +31,7 @@ STATE_WORDS = {
 }
 SHORT_WORDS = {
     NoteState.UNWRITTEN: "unwritten",
+    NoteState.CONFLICT: "conflict",
     NoteState.OUTSIDE: "edited",
     NoteState.DRAFT: "draft",
     NoteState.NOT_INDEXED: "left out",

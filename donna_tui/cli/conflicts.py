@@ -1,0 +1,28 @@
+"""`donna conflicts`: what sync programs left beside notes, and which version stays."""
+
+from __future__ import annotations
+
+from donna_tui.cli.consent import agreed_to
+from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.write import carry_out, open_writer_of
+from donna_tui.vault.conflicts import Keep
+
+
+def run_list(space: str | None, *, as_json: bool) -> None:
+    """Print the conflict copies."""
+    copies = open_writer_of(space).resolver.copies()
+    rows = [{"id": copy, "path": copy, "note": note} for copy, note in copies]
+    emit({"conflicts": rows}, as_json=as_json, human=lambda: [f"{copy}  of  {note}" for copy, note in copies])
+    if not rows:
+        say("no conflict copies")
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+def run_resolve(path: str, keep: Keep, space: str | None, *, agreed: bool, as_json: bool) -> None:
+    """Settle one. Raises DonnaError if nobody agreed."""
+    writer = open_writer_of(space)
+    plan = writer.resolver.plan(writer.resolver.conflict(path), keep)
+    if not agreed_to(plan, agreed=agreed, as_json=as_json):
+        say("Nothing was changed.")
+        return
+    carry_out(writer, lambda: plan, agreed=agreed, as_json=as_json)

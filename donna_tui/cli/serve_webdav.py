@@ -1,0 +1,140 @@
+"""`donna serve-webdav`: the vault for the WebDAV clients of its user, and an engine that follows what they do."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donna_tui.cli.output import emit, say
+from donna_tui.cli.session import Session, open_session, run
+from donna_tui.errors import DonnaError, Reason, SpaceError
+from donna_tui.paths import private_folder
+from donna_tui.spacelock import SpaceLock
+
+if TYPE_CHECKING:
+    from donna_tui.webdav.passwords import Password
+    from donna_tui.webdav.server import Address, WebdavServer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What was asked for."""
+
+    host: str
+    port: int
+    certificate: Path | None
+    key: Path | None
+    password_file: Path | None
+    new_password: bool
+    read_only: bool
+    with_private: bool
+
+
+def run_serve(wanted: Wanted, space: str | None, *, as_json: bool) -> None:
+    """Serve the vault until somebody ends it. Raises DonnaError."""
+    session = open_session(space)
+    if not session.space.root.is_dir():
+        raise SpaceError(Reason.ROOT_MISSING, f"the vault {session.space.root} is not there", hint="mount the disk")
+    folder = private_folder(session.space.state / "webdav")
+    with _only_server(folder):
+        server = _server(session, wanted, folder)
+        run(_serve(session, server, as_json=as_json))
+
+
+@contextlib.contextmanager
+def _only_server(folder: Path) -> Iterator[None]:
+    lock = SpaceLock(folder)
+    if not lock.acquire("donna serve-webdav"):
+        owner = lock.owner()
+        raise SpaceError(Reason.BUSY, f"this vault is served already by {owner or 'another process'}")
+    with lock:
+        yield
+
+
+def _server(session: Session, wanted: Wanted, folder: Path) -> WebdavServer:
+    address_of = _webdav_parts()
+    address = address_of(host=wanted.host, port=wanted.port, certificate=wanted.certificate, key=wanted.key)
+    address.check()
+    from donna_tui.vault.globs import GlobSet
+    from donna_tui.vault.paths import VaultRoot
+    from donna_tui.webdav.arrival import sweep
+    from donna_tui.webdav.private import PrivateFiles
+    from donna_tui.webdav.server import WebdavServer
+    from donna_tui.webdav.tree import ServedTree
+
+    config, root = session.config, VaultRoot(session.space.root)
+    ignore = GlobSet(config.vault.ignore_globs)
+    safety = config.safety
+    private = PrivateFiles(root, max_bytes=safety.max_read_bytes, key=safety.sensitive_frontmatter_key)
+    tree = ServedTree(root, ignore) if address.is_local or wanted.with_private else ServedTree(root, ignore, private)
+    password = _password(folder, wanted)
+    sweep(session.space.root)
+    return WebdavServer(tree, password, address, read_only=wanted.read_only, on_trouble=_tell)
+
+
+def _webdav_parts() -> type[Address]:
+    """The address type of the server. Raises DonnaError where what it stands on is not installed."""
+    try:
+        from donna_tui.webdav.server import Address
+    except ModuleNotFoundError as error:
+        raise DonnaError(
+            Reason.USAGE,
+            f"serving over WebDAV needs a package that is not installed ({error.name})",
+            hint="pip install 'donna-tui[webdav]'",
+        ) from error
+    return Address
+
+
+def _password(folder: Path, wanted: Wanted) -> Password:
+    from donna_tui.webdav.passwords import VARIABLE, given_password, kept_password, make_password
+
+    known = given_password(os.environ, wanted.password_file)
+    if known is None and not wanted.new_password:
+        known = kept_password(folder)
+    if known is not None:
+        return known
+    if not sys.stderr.isatty():
+        raise DonnaError(
+            Reason.USAGE,
+            "there is no password yet, and nobody here who could see a new one",
+            hint=f"start it once in a terminal, set {VARIABLE}, or name a --password-file",
+        )
+    say(
+        f"The password, shown this once: {make_password(folder)}",
+        "Only its hash is kept; --new-password makes another.",
+    )
+    made = kept_password(folder)
+    assert made is not None
+    return made
+
+
+async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> None:
+    from donna_tui.engine import Engine
+    from donna_tui.webdav.gate import USER
+
+    engine = Engine(session.space, session.config, session.paths, what="donna serve-webdav")
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, ended.set)
+    try:
+        await engine.start()
+        url = server.open()
+        emit({"url": url, "user": USER}, as_json=as_json, human=lambda: [f"{url}  user {USER}; ctrl+c ends it"])
+        serving = asyncio.create_task(asyncio.to_thread(server.serve))
+        await asyncio.wait({serving, asyncio.create_task(ended.wait())}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.to_thread(server.stop)
+        await serving
+    finally:
+        await engine.stop()
+
+
+def _tell(trouble: str) -> None:
+    say(f"donna: {trouble}")

@@ -1,0 +1,82 @@
+"""The verbs for vaults that are on several devices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from donna_tui.cli.guard import guarded
+from donna_tui.cli.vault import AsJson, SpaceOption, WithoutAsking
+from donna_tui.vault.conflicts import Keep
+
+sync_app = typer.Typer()
+conflicts_app = typer.Typer(invoke_without_command=True)
+sync_app.add_typer(conflicts_app, name="conflicts")
+
+
+@sync_app.command("serve-webdav")
+def serve_webdav(
+    port: Annotated[int, typer.Option("--port", help="The port; 0 takes a free one.", min=0, max=65_535)] = 8732,
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen at; others than this machine's need TLS.")
+    ] = "127.0.0.1",
+    cert: Annotated[
+        Path | None, typer.Option("--cert", metavar="FILE", help="The certificate for TLS, as PEM.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Its key, as PEM.")] = None,
+    password_file: Annotated[
+        Path | None,
+        typer.Option("--password-file", metavar="FILE", help="A file with the password, which only you can read."),
+    ] = None,
+    new_password: Annotated[
+        bool, typer.Option("--new-password", help="Make another password and show it once.")
+    ] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Let clients read, and change nothing.")] = False,
+    with_private: Annotated[
+        bool, typer.Option("--with-private", help="Give private notes to other machines as well.")
+    ] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the vault over WebDAV, to sync it with other devices. The password may be in DONNA_WEBDAV_PASSWORD."""
+    from donna_tui.cli.serve_webdav import Wanted, run_serve
+
+    with guarded(as_json):
+        wanted = Wanted(
+            host=host,
+            port=port,
+            certificate=cert,
+            key=key,
+            password_file=password_file,
+            new_password=new_password,
+            read_only=read_only,
+            with_private=with_private,
+        )
+        run_serve(wanted, space, as_json=as_json)
+
+
+@conflicts_app.callback()
+def conflicts(context: typer.Context, space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """List the conflict copies that sync programs left, each with its note."""
+    from donna_tui.cli.conflicts import run_list
+
+    if context.invoked_subcommand is None:
+        with guarded(as_json):
+            run_list(space, as_json=as_json)
+
+
+@conflicts_app.command()
+def resolve(
+    path: Annotated[str, typer.Argument(help="The path of the conflict copy within the vault.")],
+    keep: Annotated[Keep, typer.Option("--keep", help="mine is the note, theirs the copy; both puts them together.")],
+    yes: WithoutAsking = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep one version or both and drop the copy, as one operation, after showing what that changes."""
+    from donna_tui.cli.conflicts import run_resolve
+
+    with guarded(as_json):
+        run_resolve(path, keep, space, agreed=yes, as_json=as_json)

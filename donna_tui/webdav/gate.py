@@ -1,0 +1,239 @@
+"""What every request passes before wsgidav sees it: where it comes from, whether the password is right, its size."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ipaddress
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from io import BytesIO
+from threading import Lock
+from typing import Any
+from urllib.parse import quote, unquote_to_bytes, urlsplit
+
+from donna_tui.webdav.passwords import Password
+
+USER = "donna"
+MOST_XML_BYTES = 64 * 1024
+LONGEST_LOCK_SECONDS = 600
+MOST_FAILURES = 10
+"""Wrong passwords from one address in `FAILURE_SECONDS`; after that it waits, also with the right one."""
+
+FAILURE_SECONDS = 60.0
+MOST_ADDRESSES = 1_000
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+OBSIDIAN = frozenset({"app://obsidian.md", "capacitor://localhost", "http://localhost"})
+"""The origins that Obsidian names, on a computer, on iOS and on Android."""
+
+_BLOCK = 64 * 1024
+_CUT = re.compile(r"[?#;\x00-\x1f\x7f]")
+"""What cannot be in the decoded path of a destination: urllib drops it, or takes the path to end there."""
+
+_DECLARES = re.compile(rb"<\0*!\0*(?:D\0*O\0*C\0*T|E\0*N\0*T\0*I)")
+"""A document type or an entity in XML, in UTF-16 too; no client needs one, and entities can grow without end."""
+
+_HEADERS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Content-Security-Policy", "default-src 'none'; sandbox"),
+    ("Cache-Control", "no-store"),
+)
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+Application = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    status: str
+    message: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Failures:
+    """Counts wrong passwords by the address that they come from. All threads may ask."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._times: OrderedDict[str, list[float]] = OrderedDict()
+        self._lock = Lock()
+
+    def add(self, address: str) -> None:
+        """One more."""
+        with self._lock:
+            times = self._recent(_network(address))
+            self._times[_network(address)] = [*times, self._clock()]
+            while len(self._times) > MOST_ADDRESSES:
+                self._times.popitem(last=False)
+
+    def too_many(self, address: str) -> bool:
+        """Whether this address has to wait."""
+        with self._lock:
+            return len(self._recent(_network(address))) >= MOST_FAILURES
+
+    def _recent(self, network: str) -> list[float]:
+        since = self._clock() - FAILURE_SECONDS
+        return [at for at in self._times.get(network, ()) if at > since]
+
+
+class Gate:
+    """Stands in front of an application. `is_local` says that it is served to this machine only."""
+
+    def __init__(self, inner: Application, password: Password, *, is_local: bool, max_bytes: int) -> None:
+        self._inner, self._password = inner, password
+        self._is_local, self._max_bytes = is_local, max_bytes
+        self._failures = Failures()
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        refusal = self._foreign(environ) or self._stranger(environ) or self._unfit(environ)
+        if refusal is not None:
+            return _refuse(refusal, environ, start_response)
+        environ["wsgidav.auth.user_name"] = USER
+
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            return start_response(status, [*headers, *_HEADERS], *rest)
+
+        return self._inner(environ, start)
+
+    def _foreign(self, environ: Environ) -> _Refusal | None:
+        """A web page elsewhere may have a name that leads here, or send requests here."""
+        host = environ.get("HTTP_HOST", "")
+        if self._is_local and _name_of(host) not in LOOPBACK_NAMES:
+            return _Refusal("403 Forbidden", "this address is for this machine only")
+        origin = environ.get("HTTP_ORIGIN")
+        own = f"{environ.get('wsgi.url_scheme', 'http')}://{host}"
+        if origin is not None and origin != own and origin not in OBSIDIAN:
+            return _Refusal("403 Forbidden", "web pages are not answered")
+        return None
+
+    def _stranger(self, environ: Environ) -> _Refusal | None:
+        address = environ.get("REMOTE_ADDR", "")
+        if self._failures.too_many(address):
+            wait = ("Retry-After", str(int(FAILURE_SECONDS)))
+            return _Refusal("429 Too Many Requests", "too many wrong passwords; wait a minute", (wait,))
+        header = environ.get("HTTP_AUTHORIZATION", "")
+        if header:
+            user, password = _credentials(header)
+            # both are compared, so that the time does not tell whether the name was right
+            if self._password.matches(password) & (user == USER):
+                return None
+            self._failures.add(address)
+        ask = ("WWW-Authenticate", 'Basic realm="Donna", charset="UTF-8"')
+        return _Refusal("401 Unauthorized", "the password is missing or wrong", (ask,))
+
+    def _unfit(self, environ: Environ) -> _Refusal | None:
+        length = environ.get("CONTENT_LENGTH") or "0"
+        if not _is_length(environ):
+            return _Refusal("400 Bad Request", "the length is not a number")
+        most = self._max_bytes if environ["REQUEST_METHOD"] == "PUT" else MOST_XML_BYTES
+        if int(length) > most:
+            return _Refusal("413 Content Too Large", f"up to {most:,} bytes are taken")
+        if environ["REQUEST_METHOD"] == "PROPFIND" and environ.setdefault("HTTP_DEPTH", "1") not in ("0", "1"):
+            return _Refusal("403 Forbidden", "one folder is listed at a time (Depth: 1)")
+        if not _is_utf8(environ.get("PATH_INFO", "")):
+            return _Refusal("400 Bad Request", "the name is not valid UTF-8")
+        if environ["REQUEST_METHOD"] != "PUT" and int(length):
+            body = environ["wsgi.input"].read(int(length))
+            if _DECLARES.search(body):
+                return _Refusal("400 Bad Request", "XML must not declare anything")
+            environ["wsgi.input"] = BytesIO(body)
+        if "HTTP_TIMEOUT" in environ or environ["REQUEST_METHOD"] == "LOCK":
+            environ["HTTP_TIMEOUT"] = f"Second-{_lock_seconds(environ.get('HTTP_TIMEOUT', ''))}"
+        if "HTTP_DESTINATION" in environ:
+            destination = _destination(environ["HTTP_DESTINATION"])
+            if destination is None:
+                return _Refusal("400 Bad Request", "the new name cannot be told from this destination")
+            environ["HTTP_DESTINATION"] = destination
+        return None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a server that listens there."""
+    if host in LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _credentials(header: str) -> tuple[str, str]:
+    """Name and password of basic authentication; both empty for anything else."""
+    scheme, _, coded = header.partition(" ")
+    try:
+        plain = base64.b64decode(coded.strip(), validate=True).decode("utf-8") if scheme.lower() == "basic" else ""
+    except (binascii.Error, ValueError):
+        plain = ""
+    user, _, password = plain.partition(":")
+    return user, password
+
+
+def _destination(header: str) -> str | None:
+    """A destination that wsgidav reads right; None where it would take another name for it.
+
+    It decodes the header before it takes it apart, so that a name with a question mark would lose its end.
+    """
+    try:
+        parts = urlsplit(header.encode("latin-1").decode("utf-8"))
+        path = unquote_to_bytes(parts.path).decode("utf-8")
+    except ValueError:
+        return None
+    if not path.startswith("/") or parts.query or parts.fragment or _CUT.search(path):
+        return None
+    base = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+    return base + quote(path)
+
+
+def _is_utf8(path: str) -> bool:
+    """Whether a path that WSGI gives as Latin-1 can be read as what it is."""
+    try:
+        path.encode("latin-1").decode("utf-8")
+    except ValueError:
+        return False
+    return True
+
+
+def _is_length(environ: Environ) -> bool:
+    """Whether the length of the body can be told; with a negative one cheroot would read for ever."""
+    length = environ.get("CONTENT_LENGTH") or "0"
+    return bool(length.isascii() and length.isdigit())
+
+
+def _lock_seconds(header: str) -> int:
+    """How long a lock may hold. A client that is gone must not keep a note from others for a week."""
+    for each in header.split(","):
+        _, dash, seconds = each.strip().partition("-")
+        if dash and seconds.isascii() and seconds.isdigit():
+            return max(1, min(int(seconds[:9]), LONGEST_LOCK_SECONDS))
+    return LONGEST_LOCK_SECONDS
+
+
+def _name_of(host: str) -> str:
+    """The name in a Host header, without the port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].lower()
+
+
+def _network(address: str) -> str:
+    """Who counts as one: an IPv4 address, or the 64 bits that one IPv6 network has."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network(f"{address}/64", strict=False)) if parsed.version == 6 else address
+
+
+def _refuse(refusal: _Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    """Answer, once the body is gone: what a client still sends must not be taken for its next request."""
+    body = environ["wsgi.input"]
+    while _is_length(environ) and body.read(_BLOCK):
+        pass
+    page = f"{refusal.message}\n".encode()
+    headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(page)))]
+    start_response(refusal.status, [*headers, *refusal.headers, *_HEADERS, ("Connection", "close")])
+    return [page]

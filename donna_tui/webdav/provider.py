@@ -1,0 +1,265 @@
+"""The vault as wsgidav asks for it: folders and files, each changed in one step or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from wsgidav.dav_error import (
+    HTTP_CONFLICT,
+    HTTP_FORBIDDEN,
+    HTTP_INSUFFICIENT_STORAGE,
+    HTTP_INTERNAL_ERROR,
+    HTTP_NOT_FOUND,
+    HTTP_SERVICE_UNAVAILABLE,
+    DAVError,
+)
+from wsgidav.dav_provider import DAVCollection, DAVNonCollection, DAVProvider
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.webdav.arrival import Arrival, Item
+from donna_tui.webdav.tree import ServedTree
+
+TOO_LARGE = 413
+BLOCK = 64 * 1024
+
+_STATUS = {
+    Reason.CONFLICT: HTTP_CONFLICT,
+    Reason.MISSING: HTTP_NOT_FOUND,
+    Reason.DISK_FULL: HTTP_INSUFFICIENT_STORAGE,
+    Reason.ROOT_MISSING: HTTP_SERVICE_UNAVAILABLE,
+    Reason.IO_ERROR: HTTP_INTERNAL_ERROR,
+}
+
+Environ = dict[str, Any]
+
+
+class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without types
+    """Serves one vault."""
+
+    def __init__(self, tree: ServedTree, *, max_bytes: int, read_only: bool) -> None:
+        super().__init__()
+        self.tree = tree
+        self.max_bytes = max_bytes
+        self._read_only = read_only
+
+    def is_readonly(self) -> bool:
+        return self._read_only
+
+    def get_resource_inst(self, path: str, environ: Environ) -> VaultFolder | VaultFile | None:
+        with _answered():
+            item = self.tree.find(_relative(path))
+        return None if item is None else _resource(item, environ)
+
+
+class VaultFolder(DAVCollection):  # type: ignore[misc]
+    """A folder of the vault, or the vault itself."""
+
+    def __init__(self, item: Item, environ: Environ) -> None:
+        super().__init__(f"/{item.path}", environ)
+        self._item = item
+        self._tree: ServedTree = self.provider.tree
+
+    def get_last_modified(self) -> float:
+        return self._item.mtime_ns / 1e9
+
+    def get_member_names(self) -> list[str]:
+        return [item.path.rpartition("/")[2] for item in self._within()]
+
+    def get_member_list(self) -> list[VaultFolder | VaultFile]:
+        return [_resource(item, self.environ) for item in self._within()]
+
+    def _within(self) -> list[Item]:
+        with _answered():
+            return self._tree.within(self._item.path)
+
+    def create_empty_resource(self, name: str) -> VaultFile:
+        """A new file. For an upload nothing is made until all of it has come; a lock keeps the name at once."""
+        path = posixpath.join(self._item.path, name)
+        with _answered():
+            if self.environ["REQUEST_METHOD"] == "PUT":
+                return VaultFile(Item(path, False, 0, 0, 0), self.environ, is_new=True)
+            self._tree.arrive(path, None).keep()
+        made: VaultFile = self.provider.get_resource_inst(path, self.environ)
+        return made
+
+    def create_collection(self, name: str) -> None:
+        with _answered():
+            self._tree.make_folder(posixpath.join(self._item.path, name))
+
+    def delete(self) -> None:
+        """Remove the folder, which is empty by now but for what is not served."""
+        _remove(self._tree, self._item)
+        self.remove_all_locks(recursive=True)
+
+    def handle_move(self, dest_path: str) -> bool:
+        _refuse_existing(self, dest_path)
+        return False
+
+    def handle_copy(self, dest_path: str, *, depth_infinity: bool) -> bool:
+        _refuse_existing(self, dest_path)
+        return False
+
+    def copy_move_single(self, dest_path: str, *, is_move: bool) -> None:
+        """Make the folder of a copy; what is in it follows one by one."""
+        with _answered():
+            self._tree.make_folder(_relative(dest_path))
+
+    def support_recursive_move(self, dest_path: str) -> bool:
+        return True
+
+    def move_recursive(self, dest_path: str) -> list[tuple[str, DAVError]]:
+        return _move(self, self._tree, self._item, dest_path, None)
+
+
+class VaultFile(DAVNonCollection):  # type: ignore[misc]
+    """A note, or any other file of the vault."""
+
+    def __init__(self, item: Item, environ: Environ, *, is_new: bool = False) -> None:
+        super().__init__(f"/{item.path}", environ)
+        self._item = item
+        self._is_new = is_new
+        self._tree: ServedTree = self.provider.tree
+        self._arrival: Arrival | None = None
+
+    def get_content_length(self) -> int:
+        return self._item.size
+
+    def get_last_modified(self) -> float:
+        return self._item.mtime_ns / 1e9
+
+    def get_etag(self) -> str | None:
+        return None if self._is_new else self._item.etag
+
+    def support_etag(self) -> bool:
+        return True
+
+    def support_ranges(self) -> bool:
+        return True
+
+    def get_content(self) -> BinaryIO:
+        with _answered():
+            return self._tree.open(self._item.path)
+
+    def begin_write(self, *, content_type: str | None = None) -> _Upload:
+        with _answered():
+            self._arrival = self._tree.arrive(self._item.path, None if self._is_new else self._item)
+        return _Upload(self._arrival, self.provider.max_bytes)
+
+    def end_write(self, *, with_errors: bool) -> None:
+        """Keep what came if all of it came: a client that dies in the middle leaves nothing."""
+        arrival = self._arrival
+        if arrival is None:
+            return
+        declared = self.environ.get("CONTENT_LENGTH")
+        if with_errors or (declared and arrival.size != int(declared)):
+            arrival.drop()
+            if not with_errors:
+                raise DAVError(HTTP_CONFLICT, "the upload broke off, so nothing was changed")
+            return
+        with _answered():
+            arrival.keep()
+            self._item = self._tree.find(self._item.path) or self._item
+            self._is_new = not self._item.inode
+
+    def delete(self) -> None:
+        _remove(self._tree, self._item)
+        self.remove_all_locks(recursive=True)
+
+    def handle_move(self, dest_path: str) -> bool:
+        """Move over another file in one step; wsgidav would remove that one first."""
+        replaced = _refuse_existing(self, dest_path, but_file=True)
+        if replaced is None:
+            return False
+        _move(self, self._tree, self._item, dest_path, replaced)
+        return True
+
+    def handle_copy(self, dest_path: str, *, depth_infinity: bool) -> bool:
+        """Copy over another file in one step."""
+        replaced = _refuse_existing(self, dest_path, but_file=True)
+        if replaced is None:
+            return False
+        self._copy(dest_path, replaced)
+        return True
+
+    def copy_move_single(self, dest_path: str, *, is_move: bool) -> None:
+        self._copy(dest_path, None)
+
+    def support_recursive_move(self, dest_path: str) -> bool:
+        return True
+
+    def move_recursive(self, dest_path: str) -> list[tuple[str, DAVError]]:
+        return _move(self, self._tree, self._item, dest_path, None)
+
+    def _copy(self, dest_path: str, replaced: Item | None) -> None:
+        with _answered(), self._tree.open(self._item.path) as source:
+            arrival = self._tree.arrive(_relative(dest_path), replaced)
+            try:
+                while block := source.read(BLOCK):
+                    arrival.write(block)
+                arrival.keep()
+            finally:
+                arrival.drop()
+
+
+class _Upload:
+    """What wsgidav writes the body of a request to."""
+
+    def __init__(self, arrival: Arrival, max_bytes: int) -> None:
+        self._arrival, self._max_bytes = arrival, max_bytes
+
+    def write(self, data: bytes) -> None:
+        if self._arrival.size + len(data) > self._max_bytes:
+            raise DAVError(TOO_LARGE, f"files up to {self._max_bytes:,} bytes are taken")
+        with _answered():
+            self._arrival.write(data)
+
+    def close(self) -> None:
+        """What comes next is `end_write`, which knows whether all went well."""
+
+
+def _relative(path: str) -> str:
+    """The path within the vault; wsgidav may put two slashes where a folder and a name meet."""
+    return "/".join(part for part in path.split("/") if part)
+
+
+def _resource(item: Item, environ: Environ) -> VaultFolder | VaultFile:
+    return VaultFolder(item, environ) if item.is_folder else VaultFile(item, environ)
+
+
+def _remove(tree: ServedTree, item: Item) -> None:
+    if not item.path:
+        raise DAVError(HTTP_FORBIDDEN, "the vault itself stays")
+    with _answered():
+        tree.remove(item)
+
+
+def _move(
+    resource: VaultFolder | VaultFile, tree: ServedTree, item: Item, dest_path: str, replaced: Item | None
+) -> list[tuple[str, DAVError]]:
+    if not item.path:
+        raise DAVError(HTTP_FORBIDDEN, "the vault itself stays")
+    with _answered():
+        tree.move(item, _relative(dest_path), replaced)
+    resource.remove_all_locks(recursive=True)
+    return []
+
+
+def _refuse_existing(resource: VaultFolder | VaultFile, dest_path: str, *, but_file: bool = False) -> Item | None:
+    """The file at a destination. Raises DAVError where a folder would be replaced, or would replace something."""
+    with _answered():
+        there: Item | None = resource.provider.tree.find(_relative(dest_path))
+    if there is not None and (there.is_folder or not but_file):
+        raise DAVError(HTTP_FORBIDDEN, "a folder is neither replaced nor put in the place of something")
+    return there
+
+
+@contextlib.contextmanager
+def _answered() -> Iterator[None]:
+    """Tell a refusal of ours in the client's language."""
+    try:
+        yield
+    except DonnaError as error:
+        raise DAVError(_STATUS.get(error.reason, HTTP_FORBIDDEN), error.message) from error

@@ -1,0 +1,143 @@
+"""A WebDAV server for one vault: wsgidav behind the gate, under cheroot."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from cheroot.ssl.builtin import BuiltinSSLAdapter
+from cheroot.wsgi import Server
+from wsgidav.error_printer import ErrorPrinter
+from wsgidav.request_resolver import RequestResolver
+from wsgidav.wsgidav_app import WsgiDAVApp
+
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.webdav.gate import Gate, is_loopback
+from donna_tui.webdav.passwords import Password
+from donna_tui.webdav.provider import VaultProvider
+from donna_tui.webdav.tree import ServedTree
+
+SHARE = "/vault"
+"""Where the vault is. Remotely Save makes a folder below the address that it is given: this is its name."""
+
+MOST_BYTES = 512 * 1024 * 1024
+"""Bytes of one file. Obsidian itself opens none that are larger than memory; films belong elsewhere."""
+
+MOST_HEADER_BYTES = 64 * 1024
+PATIENCE_SECONDS = 30
+"""How long a client may be silent in the middle of a request."""
+
+FEWEST_THREADS = 4
+MOST_THREADS = 12
+MOST_WAITING = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where to listen. Port 0 takes a free one."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    certificate: Path | None = None
+    key: Path | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can connect."""
+        return is_loopback(self.host)
+
+    def check(self) -> None:
+        """Raises DonnaError (`usage`) for an address at which a password would be sent in the clear."""
+        if (self.certificate is None) != (self.key is None):
+            raise DonnaError(Reason.USAGE, "a certificate and its key go together", hint="--cert FILE --key FILE")
+        if not self.is_local and self.certificate is None:
+            raise DonnaError(
+                Reason.USAGE,
+                f"{self.host} can be reached by other machines, and without TLS they would read your password",
+                hint="give --cert and --key, or stay on 127.0.0.1 behind a tunnel",
+            )
+
+
+class _Server(Server):
+    """Reports what goes wrong in one line; what a client sent is not in it."""
+
+    on_trouble: Callable[[str], None]
+
+    def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
+        if level >= logging.ERROR:
+            self.on_trouble(msg.strip().partition("\n")[0])
+
+
+class WebdavServer:
+    """Listens from `open` on and answers in `serve`, until `stop` is called from another thread."""
+
+    def __init__(
+        self,
+        tree: ServedTree,
+        password: Password,
+        address: Address,
+        *,
+        read_only: bool = False,
+        max_bytes: int = MOST_BYTES,
+        on_trouble: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        address.check()
+        self._address = address
+        application = _application(VaultProvider(tree, max_bytes=max_bytes, read_only=read_only))
+        self._server = _Server(
+            ("127.0.0.1" if address.host == "localhost" else address.host, address.port),
+            Gate(application, password, is_local=address.is_local, max_bytes=max_bytes),
+            numthreads=FEWEST_THREADS,
+            max=MOST_THREADS,
+            request_queue_size=MOST_WAITING,
+            timeout=PATIENCE_SECONDS,
+            server_name="donna",
+        )
+        self._server.max_request_body_size = max_bytes
+        self._server.max_request_header_size = MOST_HEADER_BYTES
+        self._server.on_trouble = on_trouble
+
+    def open(self) -> str:
+        """Begin to listen; the address of the vault. Raises DonnaError."""
+        certificate, key = self._address.certificate, self._address.key
+        try:
+            if certificate is not None:
+                self._server.ssl_adapter = BuiltinSSLAdapter(str(certificate), str(key))
+        except (OSError, ValueError) as error:
+            message = f"the certificate or its key cannot be used ({getattr(error, 'strerror', None) or error})"
+            raise DonnaError(Reason.USAGE, message, hint="both are PEM files that belong together") from error
+        try:
+            self._server.prepare()
+        except OSError as error:
+            message = f"{self._address.host} port {self._address.port} cannot be had ({error.strerror or error})"
+            raise DonnaError(Reason.IO_ERROR, message, hint="take another one with --port") from error
+        host, port = self._server.bind_addr[:2]
+        scheme = "http" if certificate is None else "https"
+        return f"{scheme}://{f'[{host}]' if ':' in host else quote(host)}:{port}{SHARE}/"
+
+    def serve(self) -> None:
+        """Answer until `stop`."""
+        self._server.serve()
+
+    def stop(self) -> None:
+        """End, once what is being answered is answered."""
+        self._server.stop()
+
+
+def _application(provider: VaultProvider) -> WsgiDAVApp:
+    logger = logging.getLogger("wsgidav")  # it would print paths and headers of clients on the terminal
+    logger.handlers, logger.propagate = [logging.NullHandler()], False
+    return WsgiDAVApp(
+        {
+            "provider_mapping": {SHARE: provider},
+            "middleware_stack": [ErrorPrinter, RequestResolver],
+            "logging": {"enable": False},
+            "verbose": 0,
+            "suppress_version_info": True,
+            "lock_storage": True,
+            "property_manager": None,
+        }
+    )

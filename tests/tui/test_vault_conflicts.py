@@ -1,0 +1,149 @@
+"""Conflict copies on the Vault screen: in the tree as what they are, settled after a look at both versions."""
+
+from __future__ import annotations
+
+import pytest
+
+from donna_tui.notes import NoteState
+from donna_tui.tui.screens.plan import PlanScreen
+from donna_tui.tui.screens.refusal import RefusalScreen
+from donna_tui.tui.screens.settle import SettleScreen
+from donna_tui.vault.changes import OperationKind
+from tests.tui import hostile, scenarios
+from tests.tui.driving import Driver, driving, notices
+from tests.tui.fake_backend import FakeBackend
+from tests.tui.vault_scenarios import COPY, DECISIONS, GARDEN, synced, to_copy
+
+SIZE = (160, 48)
+
+
+def backend_with(*, base: bool = True) -> FakeBackend:
+    backend = scenarios.normal()
+    backend.vault = synced(base=base)
+    return backend
+
+
+async def opened(donna: Driver) -> SettleScreen:
+    await to_copy(donna)
+    await donna.press("c")
+    return await donna.window(SettleScreen)
+
+
+async def made(donna: Driver) -> None:
+    screen = await donna.window(PlanScreen)
+    await donna.until(lambda: screen.view.diffs, "the difference is there")
+    await donna.press("enter")
+    await donna.until(lambda: donna.app.screen is donna.main, "the windows are closed")
+    await donna.rest()
+
+
+async def test_the_tree_says_what_it_is() -> None:
+    async with driving(backend_with(), size=SIZE) as donna:
+        await to_copy(donna)
+        text = donna.screen_text()
+        assert "conflict copy" in text
+        assert "c settle" in text
+        assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path == COPY
+
+
+async def test_only_a_conflict_copy_can_be_settled() -> None:
+    async with driving(backend_with(), size=SIZE) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("c")
+        await donna.rest()
+        assert "No conflict copy is selected" in notices(donna.app)
+        assert donna.app.screen is donna.main
+
+
+@pytest.mark.parametrize("key", ["m", "t", "b"])
+async def test_one_key_and_a_look_settle_it(key: str) -> None:
+    backend = backend_with()
+    mine, theirs = backend.vault.files[DECISIONS], backend.vault.files[COPY]
+    async with driving(backend, size=SIZE) as donna:
+        await opened(donna)
+        text = donna.screen_text()
+        for title in ("What both began with", "The note", "The conflict copy", "c0ffeec0ffee"):
+            assert title in text
+        await donna.press(key)
+        assert COPY in backend.vault.files
+        await made(donna)
+    assert COPY not in backend.vault.files
+    now = backend.vault.files[DECISIONS]
+    assert {"m": now == mine, "t": now == theirs, "b": b"900 ms, once" in now and b"asks twice" in now}[key]
+    (call,) = backend.called("apply_plan")
+    assert call[0].kind is (OperationKind.DELETE if key == "m" else OperationKind.WRITE)
+
+
+async def test_leaving_changes_nothing() -> None:
+    backend = backend_with()
+    before = dict(backend.vault.files)
+    async with driving(backend, size=SIZE) as donna:
+        await opened(donna)
+        await donna.press("escape")
+        await donna.rest()
+        await opened(donna)
+        await donna.press("t")
+        await donna.window(PlanScreen)
+        await donna.press("escape")
+        await donna.rest()
+    assert backend.vault.files == before
+    assert backend.called("apply_plan") == []
+
+
+async def test_without_a_history_the_two_are_compared() -> None:
+    async with driving(backend_with(base=False), size=SIZE) as donna:
+        await opened(donna)
+        text = donna.screen_text()
+        assert "From the note to the conflict copy" in text
+        assert "asks twice" in text
+
+
+async def test_a_copy_of_a_note_that_is_gone_becomes_the_note() -> None:
+    backend = backend_with(base=False)
+    theirs = backend.vault.files[COPY]
+    del backend.vault.files[DECISIONS]
+    async with driving(backend, size=SIZE) as donna:
+        await opened(donna)
+        assert "The note itself is gone" in donna.screen_text()
+        await donna.press("b")
+        await donna.rest()
+        assert isinstance(donna.app.screen, SettleScreen)
+        await donna.press("t")
+        await made(donna)
+    assert backend.vault.files[DECISIONS] == theirs
+    assert COPY not in backend.vault.files
+
+
+async def test_what_is_saved_meanwhile_is_not_lost() -> None:
+    backend = backend_with()
+    async with driving(backend, size=SIZE) as donna:
+        await opened(donna)
+        await donna.press("t")
+        await donna.window(PlanScreen)
+        backend.vault.files[DECISIONS] = b"saved a moment ago"
+        await donna.press("enter")
+        await donna.window(RefusalScreen)
+        await donna.press("escape")
+        await donna.rest()
+    assert backend.vault.files[DECISIONS] == b"saved a moment ago"
+    assert COPY in backend.vault.files
+
+
+async def test_hostile_texts_and_names_are_shown_and_not_obeyed() -> None:
+    backend = backend_with(base=False)
+    vault = backend.vault
+    copy = f"Inbox/{hostile.EVERYTHING.replace('/', '-')} (Ana's conflicted copy 2026-11-18).md"
+    vault.files[copy] = "\n".join(hostile.ALL.values()).encode("utf-8", "surrogatepass")
+    vault.states[copy] = frozenset({NoteState.CONFLICT})
+    async with driving(backend, size=SIZE) as donna:
+        await to_copy(donna)
+        donna.vault.note_tree.reveal(copy)
+        await donna.rest()
+        await donna.press("c")
+        await donna.window(SettleScreen)
+        await donna.rest()
+        text = donna.screen_text()
+        assert "Conflict: Inbox/" in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text

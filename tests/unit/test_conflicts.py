@@ -1,0 +1,225 @@
+"""Conflict copies: told by name and by nothing else, and settled as one operation that undo takes back whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.changes import OperationKind
+from donna_tui.vault.conflicts import Keep, is_conflict_copy, original_of
+from donna_tui.vault.resolving import merged
+from donna_tui.vault.writer import VaultWriter
+from tests.git_vaults import User, memory_folder, new_writer, tree_of
+
+COPIES = {
+    "Syncthing": [
+        "a.sync-conflict-20240101-120000-ABCDEFG.md",
+        "a.sync-conflict-20240101-120000.md",
+        "a.sync-conflict-20240101-120000-ABCDEFG (1).md",
+        "a.sync-conflict-20240101-120000-ABCDEFG.sync-conflict-20240102-120000-HIJKLMN.md",
+    ],
+    "Nextcloud": ["a (conflicted copy 2024-01-01 120000).md", "a_conflict-20240101-120000.md"],
+    "ownCloud": ["a (conflicted copy Ana 2024-01-01 120000).md", "a (conflicted copy Ana Sá 2024-01-01 120000).md"],
+    "Dropbox": [
+        "a (Ana's conflicted copy 2024-01-01).md",
+        "a (Ana’s conflicted copy 2024-01-01).md",
+        "a (Chris' conflicted copy 2024-01-01).md",
+        "a (Ana's MacBook's conflicted copy 2024-01-01).md",
+        "a (Ana's conflicted copy).md",
+        "a (Ana's conflicted copy 2024-01-01) (2).md",
+        "a (In Konflikt stehende Kopie von Ana 2024-01-01).md",
+        "a (Copie en conflit de Ana 2024-01-01).md",
+        "a (Copia en conflicto de Ana 2024-01-01).md",
+    ],
+    "Obsidian Sync": ["a (Conflicted copy MacBook Pro 202501311030).md"],
+    "Seafile": ["a (SFConflict ana@example.org 2024-01-01-12-00-00).md"],
+    "Synology": ["a_DiskStation_Feb-12-153045-2024_Conflict.md"],
+    "unknown": ["a (conflicted copy).md", "a (Conflicted Copy 2).md"],
+}
+NO_COPIES = (
+    """
+a.md|a (1).md|a 2.md|sync-conflict.md|Notes on sync-conflict-20240101-120000.md|a.sync-conflict-2024.md
+a.sync-conflict-20240101-120000-ABCDEFG later.md|.sync-conflict-20240101-120000-ABCDEFG.md|conflicted copy.md
+(conflicted copy).md|(Ana's conflicted copy 2024-01-01).md|A conflicted copy 2024-01-01.md|a (conflicted).md
+a (conflicted copy of the treaty).md|a (conflicted copy 2024-01-01) and what followed.md|a (copy in conflict 2024-01-01).md
+a (conflicting copy 2024-01-01).md|a_conflict-2024.md|conflict-20240101-120000.md|The Cod Wars (SFConflict).md
+a_Conflict.md|Feb-12-153045-2024_Conflict.md|Copie en conflit.md|a (copie en conflit).md|.md|conflicts/a.md
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
+
+
+@pytest.mark.parametrize("name", [name for names in COPIES.values() for name in names])
+def test_the_names_of_each_program_are_known(name: str) -> None:
+    assert is_conflict_copy(name)
+    assert original_of(name) == "a.md"
+    assert original_of(f"Folder (conflicted copy)/{name}") == "Folder (conflicted copy)/a.md"
+    assert original_of(name.replace(".md", ".markdown")) == "a.markdown"
+
+
+@pytest.mark.parametrize("name", NO_COPIES)
+def test_false_friends_are_notes(name: str) -> None:
+    assert not is_conflict_copy(name)
+    assert original_of(f"x/{name}") is None
+
+
+def test_long_names_are_judged_at_once() -> None:
+    for name in ("(" * 120 + "a " * 60, "a (conflicted copy " * 12, "a_" * 120, "a.sync-conflict-" * 15, " " * 240):
+        assert original_of(f"{name}.md") is None
+
+
+BASE = "one\ntwo\nthree\nfour\n"
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "base", "both", "is_clean"),
+    [
+        ("ONE\ntwo\nthree\nfour\n", "one\ntwo\nthree\nFOUR\n", BASE, "ONE\ntwo\nthree\nFOUR\n", True),
+        ("one\nthree\nfour\n", "one\ntwo\nthree\nfour\nfive\n", BASE, "one\nthree\nfour\nfive\n", True),
+        ("ONE\ntwo\nthree\nfour\n", "uno\ntwo\nthree\nfour\n", BASE, "ONE\nuno\ntwo\nthree\nfour\n", False),
+        ("ONE\ntwo\nthree\nfour\n", "one\ntwo\nthree\nFOUR\n", None, "ONE\none\ntwo\nthree\nfour\nFOUR\n", False),
+        ("a", "b", None, "a\nb", False),
+        ("", "b\n", None, "b\n", False),
+        ("---\nx: 1\n---\na\n", "---\nx: 2\n---\na\nb\n", None, "---\nx: 1\n---\na\nb\n", False),
+        ("a\n", "---\nx: 2\n---\na\n", None, "---\nx: 2\n---\na\n", False),
+        ("\ufeffa\n", "b\n", None, "\ufeffa\nb\n", False),
+    ],
+)
+def test_both_versions_are_put_together(mine: str, theirs: str, base: str | None, both: str, is_clean: bool) -> None:
+    data, remarks = merged(mine.encode(), theirs.encode(), base.encode() if base is not None else None)
+    assert data.decode() == both
+    assert bool(remarks) is not is_clean
+
+
+def test_what_is_no_text_is_not_put_together() -> None:
+    with pytest.raises(VaultWriteError) as refused:
+        merged(b"\xff\xfe\x00", b"a", None)
+    assert refused.value.reason is Reason.ENCODING
+
+
+COPY = "Projects/one.sync-conflict-20240101-120000-ABCDEFG.md"
+NOTE = "Projects/one.md"
+OLD = "# One\n\nfirst line\nsecond line\n"
+MINE, THEIRS = OLD.replace("first", "1st"), OLD + "from the phone\n"
+
+
+class Place:
+    """A vault with a conflict, its user, and Donna."""
+
+    def __init__(self, home: Path) -> None:
+        self.user = User(home / "home")
+        self.vault = self.user.repository(home / "vault")
+        self.writer: VaultWriter = new_writer(self.vault, home / "state")
+        (self.vault / NOTE).write_text(MINE)
+        (self.vault / COPY).write_text(THEIRS)
+
+    def settle(self, keep: Keep, copy: str = COPY) -> OperationKind:
+        resolver = self.writer.resolver
+        return self.writer.apply(resolver.plan(resolver.conflict(copy), keep)).kind
+
+    def refusal(self, keep: Keep = Keep.THEIRS, copy: str = COPY) -> Reason:
+        before = tree_of(self.vault)
+        with pytest.raises(DonnaError) as refused:
+            self.settle(keep, copy)
+        assert tree_of(self.vault) == before
+        return refused.value.reason
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    with memory_folder() as home:
+        yield Place(home)
+
+
+@pytest.mark.parametrize(
+    ("keep", "text"),
+    [(Keep.MINE, MINE), (Keep.THEIRS, THEIRS), (Keep.BOTH, MINE + "from the phone\n")],
+)
+def test_one_operation_settles_it_and_one_undo_takes_that_back(place: Place, keep: Keep, text: str) -> None:
+    before = tree_of(place.vault)
+    assert place.writer.resolver.copies() == [(COPY, NOTE)]
+    place.settle(keep)
+    assert (place.vault / NOTE).read_text() == text
+    assert not (place.vault / COPY).exists()
+    assert place.writer.resolver.copies() == []
+    assert len(place.writer.undoable()) == 1
+    place.writer.undo_last()
+    assert tree_of(place.vault) == before
+    place.writer.redo()
+    assert (place.vault / NOTE).read_text() == text
+    assert not (place.vault / COPY).exists()
+
+
+def test_the_version_that_both_began_with_is_found_in_the_history(place: Place) -> None:
+    place.user.commit_all(place.vault, "mine")
+    (place.vault / NOTE).write_text(MINE + "later\n")
+    place.user.git(place.vault, "rm", "--quiet", "--cached", COPY)
+    place.user.git(place.vault, "add", NOTE)
+    place.user.git(place.vault, "commit", "--quiet", "--message", "later")
+    conflict = place.writer.resolver.conflict(COPY)
+    assert conflict.base == OLD.encode()
+    place.settle(Keep.BOTH)
+    text = (place.vault / NOTE).read_text()
+    assert "1st" in text
+    assert "from the phone" in text
+    assert "later" in text
+
+
+def test_a_copy_whose_note_is_gone_becomes_the_note(place: Place) -> None:
+    (place.vault / NOTE).unlink()
+    assert place.writer.resolver.conflict(COPY).mine is None
+    place.settle(Keep.THEIRS)
+    assert (place.vault / NOTE).read_text() == THEIRS
+    assert not (place.vault / COPY).exists()
+
+
+def test_without_a_repository_nothing_is_changed(place: Place, tmp_path: Path) -> None:
+    for path, text in ((NOTE, MINE), (COPY, THEIRS)):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    writer = new_writer(tmp_path, place.vault.parent / "other")
+    conflict = writer.resolver.conflict(COPY)
+    assert conflict.base is None
+    with pytest.raises(VaultWriteError) as refused:
+        writer.apply(writer.resolver.plan(conflict, Keep.BOTH))
+    assert refused.value.reason is Reason.NO_REPOSITORY
+    assert (tmp_path / COPY).read_text() == THEIRS
+
+
+def test_an_edit_meanwhile_is_not_lost(place: Place) -> None:
+    for path in (NOTE, COPY):
+        plan = place.writer.resolver.plan(place.writer.resolver.conflict(COPY), Keep.BOTH)
+        (place.vault / path).write_text("saved a moment ago")
+        with pytest.raises(VaultWriteError) as refused:
+            place.writer.apply(plan)
+        assert refused.value.reason is Reason.CONFLICT
+        assert (place.vault / path).read_text() == "saved a moment ago"
+
+
+def test_what_donna_may_not_write_is_not_settled(place: Place) -> None:
+    assert place.refusal(copy=NOTE) is Reason.USAGE
+    assert place.refusal(copy=COPY.replace("one", "none")) is Reason.MISSING
+    assert place.refusal(copy=f"../{COPY}") is Reason.PATH_ESCAPE
+    assert place.refusal(copy=COPY.replace("Projects", ".git")) is Reason.PATH_ESCAPE
+    (place.vault / COPY).write_text("---\ndonna_sensitive: true\n---\nsecret\n")
+    assert place.refusal(Keep.MINE) is Reason.SENSITIVE
+    (place.vault / COPY).unlink()
+    (place.vault / COPY).symlink_to(place.vault / NOTE)
+    assert place.refusal() is Reason.PATH_ESCAPE
+
+
+def test_nothing_else_writes_to_a_conflict_copy(place: Place) -> None:
+    for act in (
+        lambda: place.writer.write(COPY, "x"),
+        lambda: place.writer.delete(COPY),
+        lambda: place.writer.move(COPY, "Projects/b.md"),
+        lambda: place.writer.move(NOTE, COPY.replace("one", "b")),
+    ):
+        with pytest.raises(VaultWriteError) as refused:
+            act()
+        assert refused.value.reason is Reason.IGNORED
+    assert (place.vault / COPY).read_text() == THEIRS

@@ -1,0 +1,168 @@
+"""Who gets in: the right password from the right place, and not too often the wrong one."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from webdav4.client import HTTPError
+
+from donna_tui.errors import DonnaError
+from donna_tui.webdav.gate import FAILURE_SECONDS, MOST_ADDRESSES, MOST_FAILURES, Failures, is_loopback
+from donna_tui.webdav.passwords import VARIABLE, Password, given_password, kept_password, make_password
+from tests.webdav.parts import PASSWORD, Served, basic
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "", basic("wrong"), basic(PASSWORD, "Donna"), basic(PASSWORD, ""), basic(""), basic(PASSWORD + "x"),
+        basic(PASSWORD[:-1]), "Basic", "Basic !!!", "Basic ZG9ubmE=", f"Bearer {PASSWORD}", "Digest username=donna",
+        "Basic " + "QUFB" * 2_000,
+    ],
+)  # fmt: skip
+def test_without_the_password_nothing_is_told(served: Served, header: str) -> None:
+    for method in ("OPTIONS", "PROPFIND", "GET", "PUT"):
+        answer = served.ask(method, "/vault/a.md", Authorization=header)
+        assert answer.status == 401
+        assert answer.headers["WWW-Authenticate"].startswith("Basic ")
+    assert (served.root / "a.md").read_text() == "# A\n"
+
+
+def test_a_client_with_the_wrong_password_is_told_so_and_then_has_to_wait(served: Served) -> None:
+    with pytest.raises(HTTPError, match="401"):
+        served.client("wrong password").ls("/")
+    answers = [served.status("GET", "/vault/a.md", Authorization=basic("wrong")) for _ in range(MOST_FAILURES + 2)]
+    assert answers[0] == 401
+    assert answers[-1] == 429
+    assert served.status("GET", "/vault/a.md") == 429
+
+
+def test_a_body_with_the_wrong_password_is_thrown_away(served: Served) -> None:
+    answer = served.ask("PUT", "/vault/a.md", b"GET /vault/a.md HTTP/1.1\r\n" * 5_000, Authorization=basic("wrong"))
+    assert answer.status == 401
+    assert (served.root / "a.md").read_text() == "# A\n"
+
+
+def test_wrong_passwords_are_counted_by_address_and_forgotten_after_a_while() -> None:
+    now = 0.0
+    failures = Failures(lambda: now)
+    for _ in range(MOST_FAILURES):
+        assert not failures.too_many("10.0.0.1")
+        failures.add("10.0.0.1")
+    assert failures.too_many("10.0.0.1")
+    assert not failures.too_many("10.0.0.2")
+    now += FAILURE_SECONDS + 1
+    assert not failures.too_many("10.0.0.1")
+    for number in range(MOST_FAILURES):
+        failures.add(f"2001:db8::{number}")
+    assert failures.too_many("2001:db8::ffff")
+    assert not failures.too_many("2001:db8:0:1::1")
+    for number in range(MOST_ADDRESSES * 2):
+        failures.add(f"172.16.{number // 250}.{number % 250}")
+    assert len(failures._times) <= MOST_ADDRESSES
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "answer"),
+    [
+        ("127.0.0.1:{port}", "", 200),
+        ("localhost:{port}", "", 200),
+        ("[::1]:{port}", "", 200),
+        ("LOCALHOST", "", 200),
+        ("127.0.0.1:{port}", "http://127.0.0.1:{port}", 200),
+        ("127.0.0.1:{port}", "app://obsidian.md", 200),
+        ("127.0.0.1:{port}", "capacitor://localhost", 200),
+        ("evil.example:{port}", "", 403),
+        ("127.0.0.1.evil.example", "", 403),
+        ("localhost.evil.example:{port}", "", 403),
+        ("127.0.0.1:{port}", "http://evil.example", 403),
+        ("127.0.0.1:{port}", "null", 403),
+        ("127.0.0.1:{port}", "https://127.0.0.1:{port}", 403),
+        ("127.0.0.1:{port}", "http://127.0.0.1:1", 403),
+        ("127.0.0.1:{port}", "app://obsidian.md.evil.example", 403),
+    ],
+)
+def test_web_pages_do_not_get_in(served: Served, host: str, origin: str, answer: int) -> None:
+    headers = {"Host": host.format(port=served.port), "Origin": origin.format(port=served.port)}
+    assert served.status("GET", "/vault/a.md", **headers) == answer
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "answer"),
+    [
+        ("PUT", {"Content-Length": "99999999999"}, 413),
+        ("PUT", {"Content-Length": "-1"}, 400),
+        ("PUT", {"Content-Length": "1e3"}, 400),
+        ("PUT", {"Content-Range": "bytes 0-1/2"}, 400),
+        ("PUT", {"Content-Encoding": "gzip"}, 501),
+        ("PATCH", {}, 405),
+        ("POST", {}, 405),
+    ],
+)
+def test_what_does_not_fit_is_refused(served: Served, method: str, headers: dict[str, str], answer: int) -> None:
+    assert served.status(method, "/vault/a.md", **headers) == answer
+    assert served.status("PROPFIND", "/vault/", b" " * 70_000, Depth="1") == 413
+    assert (served.root / "a.md").read_text() == "# A\n"
+
+
+def test_xml_that_wants_to_grow_is_refused(served: Served) -> None:
+    bomb = (
+        b'<?xml version="1.0"?><!DOCTYPE b [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>'
+        b'<D:propfind xmlns:D="DAV:"><D:prop><D:x>&b;</D:x></D:prop></D:propfind>'
+    )
+    assert served.status("PROPFIND", "/vault/", bomb, Depth="1") >= 400
+
+
+def test_a_made_password_is_kept_as_a_hash_only(tmp_path: Path) -> None:
+    text = make_password(tmp_path / "webdav")
+    (kept,) = (tmp_path / "webdav").iterdir()
+    assert text not in kept.read_text()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert len(text) > 30
+    password = kept_password(tmp_path / "webdav")
+    assert password is not None
+    assert password.matches(text)
+    assert password.matches(text)
+    assert not password.matches(text[:-1])
+    assert not password.matches("")
+    assert make_password(tmp_path / "webdav") != text
+    other = kept_password(tmp_path / "webdav")
+    assert other is not None
+    assert not other.matches(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "null", '{"salt": 1, "scrypt": "00"}', '{"salt": "zz", "scrypt": ""}']
+)
+def test_a_kept_password_that_is_none_lets_nobody_in(tmp_path: Path, text: str) -> None:
+    (tmp_path / "password.json").write_text(text)
+    assert kept_password(tmp_path) is None
+
+
+def test_a_password_comes_from_the_environment_or_a_private_file(tmp_path: Path) -> None:
+    assert given_password({}, None) is None
+    given = given_password({VARIABLE: PASSWORD}, None)
+    assert given is not None
+    assert given.matches(PASSWORD)
+    file = tmp_path / "password"
+    file.write_text(f"{PASSWORD}\nsecond line\n")
+    with pytest.raises(DonnaError, match="others can read"):
+        given_password({}, file)
+    file.chmod(0o600)
+    given = given_password({VARIABLE: "another password"}, file)
+    assert given is not None
+    assert given.matches(PASSWORD)
+    for wrong in ({VARIABLE: ""}, {VARIABLE: "short"}):
+        with pytest.raises(DonnaError, match="fewer than"):
+            given_password(wrong, None)
+    for missing in (tmp_path / "none", tmp_path):
+        with pytest.raises(DonnaError):
+            given_password({}, missing)
+    assert not Password.of(PASSWORD).matches("x" * 5_000)
+
+
+def test_what_loopback_is() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "localhost.example", "", "::ffff:10.0.0.1")))

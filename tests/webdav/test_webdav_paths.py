@@ -1,0 +1,160 @@
+"""Where no client gets: out of the vault, into hidden places, through links, to private notes of other machines."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from webdav4.client import ClientError, ResourceNotFound
+
+from tests.webdav.parts import Served, basic, leftovers, serving
+
+CLOSED = """
+    ../x.md ..%2fx.md %2e%2e/x.md /..%2f..%2fetc%2fpasswd .git/config .git/hooks/pre-commit .GIT/config .git%20/config
+    git~1/config GIT~1/config %E2%80%8C.git/config .g%E2%80%8Cit/config %EF%BC%8Egit/config .obsidian/app.json
+    .obsidian/plugins/x/main.js .hidden.md Projects/.hidden/x.md Projects/.x.md node_modules/x/readme.md
+    node_modules/new.md .donna-upload-1 .trash/a.md a%00b.md a%0Ab.md a%1B[31mb.md a%5Cb.md C:/x.md ~/x.md %FF.md
+    link.md out/secret.md out/new.md fifo
+""".split()
+SECRET = b"not for clients"
+
+
+@pytest.fixture
+def vault(vault: Path, tmp_path: Path) -> Path:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_bytes(SECRET)
+    (vault / "out").symlink_to(outside)
+    (vault / "link.md").symlink_to(outside / "secret.md")
+    os.mkfifo(vault / "fifo")
+    return vault
+
+
+def everything(folder: Path) -> dict[str, bytes | str]:
+    """All files and links below a folder with what they hold."""
+    found: dict[str, bytes | str] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            found[str(path)] = os.readlink(path)
+        elif path.is_file():
+            found[str(path)] = path.read_bytes()
+    return found
+
+
+@pytest.mark.parametrize("target", CLOSED)
+def test_closed_places_are_neither_read_nor_changed(served: Served, tmp_path: Path, target: str) -> None:
+    before = everything(tmp_path)
+    url = f"/vault/{target}"
+    for method in ("GET", "PUT", "DELETE", "MKCOL", "MOVE", "COPY", "PROPFIND", "LOCK"):
+        body = b"x" if method == "PUT" else b""
+        answer = served.status(method, url, body, Destination="/vault/b.md", Depth="0")
+        assert answer >= 400, (method, target)
+    for method in ("MOVE", "COPY"):
+        assert served.status(method, "/vault/a.md", Destination=url) >= 400, (method, target)
+    assert everything(tmp_path) == before
+
+
+def test_only_what_is_in_sight_is_listed(served: Served) -> None:
+    assert served.names() == ["Projects", "a.md"]
+    assert served.names("Projects") == ["Projects/gateway.md"]
+    for method in ("PROPFIND", "GET", "PUT", "DELETE", "MKCOL"):
+        assert served.status(method, "/", Depth="1") >= 400
+    assert served.status("PROPFIND", "/vault/", Depth="infinity") == 403
+    assert served.status("DELETE", "/vault/") >= 400
+    assert (served.root / "a.md").exists()
+
+
+def test_a_folder_with_hidden_files_stays_when_it_is_removed(served: Served) -> None:
+    served.status("DELETE", "/vault/Projects")
+    assert (served.root / "Projects/.hidden/x.md").exists()
+
+
+def test_a_folder_that_becomes_a_link_leads_nowhere(served: Served, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            (served.root / "Swap").mkdir()
+            (served.root / "Swap").rename(served.root / "Old")
+            (served.root / "Swap").symlink_to(outside)
+            (served.root / "Swap").unlink()
+            for each in (served.root / "Old").iterdir():
+                each.unlink()
+            (served.root / "Old").rmdir()
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        for number in range(60):
+            served.status("PUT", f"/vault/Swap/{number}.md", b"x")
+            assert served.status("GET", "/vault/Swap/secret.md") >= 400
+    finally:
+        stop.set()
+        thread.join()
+    assert os.listdir(outside) == ["secret.md"]
+
+
+PRIVATE = {
+    "secret.md": "---\ndonna_sensitive: true\n---\nosprey\n",
+    "local.md": "---\ndonna: local-only\n---\nosprey\n",
+    "broken.md": "---\ndonna_sensitive: [true\n---\nosprey\n",
+    "secret (conflicted copy 2024-01-01).md": "---\ndonna_sensitive: true\n---\nosprey\n",
+    "secret.md~": "---\ndonna_sensitive: true\n---\nosprey\n",
+    "binary.md": "\0" * 500,
+    "large.md": "x" * 1_000_001,
+}
+
+
+@pytest.fixture
+def elsewhere(vault: Path) -> Iterator[Served]:
+    """The vault as other machines get it."""
+    for name, text in PRIVATE.items():
+        (vault / name).write_text(text)
+    with serving(vault, private=True) as served:
+        yield served
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_private_notes_stay_on_this_machine(elsewhere: Served, name: str) -> None:
+    client, before = elsewhere.client(), (elsewhere.root / name).read_bytes()
+    assert name not in elsewhere.names()
+    with pytest.raises(ResourceNotFound):
+        elsewhere.get(name)
+    for act in (
+        lambda: elsewhere.put(name, b"x"),
+        lambda: client.remove(name),
+        lambda: client.move(name, "b.md"),
+        lambda: client.copy(name, "b.md"),
+        lambda: client.move("a.md", name, overwrite=True),
+        lambda: client.copy("a.md", name, overwrite=True),
+    ):
+        with pytest.raises(ClientError):
+            act()
+    assert (elsewhere.root / name).read_bytes() == before
+    assert leftovers(elsewhere.root) == []
+
+
+def test_a_note_that_becomes_private_is_gone_at_once(elsewhere: Served) -> None:
+    assert elsewhere.get("a.md") == b"# A\n"
+    elsewhere.put("a.md", PRIVATE["secret.md"].encode())
+    assert elsewhere.status("GET", "/vault/a.md") == 404
+    (elsewhere.root / "a.md").write_text("# A\n")
+    assert elsewhere.get("a.md") == b"# A\n"
+
+
+def test_on_this_machine_private_notes_are_served(vault: Path) -> None:
+    (vault / "secret.md").write_text(PRIVATE["secret.md"])
+    with serving(vault) as served:
+        assert b"osprey" in served.get("secret.md")
+
+
+def test_answers_can_not_act_in_a_browser(served: Served) -> None:
+    served.put("page.html", b"<script>alert(1)</script>")
+    answer = served.ask("GET", "/vault/page.html")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+    assert served.status("GET", "/vault/%3Cscript%3E.md", Authorization=basic()) == 404
