@@ -40,6 +40,12 @@ class Wanted:
 def run_serve(wanted: Wanted, space: str | None, *, as_json: bool) -> None:
     """Serve the vault until somebody ends it. Raises DonnaError."""
     session = open_session(space)
+    if session.space.agent:
+        raise DonnaError(
+            Reason.USAGE,
+            "the workspace of an agent is not served: more than its memory lies in it",
+            hint=f"donna mcp --space {session.space.agent} serves its memory to programs",
+        )
     if not session.space.root.is_dir():
         raise SpaceError(Reason.ROOT_MISSING, f"the vault {session.space.root} is not there", hint="mount the disk")
     folder = private_folder(session.space.state / "webdav")

@@ -163,3 +163,9 @@ def test_two_agents_at_once(donna: Donna, tmp_path: Path) -> None:
     for agent, answer in ran:
         assert answer.code == 0, answer.err + answer.out
         assert [hit["content"] for hit in answer.json["results"]] == [f"The falcon of {agent}."]
+
+
+def test_a_workspace_is_not_served_to_other_devices(donna: Donna, agents: Path) -> None:
+    ran = donna("serve-webdav", "--space", "peter", "--json")
+    assert (ran.code, ran.json["reason"]) == (2, "usage")
+    assert "more than its memory" in ran.json["message"]
