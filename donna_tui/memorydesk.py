@@ -10,7 +10,7 @@ from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult, TaskRow
 from donna_tui.memory.book import Book
 from donna_tui.memory.conversationdesk import ConversationDesk, DeskParts
-from donna_tui.memory.facts import Fact, add_correction, new_id, procedural
+from donna_tui.memory.facts import Fact, add_correction, new_id, procedural, take_back_session
 from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin
 from donna_tui.memory.listing import (
     count_memories,
@@ -131,6 +131,10 @@ class MemoryDesk(ConversationDesk):
         erased = await self.book.change(lambda book: forget_for_good(book, target, now))
         await self.book.renew_backups()
         return erased
+
+    async def take_back_session(self, session_id: str) -> int:
+        """Forget all that was told in a session; how many memories that were. What they replaced counts again."""
+        return await self.book.change(lambda book: take_back_session(book, session_id, time.time()))
 
     async def bring_back(self, identity: str) -> bool:
         """Undo a `forget` that was not for good."""

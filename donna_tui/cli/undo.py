@@ -30,14 +30,14 @@ def run_undo_session(identity: str, space: str | None, *, agreed: bool, as_json:
         return
     if plan is None and not agreed:
         raise DonnaError(Reason.USAGE, "this session wrote no note; --yes forgets what it remembered")
-    forgotten = run(_forget(space, identity))
-    if plan is None and not forgotten:
-        raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
-    if forgotten:
-        say(f"donna: {forgotten} {'memory' if forgotten == 1 else 'memories'} of this session forgotten")
     if plan:
         carry_out(writer, lambda: plan, agreed=False, as_json=as_json)
-    else:
+    forgotten = run(_forget(space, identity))
+    if forgotten:
+        say(f"donna: {forgotten} {'memory' if forgotten == 1 else 'memories'} of this session forgotten")
+    if plan is None and not forgotten:
+        raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
+    if plan is None:
         emit({"session": identity, "forgotten": forgotten}, as_json=as_json, human=list)
 
 

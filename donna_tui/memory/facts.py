@@ -145,6 +145,31 @@ def mark(book: Book, source: str, identity: str, column: str, value: object) -> 
     return found
 
 
+def take_back_session(book: Book, session_id: str, now: float) -> int:
+    """Within a transaction: forget all that was told in a session, and let count again what that took the place of.
+
+    Returns how many memories were forgotten.
+    """
+    told = book.database.rows(
+        "SELECT id FROM memories WHERE session_id = ? AND forgotten_at IS NULL ORDER BY created_at DESC, rowid DESC",
+        (session_id,),
+    )
+    for (identity,) in told:
+        mark(book, "memory", identity, "forgotten_at", now)
+        _reinstate(book, identity)
+    return len(told)
+
+
+def _reinstate(book: Book, newer: str) -> None:
+    """What a memory superseded is superseded by what came after it; by nothing if it was the last."""
+    older = book.database.rows("SELECT id FROM memories WHERE superseded_by = ? AND forgotten_at IS NULL", (newer,))
+    after = book.database.value("SELECT superseded_by FROM memories WHERE id = ?", (newer,))
+    for (identity,) in older:
+        book.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (after, identity))
+        book.database.run("UPDATE procedural SET memory = ? WHERE memory = ?", (identity, newer))
+        book.changed("memory", identity)
+
+
 def erase(book: Book, source: str, identity: str) -> bool:
     """Within a transaction: take the row away for good, with what it superseded. False if there is none."""
     table = {"memory": "memories", "correction": "corrections"}[source]

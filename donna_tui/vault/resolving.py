@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.lines import each_line
 from donna_tui.text.matching import common_runs
 from donna_tui.text.threeway import merge_texts, shared_stretches
@@ -52,6 +53,7 @@ class Resolver:
             mode=ground.mode(conflict.copy, conflict.theirs),
         )
         after, remarks = self._kept(conflict, keep)
+        self._check_privacy(conflict, after)
         changes: tuple[Change, ...] = (gone,)
         kind = OperationKind.DELETE
         if after is not None and after != conflict.mine:
@@ -68,7 +70,20 @@ class Resolver:
     def _kept(self, conflict: Conflict, keep: Keep) -> tuple[bytes | None, tuple[str, ...]]:
         if conflict.mine is None or keep is not Keep.BOTH:
             return (conflict.mine if keep is Keep.MINE else conflict.theirs), ()
-        return merged(conflict.mine, conflict.theirs, conflict.base, conflict.copy)
+        kept, remarks = merged(conflict.mine, conflict.theirs, conflict.base, conflict.copy)
+        return kept, (*remarks, *_left_out(conflict, kept))
+
+    def _check_privacy(self, conflict: Conflict, after: bytes | None) -> None:
+        """Raises VaultWriteError if words of a private version would stand in a note that is not private."""
+        rules, note = self._ground.rules, conflict.note
+        if after in (None, conflict.mine, conflict.theirs) or rules.sensitivity(note, after) is not Sensitivity.PUBLIC:
+            return
+        sides = [side for side in (conflict.mine, conflict.theirs) if side is not None]
+        if any(rules.sensitivity(note, side) is not Sensitivity.PUBLIC for side in sides):
+            message = "one of the versions is private, and the note would not be"
+            raise VaultWriteError(
+                Reason.SENSITIVE, message, hint="keep one of them, or mark both as private", path=note
+            )
 
     def _read(self, copy: str) -> bytes | None:
         ground = self._ground
@@ -76,8 +91,14 @@ class Resolver:
         return ground.read(copy)
 
     def _began_with(self, note: str, mine: bytes, theirs: bytes) -> tuple[bytes | None, str]:
-        """The version in the history that is nearest to the copy, the newest of them, and its commit."""
-        versions = [each for each in self._versions(note) if each[0] not in (mine, theirs)]
+        """The version in the history that is nearest to the copy, the newest of them, and its commit.
+
+        A copy that is in the history itself is what it began with.
+        """
+        versions = list(self._versions(note))
+        if same := next((each for each in versions if each[0] == theirs), None):
+            return same
+        versions = [each for each in versions if each[0] != mine]
         lines = _lines_of(theirs)
         nearest = min(versions, key=lambda version: _distance(_lines_of(version[0]), lines), default=None)
         return nearest if nearest is not None else (None, "")
@@ -114,6 +135,17 @@ def merged(mine: bytes, theirs: bytes, base: bytes | None, path: str = "") -> tu
             return _encoded(merge.text, mine), ()
     remark = "lines that only one version has stand after each other: look through the note"
     return _encoded(_united(own, other), mine), (remark,)
+
+
+def _left_out(conflict: Conflict, kept: bytes) -> tuple[str, ...]:
+    """A remark on lines of either version that what is kept does not have: the base is a guess."""
+    has = set(_lines_of(kept))
+    lost = {line for side in (conflict.mine, conflict.theirs) for line in _lines_of(side or b"")} - has
+    count = len({line for line in lost if line.strip()})
+    if not count:
+        return ()
+    since = f"made as if both began with commit {conflict.base_commit[:12]}; " if conflict.base is not None else ""
+    return (f"{since}{count} line{'s' if count > 1 else ''} of one version {'are' if count > 1 else 'is'} not in it",)
 
 
 def _united(own: str, other: str) -> str:

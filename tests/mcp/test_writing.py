@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from donna_tui.errors import Reason
+from donna_tui.memories import MemoryType
+from donna_tui.memory.facts import procedural
 from donna_tui.tools.agent.catalogue import TOOLS, call
 from donna_tui.tools.agent.workspace import actor_of
 from donna_tui.vault.seen import whatever
@@ -123,6 +125,20 @@ async def test_a_whole_session_is_taken_back_to_the_byte(bench: Bench) -> None:
     while writer.redoable():
         writer.redo()
     assert (bench.desk.root / NOTE).read_text() == "3\n"
+
+
+async def test_what_an_agent_replaced_is_remembered_again(bench: Bench) -> None:
+    desk = bench.engine.memory
+    await desk.remember("My favourite colour is blue.", memory_type_hint=MemoryType.PROCEDURAL)
+    await bench.fine("remember", text="My favourite colour is red.", type="procedural")
+    assert await preferences(bench) == {"My favourite colour is red."}
+    assert (await bench.fine("vault_undo_last", everything=True))["forgotten"] == 1
+    assert await preferences(bench) == {"My favourite colour is blue."}
+
+
+async def preferences(bench: Bench) -> set[str]:
+    facts = await bench.engine.memory.book.run(lambda book: procedural(book.database))
+    return {fact.content for fact in facts}
 
 
 async def test_an_edit_that_came_after_is_not_lost_by_undoing(bench: Bench) -> None:

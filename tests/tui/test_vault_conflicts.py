@@ -63,7 +63,7 @@ async def test_one_key_and_a_look_settle_it(key: str) -> None:
     async with driving(backend, size=SIZE) as donna:
         await opened(donna)
         text = donna.screen_text()
-        for title in ("What both began with", "The note", "The conflict copy", "c0ffeec0ffee"):
+        for title in ("In the history", "The note", "The conflict copy", "c0ffeec0ffee"):
             assert title in text
         await donna.press(key)
         assert COPY in backend.vault.files

@@ -223,3 +223,33 @@ def test_nothing_else_writes_to_a_conflict_copy(place: Place) -> None:
             act()
         assert refused.value.reason is Reason.IGNORED
     assert (place.vault / COPY).read_text() == THEIRS
+
+
+def test_private_words_never_get_into_a_note_that_is_not_private(place: Place) -> None:
+    (place.vault / NOTE).write_text("---\ntags: [a]\n---\nmine\n")
+    (place.vault / COPY).write_text("---\ntags: [a]\ndonna: local-only\n---\nsecret\n")
+    assert place.refusal(Keep.BOTH) is Reason.SENSITIVE
+
+
+def test_a_copy_that_the_history_has_is_what_both_began_with(place: Place) -> None:
+    (place.vault / COPY).write_text(OLD)
+    conflict = place.writer.resolver.conflict(COPY)
+    assert conflict.base == OLD.encode()
+    place.settle(Keep.BOTH)
+    assert (place.vault / NOTE).read_text() == MINE
+
+
+def test_what_a_guessed_beginning_leaves_out_is_said(place: Place) -> None:
+    """The phone's version began before a line that the history has: a merge takes that line for deleted."""
+    (place.vault / NOTE).write_text(OLD + "since then\n")
+    place.user.git(place.vault, "add", NOTE)
+    place.user.git(place.vault, "commit", "--quiet", "--message", "since then")
+    (place.vault / NOTE).write_text("On top\n" + OLD + "since then\n")
+    (place.vault / COPY).write_text(OLD.replace("# One", "# One, here") + "from the phone\n")
+    resolver = place.writer.resolver
+    plan = resolver.plan(resolver.conflict(COPY), Keep.BOTH)
+    (change,) = (each for each in plan.changes if each.path == NOTE)
+    assert change.after is not None
+    assert (b"since then" in change.after) != any("of one version" in remark for remark in plan.remarks)
+    place.settle(Keep.MINE)
+    assert "since then" in (place.vault / NOTE).read_text()

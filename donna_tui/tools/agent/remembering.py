@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from donna_tui.memories import MemoryChunk, MemoryFilter, MemorySource, RecallResult
+from donna_tui.errors import DonnaError
+from donna_tui.memories import MemoryChunk, MemorySource, RecallResult
 from donna_tui.memory.prompt import assemble
 from donna_tui.memorydesk import MemoryDesk
 from donna_tui.safety.terminal import clean
@@ -12,7 +13,6 @@ from donna_tui.search.query import readable
 from donna_tui.tools.agent.shapes import Memory, RecallAsked, RecallGiven, RememberAsked, RememberGiven
 from donna_tui.tools.agent.workspace import Workspace
 
-MOST_OF_A_SESSION = 10_000
 SETTLING_SECONDS = 2.0
 """How long a call waits for the index to have what has changed; it gets there anyway."""
 
@@ -44,23 +44,25 @@ async def remember(space: Workspace, asked: RememberAsked) -> RememberGiven:
     async with session.turn:
         session.check_quota()
         session.written += 1
-        told = await space.host.memory.remember(
-            asked.text,
-            session_id=name_of(session.id),
-            memory_type_hint=asked.type,
-            sensitive=space.access.sensitive,
-            patience=SETTLING_SECONDS,
-        )
+        try:
+            told = await space.host.memory.remember(
+                asked.text,
+                session_id=name_of(session.id),
+                memory_type_hint=asked.type,
+                sensitive=space.access.sensitive,
+                patience=SETTLING_SECONDS,
+            )
+        except DonnaError:
+            session.written -= 1
+            raise
     return RememberGiven(remembered=len(told), session=session.id, writes_left=session.left)
 
 
 async def forget_session(desk: MemoryDesk, session: str) -> int:
     """Forget what was remembered in a session; how many memories that were. They can be brought back."""
-    wanted = MemoryFilter(sources=(MemorySource.MEMORY,), session_id=name_of(session))
-    found = {each.id for each in await desk.memories(wanted, limit=MOST_OF_A_SESSION)}
-    done = [await desk.forget(each) for each in sorted(found)]
+    forgotten = await desk.take_back_session(name_of(session))
     await desk.settle(SETTLING_SECONDS)
-    return sum(done)
+    return forgotten
 
 
 def name_of(session: str) -> str:

@@ -47,11 +47,11 @@ async def vault_undo_last(space: Workspace, asked: UndoAsked) -> UndoGiven:
     wanted = None if asked.everything else asked.n
     async with session.turn:
         plan, why_not = await asyncio.to_thread(_undoing, writer, session.id, wanted)
+        if plan:
+            await _applied(space, writer, plan)
         forgotten = await forget_session(space.host.memory, session.id) if asked.everything else 0
         if why_not and not forgotten:
             raise why_not
-        if plan:
-            await _applied(space, writer, plan)
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
     return UndoGiven(undone=undone, paths=paths, forgotten=forgotten)
 

@@ -21,11 +21,11 @@ from donna_tui.tui.widgets.three_way_view import ThreeWayView
 from donna_tui.vault.changes import Change, Clash
 from donna_tui.vault.conflicts import Conflict, Keep
 
-TITLES: Titles = ("What both began with", "The note", "The conflict copy")
+TITLES: Titles = ("In the history", "The note", "The conflict copy")
 
 
 class SettleScreen(Dialogue[Keep]):
-    """Shows both versions, and the one that they began with where the history has it."""
+    """Shows both versions, and the nearest one in the history, where there is one."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("settle")
 
@@ -72,7 +72,7 @@ class SettleScreen(Dialogue[Keep]):
             return "The note itself is gone. This is what the copy says:"
         if self._conflict.base is None:
             return "From the note to the conflict copy:"
-        return f"Both began with the note of commit {clean_line(self._conflict.base_commit[:12])}:"
+        return f"The nearest version in the history is that of commit {clean_line(self._conflict.base_commit[:12])}:"
 
     def _key_line(self) -> KeyLine:
         is_gone = self._conflict.mine is None
