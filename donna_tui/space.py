@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def _space(root: Path, paths: AppPaths) -> Space:
 
 def agent_space(agent: str, workspace: Path, store: Path | None, paths: AppPaths) -> Space:
     """The space of an agent, whether its workspace is there or not. It is nobody else's, even in the same folder."""
-    root = workspace.resolve()
+    root = Path(os.path.realpath(workspace))  # a loop of links is a folder that is not there
     return Space(agent, root, store or paths.agent_state(agent, root), agent)
 
 

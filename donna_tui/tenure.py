@@ -78,8 +78,8 @@ class Tenure:
         if not self._lock.acquire(self._what):
             self._clear_trouble()
             return False
-        keeper = self._build()
         try:
+            keeper = self._build()
             await keeper.open()
         except DatabaseError as error:
             self._lock.release()
@@ -87,6 +87,9 @@ class Tenure:
                 raise
             self._tell(error)
             return False
+        except BaseException:
+            self._lock.release()
+            raise
         self._clear_trouble()
         self.keeper = keeper
         await self._close_readers()
@@ -137,8 +140,9 @@ class Tenure:
 
     async def end(self) -> None:
         """Close everything and let another process keep the index."""
-        if self.keeper:
-            await self.keeper.close()
+        keeper, self.keeper = self.keeper, None
+        if keeper:
+            await keeper.close()
         await self._close_readers()
         self._lock.release()
 

@@ -98,7 +98,7 @@ def _spaces(paths: AppPaths) -> Iterator[KnownVault]:
         yield KnownVault(space.name, space.root, "open before")
     for agent in load_trusted().config.agents.resolved():
         if agent.workspace:
-            yield KnownVault(agent.id, agent.workspace, "agent", agent.id)
+            yield KnownVault(agent.id, Path(os.path.realpath(agent.workspace)), "agent", agent.id)
     for vault in known_vaults(os.environ):
         if vault.root not in seen:
             yield KnownVault(vault.name, vault.root, "Obsidian")

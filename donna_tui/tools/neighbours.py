@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 from operator import attrgetter
 from pathlib import Path
 
@@ -36,6 +37,8 @@ class Neighbour:
     space: Space
     client: VaultClient
     readers: Readers
+    file: tuple[int, int]
+    """Device and inode of the index: one that is made anew has the same name."""
 
 
 class Neighbours:
@@ -44,10 +47,13 @@ class Neighbours:
     def __init__(self, here: Space, paths: AppPaths) -> None:
         self._here, self._paths = here, paths
         self._open: dict[Path, Neighbour] = {}
+        self._left: list[Readers] = []
+        self._looking = asyncio.Lock()
 
     async def search(self, desk: SearchDesk, request: SearchRequest, own: SearchOutcome) -> SearchOutcome:
         """An answer of the open space together with those of the others, best first."""
-        neighbours = await asyncio.to_thread(self._look)
+        async with self._looking:
+            neighbours = await asyncio.to_thread(self._look)
         answers = await asyncio.gather(*(self._answer(desk, request, each) for each in neighbours))
         silent = [each.name for each, answer in zip(neighbours, answers, strict=True) if answer is None]
         outcomes = [_named(self._here.name, own), *(answer for answer in answers if answer is not None)]
@@ -69,9 +75,10 @@ class Neighbours:
 
     async def close(self) -> None:
         """Close all that was opened."""
-        neighbours, self._open = list(self._open.values()), {}
-        for each in neighbours:
-            await asyncio.to_thread(each.readers.close)
+        readers = [*(each.readers for each in self._open.values()), *self._left]
+        self._open, self._left = {}, []
+        for each in readers:
+            await asyncio.to_thread(each.close)
 
     def _of(self, space: str) -> Neighbour:
         found = next((each for each in self._open.values() if each.name == space), None)
@@ -90,15 +97,17 @@ class Neighbours:
         ]
 
     def _opened(self, space: Space, config: MemoryConfig, name: str) -> Neighbour | None:
-        generation = current_generation(space.state)
-        if generation is None:
-            return None
-        path, known = index_path(space.state, generation), self._open.get(space.state)
-        if known is not None and known.readers.path == path:
-            return known
-        if known is not None:
-            known.readers.close()
-        made = Neighbour(name, space, indexed_client(config, space.root), Readers(path, stays=False))
+        """None without an index. Readers of an index that was replaced may be in use: they are closed at the end."""
+        generation, known = current_generation(space.state), self._open.pop(space.state, None)
+        path = index_path(space.state, generation or 1)
+        file = _file(path)
+        if known is not None and known.file == file and file is not None:
+            made = replace(known, name=name)
+        else:
+            self._left += [known.readers] if known is not None else []
+            if file is None:
+                return None
+            made = Neighbour(name, space, indexed_client(config, space.root), Readers(path, stays=False), file)
         self._open[space.state] = made
         return made
 
@@ -123,13 +132,21 @@ def _known(paths: AppPaths) -> Iterator[tuple[Space, MemoryConfig]]:
             yield agent_space(agent.id, workspace_of(agent), agent.store, paths), settings
 
 
+def _file(path: Path) -> tuple[int, int] | None:
+    """Which file is at a path; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _unique(names: Iterable[str]) -> list[str]:
     """The names, told apart by numbers where several spaces have one."""
-    taken: dict[str, int] = {}
-    told = []
+    told: list[str] = []
     for name in names:
-        taken[name] = taken.get(name, 0) + 1
-        told.append(name if taken[name] == 1 else f"{name} ({taken[name]})")
+        candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))
+        told.append(next(each for each in candidates if each not in told))
     return told
 
 
@@ -142,16 +159,39 @@ def _named(space: str, outcome: SearchOutcome) -> SearchOutcome:
 
 
 def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> SearchOutcome:
-    """One answer. Scores of spaces can be compared: all are made in the same way, by the same model."""
+    """One answer. The best hit of each space ranks near 1 in it: what a space found counts as far as its best hit is
+    like the question, compared with the best of all.
+    """
+    most = max((_likeness(each) for each in outcomes), default=0.0)
+    scaled = [_scaled(each, _likeness(each) / most if most else 1.0) for each in outcomes]
     best = attrgetter("rank_score")
-    hits = sorted((hit for each in outcomes for hit in each.hits), key=best, reverse=True)
-    near = sorted((hit for each in outcomes for hit in each.near_misses), key=best, reverse=True)
-    beyond = f"{len(outcomes)} spaces; the others as of when they were last brought up to date"
-    unread = f"{', '.join(silent)} cannot be read now" if silent else ""
+    hits = sorted((hit for each in scaled for hit in each.hits), key=best, reverse=True)
+    near = sorted((hit for each in scaled for hit in each.near_misses), key=best, reverse=True)
     return replace(
         own,
         hits=tuple(hits[: own.request.k]),
         near_misses=tuple(near[: own.request.k]),
         searched_notes=sum(each.searched_notes for each in outcomes),
-        note="; ".join(filter(None, (own.note, beyond if len(outcomes) > 1 else "", unread))),
+        note="; ".join(filter(None, (own.note, *_limits(own, outcomes, silent)))),
     )
+
+
+def _likeness(outcome: SearchOutcome) -> float:
+    return max((hit.score or 0.0 for hit in outcome.hits), default=0.0)
+
+
+def _scaled(outcome: SearchOutcome, share: float) -> SearchOutcome:
+    return replace(
+        outcome,
+        hits=tuple(replace(hit, rank_score=hit.rank_score * share) for hit in outcome.hits),
+        near_misses=tuple(replace(hit, rank_score=hit.rank_score * share) for hit in outcome.near_misses),
+    )
+
+
+def _limits(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> Iterator[str]:
+    if len(outcomes) > 1:
+        yield f"{len(outcomes)} spaces; the others as of when they were last brought up to date"
+    if any(each.mode != own.mode for each in outcomes):
+        yield "some by words only: their index is of another model"
+    if silent:
+        yield f"{', '.join(silent)} cannot be read now"

@@ -12,6 +12,7 @@ from textual.worker import Worker
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.resources import resource
+from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.backend import Backend, KnownVault
 from donna_tui.tui.bindings import textual_keymap
 from donna_tui.tui.external import External
@@ -69,6 +70,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._main: MainScreen | None = None
         self._backend: Backend | None = None
         self._opening: Worker[None] | None = None
+        self._is_switching = False
         for own in OWN_THEMES:
             self.register_theme(own)
         self.set_keymap(textual_keymap(keymap))
@@ -101,22 +103,33 @@ class DonnaApp(App[None], inherit_bindings=False):
     def _chosen(self, choice: VaultChoice | None) -> None:
         self._opening = self._open(choice)
 
-    @work(group="spaces", exclusive=True)
+    @work(group="spaces")
     async def on_choose_space(self, event: ChooseSpace) -> None:
-        """Offer the spaces there are, and go on with the one that is picked."""
+        """Offer the spaces there are, and go on with the one that is picked; one at a time."""
+        if self._is_switching or self._main is None:
+            return
+        self._is_switching = True
+        try:
+            await self._switch(self._main)
+        except DonnaError as error:
+            self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+        finally:
+            self._is_switching = False
+
+    async def _switch(self, main: MainScreen) -> None:
         known = await asyncio.to_thread(lambda: tuple(self._spaces()))
-        here = self._main.root if self._main is not None else ""
-        chosen = await self.push_screen_wait(SpacePicker(known, here))
-        if chosen is None or self._main is None or self._main.holds_back():
+        chosen = await self.push_screen_wait(SpacePicker(known, main.here))
+        if chosen is None or main.holds_back("app.space"):
             return
         if self._opening is not None:
             await self._opening.wait()
+        main.disconnect()
+        await self._show_main(chosen.space or chosen.root.name)  # whoever asks the old engine goes before it stops
         await self._close()
-        await self._show_main(chosen.space or chosen.root.name)
         self._opening = self._open(chosen)
 
     async def _show_main(self, space: str) -> None:
-        if self._main is not None:
+        while self._main in self.screen_stack:
             await self.pop_screen()
         self._main = MainScreen(self._chosen_keymap, self._outside, space)
         await self.push_screen(self._main)

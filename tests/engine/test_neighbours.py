@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import shutil
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +18,9 @@ from donna_tui.paths import AppPaths
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.citations import citation
 from donna_tui.space import space_at
+from donna_tui.tools.neighbours import _together, _unique
 from tests.engine.helpers import hide_model, new_desk
+from tests.tui.driving import hit
 
 OTTER = "# Otters\n\nThe otter sleeps on its back.\n\n## Food\n\nAn otter eats sea urchins.\n"
 EVERYWHERE = SearchRequest(text="otter", mode="keyword", everywhere=True)
@@ -32,6 +36,9 @@ class Home:
         file = self._folder / space / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+
+    def remove(self, space: str, path: str) -> None:
+        (self._folder / space / path).unlink()
 
     @contextlib.asynccontextmanager
     async def open(self, space: str) -> AsyncIterator[Engine]:
@@ -151,3 +158,38 @@ async def test_nothing_is_written_in_the_other_spaces(home: Home) -> None:
         await engine.search(EVERYWHERE)
     assert before
     assert home.kept("work") == before
+
+
+def test_names_are_told_apart_whatever_they_are() -> None:
+    names = _unique(["notes", "notes (2)", "notes", "notes"])
+    assert len(set(names)) == 4
+    assert names[0] == "notes"
+
+
+async def test_an_index_under_an_old_name_is_not_the_old_index(home: Home) -> None:
+    async with home.open("notes") as engine:
+        assert await found(engine, "Zoo/otter.md") is True
+        shutil.rmtree(home.state("work"))
+        home.write("work", "Zoo/only.md", "# Only\n\nAn otter.\n")
+        home.remove("work", "Zoo/otter.md")
+        await home.index("work")
+        assert await found(engine, "Zoo/only.md") is True
+        assert await found(engine, "Zoo/otter.md") is False
+
+
+async def test_many_searches_at_once_open_each_space_once(home: Home) -> None:
+    async with home.open("notes") as engine:
+        outcomes = await asyncio.gather(*(engine.search(EVERYWHERE) for _ in range(20)))
+    assert {frozenset(places(each.hits)) for each in outcomes} == {frozenset(places(outcomes[0].hits))}
+
+
+def test_a_space_that_knows_little_does_not_come_first() -> None:
+    def answer(space: str, *scores: float) -> SearchOutcome:
+        hits = tuple(
+            replace(hit(f"{space}{rank}"), score=score, rank_score=0.9 - rank / 10, space=space)
+            for rank, score in enumerate(scores)
+        )
+        return SearchOutcome(request=EVERYWHERE, mode="hybrid", hits=hits)
+
+    good, poor = answer("notes", 0.7, 0.6), answer("work", 0.2)
+    assert [each.space for each in _together(good, [good, poor], []).hits] == ["notes", "notes", "work"]

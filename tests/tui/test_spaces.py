@@ -198,3 +198,40 @@ async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
         await donna.until(lambda: "Go to work to correct it." in notices(spaces.app), "it is said")
         await donna.press("y")
         assert "work › Notes/theirs.md" in spaces.app.clipboard
+
+
+async def test_a_second_wish_waits_until_the_first_is_done(spaces: Spaces) -> None:
+    """Else the engine that stops would be left half stopped, with its lock."""
+    spaces.backends["notes"].gates.hold("stop")
+    async with spaces.app.run_test(size=SIZE) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await pick(donna, "work")
+        await donna.until(lambda: spaces.backends["notes"].called("stop"), "the first engine stops")
+        await donna.press("ctrl+o", "ctrl+p", "escape", "a")
+        spaces.backends["notes"].gates.release("stop")
+        await connected(donna, "work")
+        assert len([call for call in spaces.backends["notes"].calls if call.name == "stop"]) == 1
+        assert spaces.made == [None, VaultChoice(spaces.known[1].root)]
+
+
+async def test_settings_that_cannot_be_read_are_said(spaces: Spaces) -> None:
+    def broken() -> list[KnownVault]:
+        raise SpaceError(Reason.USAGE, "line 3 of the settings is broken")
+
+    spaces.app._spaces = broken
+    async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await donna.press("ctrl+o")
+        await donna.until(lambda: "line 3 of the settings" in notices(spaces.app), "it is said")
+
+
+async def test_two_spaces_in_one_folder_are_two(spaces: Spaces) -> None:
+    spaces.known.append(KnownVault("peter", spaces.known[0].root, "agent", "peter"))
+    async with spaces.app.run_test(size=SIZE) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await pick(donna, "peter")
+        await donna.until(lambda: len(spaces.made) == 2, "it is opened")
+    assert spaces.made[1] == VaultChoice(spaces.known[0].root, space="peter")

@@ -72,7 +72,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._space = space
         self._bridge: EngineBridge | None = None
         self._connected = False
-        self._warned_of: tuple[str, ...] = ()
+        self._warned_of: tuple[str, tuple[str, ...]] = ("", ())
         self._no_editor = outside.external.no_editor
         self._no_desktop = outside.external.no_desktop
 
@@ -93,10 +93,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.search.focus_first()
 
     @property
-    def root(self) -> str:
-        """The folder of the notes that are shown; empty while none are."""
+    def here(self) -> tuple[str, str]:
+        """Name and folder of the space that is shown; empty while none is."""
         status = self.strip.status
-        return status.root if status is not None else ""
+        return (status.space, status.root) if status is not None else ("", "")
 
     @property
     def pane(self) -> Pane:
@@ -129,14 +129,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for pane in self._panes:
             cast(Pane, pane).cannot_open(error)
 
-    def holds_back(self) -> bool:
-        """Whether leaving now would lose an edit. It is said once; then it is no longer held back."""
+    def holds_back(self, action_id: str = "app.quit") -> bool:
+        """Whether leaving this space now would lose an edit. It is said once; then it is no longer held back."""
         waiting = self.query_one(VaultPane).unkept_edits
-        if not waiting or waiting == self._warned_of:
+        if not waiting or (action_id, waiting) == self._warned_of:
             return False
-        self._warned_of = waiting
+        self._warned_of = (action_id, waiting)
         others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
-        key = shown_key(self._keymap.keys["app.quit"], typing=True)
+        key = shown_key(self._keymap.keys[action_id], typing=True)
         what = f"Your edit of {clean_line(waiting[0])}{others} is not written, and cannot be kept on disk."
         said = f"{what} {key} again leaves without it."
         self.notify(said, severity="warning", timeout=8, markup=False)
