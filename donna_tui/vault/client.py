@@ -114,7 +114,7 @@ class VaultClient:
         include: Include = EVERYTHING,
     ) -> None:
         self._root = VaultRoot(root)
-        self._include = include
+        self.include = include
         self._ignore = GlobSet(ignore)
         self._max_bytes = max_bytes
         self._sensitive_key = sensitive_key
@@ -176,9 +176,9 @@ class VaultClient:
         if any(part.startswith(".") and part != ".." for part in prefix.split("/")):
             return
         waiting = deque([prefix])
-        if not self._include.holds_folder(prefix):
+        if not self.include.holds_folder(prefix):
             yield from self._included_files(prefix)
-            waiting = deque(self._include.folders if not prefix else ())
+            waiting = deque(self.include.folders if not prefix else ())
         while waiting:
             yield from self._scan_folder(waiting.pop(), waiting)
 
@@ -187,7 +187,7 @@ class VaultClient:
         if prefix:
             check_relative(prefix)
         with self._root.open_folder():
-            found = [file for file in self._include.files if prefix in ("", file)]
+            found = [file for file in self.include.files if prefix in ("", file)]
         for file in found:
             yield from self._single(file)
 
@@ -261,7 +261,7 @@ class VaultClient:
         parts = check_relative(path)
         if any(part.startswith(".") for part in parts) or self._ignore.matches(path):
             raise VaultReadError(Reason.IGNORED, "it is in a hidden or ignored place")
-        if not self._include.holds(path):
+        if not self.include.holds(path):
             raise VaultReadError(Reason.IGNORED, "it is no source of this memory")
         if not _looks_like_note(parts[-1]):
             raise VaultReadError(Reason.NOT_MARKDOWN, "it is not a Markdown file")

@@ -40,6 +40,7 @@ class History:
 
     def revisions(self, path: str = "", *, limit: int = 200, skip: int = 0) -> list[Revision]:
         """Commits that changed a note, or anything in the vault, newest first; none without a repository."""
+        self._check(path)
         place = self._repo.find()
         if place is None:
             return []
@@ -47,7 +48,7 @@ class History:
         answer = self._repo.command.ask(
             "log", "-z", f"--max-count={limit}", f"--skip={skip}", "--name-only", "--diff-merges=first-parent",
             "--no-show-signature", *_PLAIN, f"--format={mark}%H%x00%at%x00%an%x00%B%x00",
-            *(("--follow", "--", path) if path else ("--", ".")),
+            *(("--follow", "--", path) if path else ("--", *self._client.include.places)),
         )  # fmt: skip
         output = answer.output.decode("utf-8", "replace") if answer.status == 0 else ""
         return [_revision(record, place) for record in output.split(mark)[1:]]
@@ -63,7 +64,7 @@ class History:
         answer = self._repo.command.run(
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", *_PLAIN, *sides
         )
-        entries = [each for each in _raw_entries(answer.output) if each[0].startswith(place.prefix)][:MOST_FILES]
+        entries = [each for each in _raw_entries(answer.output) if self._holds(each[0], place)][:MOST_FILES]
         ids = [blob for _, old, new, _ in entries for blob in (old, new) if blob]
         images: dict[str | None, bytes | None] = dict(zip(ids, self._repo.blobs(ids), strict=True))
         return [
@@ -73,6 +74,7 @@ class History:
 
     def outside_change(self, path: str) -> Change | None:
         """Git's version of a note against the one on disk; None if they are the same."""
+        self._check(path)
         place, tip = self._repo.place(), self._repo.tip()
         blob = self._repo.blob_id(tip.commit, place.full(path)) if tip.commit else None
         before = self._repo.blobs([blob])[0] if blob else None
@@ -106,6 +108,15 @@ class History:
             replace(origins.get(there.get(number, 0), _NOT_IN_GIT), line=number, text=lines[number - 1])
             for number in range(first, last + 1)
         ]
+
+    def _holds(self, path: str, place: Place) -> bool:
+        """Whether a path of the repository is in the vault, and a source of it."""
+        return path.startswith(place.prefix) and self._client.include.holds(path.removeprefix(place.prefix))
+
+    def _check(self, path: str) -> None:
+        """Raises VaultReadError for what is no source, such as a file of a workspace beside its memory."""
+        if path and not self._client.include.holds(path):
+            raise VaultReadError(Reason.IGNORED, "it is no source of this memory")
 
     def _origins(self, path: str, first: int, last: int) -> dict[int, BlameLine]:
         plain = ("--line-porcelain", "--no-textconv", "--no-ignore-revs-file")

@@ -19,6 +19,11 @@ class Include:
         """Whether nothing is left out."""
         return not self.files and not self.folders
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where sources are, for programs that take paths: the whole root if nothing is left out."""
+        return (".",) if self.is_everything else (*self.files, *self.folders)
+
     def holds(self, path: str) -> bool:
         """Whether a file is a source, by its path alone."""
         if self.is_everything or path in self.files:

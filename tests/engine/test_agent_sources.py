@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -259,3 +260,28 @@ def test_what_is_included() -> None:
     )
     assert Include().is_everything
     assert Include().holds("anything")
+
+
+async def test_the_history_of_a_workspace_is_that_of_the_memory_alone(tmp_path: Path) -> None:
+    desk = agent_desk(tmp_path)
+    desk.write("MEMORY.md", "# Memory\n")
+    desk.write("secrets.env", "API=sk-123\n")
+    desk.write("memory/day.md", "# Day\n")
+    for arguments in (
+        ("init", "-q"),
+        ("add", "-A"),
+        ("-c", "user.name=Me", "-c", "user.email=me@x.invalid", "commit", "-qm", "All"),
+    ):
+        subprocess.run(["git", *arguments], cwd=desk.root, check=True)
+    async with agent_engine(desk, watch=True) as running:
+        [revision] = await running.engine.notes.history()
+        assert set(revision.paths) == {"MEMORY.md", "memory/day.md"}
+        changes = await running.engine.notes.revision_changes(revision.commit)
+        assert {change.path for change in changes} == {"MEMORY.md", "memory/day.md"}
+        for refused in (
+            running.engine.notes.history("secrets.env"),
+            running.engine.notes.outside_change("secrets.env"),
+            running.engine.notes.blame("secrets.env", 1, 1),
+        ):
+            with pytest.raises(VaultReadError):
+                await refused
