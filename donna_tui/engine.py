@@ -113,7 +113,8 @@ class Engine:
         self._end_log = self.hub.subscribe(self._log)
         self._started = True
         self._input_hash = InputHash(load_key(self.space.state))
-        settings = Settings(self._config.retrieval.min_score, self._config.retrieval.max_k)
+        retrieval, policy = self._config.retrieval, policy_of(self._config)
+        settings = Settings(retrieval.min_score, retrieval.max_k, policy.deadline_seconds)
         self._open_desk = SearchDesk(lambda: self._tenure.readers, settings, self.hub, self._input_hash)
         self.hub.post(EngineStateChanged(state="starting"))
         if not self._log.opened:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from donna_tui.search.why_not import WhyNot, why_not
 REMEMBERED_QUERIES = 64
 
 LOADING = "by words only until the model is ready"
+LATE = "by words only: the model did not read the question in time"
 OTHER_MODEL = "by words only until the new index is complete"
 
 
@@ -106,8 +108,11 @@ class SearchDesk:
         if self._service is None:
             return replace(question, mode="keyword", note=self._why_not, reason=self._reason)
         try:
-            vector = await self._embed(self._service, text)
+            async with asyncio.timeout(self._settings.patience):
+                vector = await self._embed(self._service, text)
             return replace(question, vector=vector, trust=self._service.provider.reads(text))
+        except TimeoutError:
+            return replace(question, mode="keyword", note=LATE)
         except ModelError as error:
             return replace(question, mode="keyword", note=f"by words only: {error.message}", reason=error.reason)
 

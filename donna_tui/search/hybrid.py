@@ -26,10 +26,14 @@ CANDIDATES = 100
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Of the configuration's `retrieval` block: the cosine under which a passage that shares no word is not a hit."""
+    """Of the configuration's `retrieval` block: the cosine under which a passage that shares no word is not a hit.
+
+    `patience` is how long a search waits for the vector of its question, in seconds: then it is by words.
+    """
 
     min_score: float
     max_k: int
+    patience: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from donna_tui.embedding.openai_compatible import MOST_TRIES
 from donna_tui.events import IndexSwapped, ModelPhase, ModelStateChanged
 from donna_tui.ingest import backlog
 from donna_tui.results import SearchRequest
-from tests.embedding_server import DIM, EmbeddingServer, Told, after_the_first
+from tests.embedding_server import DIM, EmbeddingServer, Told, after_the_first, well
 from tests.engine.agent_desks import AgentDesk, agent_desk, agent_engine, fresh, paths_of
 from tests.engine.helpers import eventually, everything_below, hide_model
 from tests.engine.providers import FaultyModel
@@ -299,3 +300,18 @@ async def test_the_local_model_finds_by_meaning(tmp_path: Path, model_cache: Pat
         assert (outcome.hits[0].start_line, outcome.hits[0].end_line) == (1, 3)
         assert outcome.hits[0].score is not None
         assert outcome.hits[0].score >= 0.35
+
+
+async def test_a_server_that_hangs_holds_no_answer_up(tmp_path: Path, server: EmbeddingServer) -> None:
+    desk = desk_of(tmp_path, server, provider="openai", sync={"search_deadline_ms": 500})
+    async with agent_engine(desk) as running:
+        await fresh(running, "boat")
+        may_answer = threading.Event()
+        server.behaviour = lambda asked, number: (may_answer.wait(15), well(asked, number))[1]
+        try:
+            outcome = await running.engine.search_fresh(SearchRequest(text="kestrel tower", mode="hybrid"))
+            assert (outcome.mode, paths_of(outcome)) == ("keyword", ["MEMORY.md"])
+            assert "in time" in outcome.note
+            assert not may_answer.is_set()
+        finally:
+            may_answer.set()
