@@ -70,8 +70,11 @@ class ServedTree:
             os.fsync(folder)
 
     def remove(self, item: Item) -> None:
-        """Take away a file, or a folder with nothing in it. Raises VaultWriteError."""
+        """Take away a file, or a folder with nothing in it. Raises VaultWriteError: `conflict` for another version."""
         with self._place(item.path) as (folder, name):
+            # a folder changes with every file that goes out of it
+            if not item.is_folder and not item.is_still(os.stat(name, dir_fd=folder, follow_symlinks=False)):
+                raise changed_meanwhile(item.path)
             try:
                 (os.rmdir if item.is_folder else os.unlink)(name, dir_fd=folder)
             except OSError as error:

@@ -17,8 +17,9 @@ import pytest
 from webdav4.client import Client, ClientError, HTTPError, ResourceAlreadyExists, ResourceNotFound
 
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.webdav.arrival import sweep
+from donna_tui.webdav.arrival import Item, sweep
 from donna_tui.webdav.server import Address
+from donna_tui.webdav.tree import ServedTree
 from tests.webdav.parts import PASSWORD, Served, certificate, leftovers, serving
 
 NAMES = [
@@ -309,3 +310,23 @@ def test_what_a_killed_server_left_is_removed(vault: Path) -> None:
     (vault / ".donna-0123-0").write_text("of a write, which its recovery settles")
     assert sweep(vault) == 2
     assert [each.name for each in leftovers(vault)] == [".donna-0123-0"]
+
+
+def edited_once_seen(monkeypatch: pytest.MonkeyPatch, note: Path) -> None:
+    """Somebody saves this note each time, just after the server has looked at it."""
+    find = ServedTree.find
+
+    def then_edited(self: ServedTree, path: str) -> Item | None:
+        found = find(self, path)
+        if path == note.name:
+            note.write_text("# A\n\nedited meanwhile\n")
+        return found
+
+    monkeypatch.setattr(ServedTree, "find", then_edited)
+
+
+def test_a_version_that_nobody_judged_is_not_removed(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = served.root / "a.md"
+    edited_once_seen(monkeypatch, note)
+    assert served.status("DELETE", "/vault/a.md") == 409
+    assert note.read_text() == "# A\n\nedited meanwhile\n"
