@@ -53,9 +53,11 @@ class ServedTree:
         with self._root.open_folder(parts) as folder, _readable(), os.scandir(folder) as found:
             return [item for each in sorted(found, key=lambda each: each.name) if (item := self._listed(path, each))]
 
-    def open(self, path: str) -> BinaryIO:
-        """A file to read from. Raises VaultReadError."""
-        with self._root.open(path) as descriptor:
+    def open(self, item: Item) -> BinaryIO:
+        """A file to read from. Raises VaultReadError, and VaultWriteError (`conflict`) for another version."""
+        with self._root.open(item.path) as descriptor:
+            if not item.is_still(os.fstat(descriptor)):
+                raise changed_meanwhile(item.path)
             return os.fdopen(os.dup(descriptor), "rb")
 
     def arrive(self, path: str, expected: Item | None) -> Arrival:

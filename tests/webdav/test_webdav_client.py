@@ -330,3 +330,12 @@ def test_a_version_that_nobody_judged_is_not_removed(served: Served, monkeypatch
     edited_once_seen(monkeypatch, note)
     assert served.status("DELETE", "/vault/a.md") == 409
     assert note.read_text() == "# A\n\nedited meanwhile\n"
+
+
+def test_a_version_that_nobody_judged_is_not_sent(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    edited_once_seen(monkeypatch, served.root / "a.md")
+    for method, headers in (("GET", {}), ("GET", {"Range": "bytes=0-9"}), ("COPY", {"Destination": "/vault/b.md"})):
+        (served.root / "a.md").write_text("# A\n")
+        assert served.status(method, "/vault/a.md", **headers) == 409
+    assert not (served.root / "b.md").exists()
+    assert leftovers(served.root) == []
