@@ -25,11 +25,13 @@ MOST_FAILURES = 10
 
 FAILURE_SECONDS = 60.0
 MOST_ADDRESSES = 1_000
+MOST_REFUSED_BYTES = 64 * 1024
+"""How much is read of what a client sends with a request that is refused, so that a small one ends in order."""
+
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 OBSIDIAN = frozenset({"app://obsidian.md", "capacitor://localhost", "http://localhost"})
 """The origins that Obsidian names, on a computer, on iOS and on Android."""
 
-_BLOCK = 64 * 1024
 _CUT = re.compile(r"[?#;\x00-\x1f\x7f]")
 """What cannot be in the decoded path of a destination: urllib drops it, or takes the path to end there."""
 
@@ -229,10 +231,9 @@ def _network(address: str) -> str:
 
 
 def _refuse(refusal: _Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """Answer, once the body is gone: what a client still sends must not be taken for its next request."""
-    body = environ["wsgi.input"]
-    while _is_length(environ) and body.read(_BLOCK):
-        pass
+    """Answer and end the connection: what a client still sends must not be taken for its next request."""
+    if _is_length(environ) and "HTTP_TRANSFER_ENCODING" not in environ:  # a chunk is read whole, however large it is
+        environ["wsgi.input"].read(MOST_REFUSED_BYTES)
     page = f"{refusal.message}\n".encode()
     headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(page)))]
     start_response(refusal.status, [*headers, *refusal.headers, *_HEADERS, ("Connection", "close")])

@@ -6,10 +6,11 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from cheroot.ssl.builtin import BuiltinSSLAdapter
-from cheroot.wsgi import Server
+from cheroot.wsgi import Gateway_10, Server
 from wsgidav.error_printer import ErrorPrinter
 from wsgidav.request_resolver import RequestResolver
 from wsgidav.wsgidav_app import WsgiDAVApp
@@ -61,6 +62,15 @@ class Address:
             )
 
 
+class _Gateway(Gateway_10):
+    """Ends a connection that the answer says is closed; cheroot would go on, after reading all of the body."""
+
+    def start_response(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        if ("Connection", "close") in headers:
+            self.req.close_connection = True
+        return super().start_response(status, headers, exc_info)
+
+
 class _Server(Server):
     """Reports what goes wrong in one line; what a client sent is not in it."""
 
@@ -96,6 +106,7 @@ class WebdavServer:
             timeout=PATIENCE_SECONDS,
             server_name="donna",
         )
+        self._server.gateway = _Gateway
         self._server.max_request_body_size = max_bytes
         self._server.max_request_header_size = MOST_HEADER_BYTES
         self._server.on_trouble = on_trouble
