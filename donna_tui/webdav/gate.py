@@ -83,11 +83,12 @@ class Failures:
 
 
 class Gate:
-    """Stands in front of an application. `is_local` says that it is served to this machine only."""
+    """Stands in front of an application that is served at `host`: to this machine only, if that is loopback."""
 
-    def __init__(self, inner: Application, password: Password, *, is_local: bool, max_bytes: int) -> None:
+    def __init__(self, inner: Application, password: Password, *, host: str, max_bytes: int) -> None:
         self._inner, self._password = inner, password
-        self._is_local, self._max_bytes = is_local, max_bytes
+        self._local_names = LOOPBACK_NAMES | {host} if is_loopback(host) else frozenset()
+        self._max_bytes = max_bytes
         self._failures = Failures()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -104,7 +105,7 @@ class Gate:
     def _foreign(self, environ: Environ) -> _Refusal | None:
         """A web page elsewhere may have a name that leads here, or send requests here."""
         host = environ.get("HTTP_HOST", "")
-        if self._is_local and _name_of(host) not in LOOPBACK_NAMES:
+        if self._local_names and _name_of(host) not in self._local_names:
             return _Refusal("403 Forbidden", "this address is for this machine only")
         origin = environ.get("HTTP_ORIGIN")
         own = f"{environ.get('wsgi.url_scheme', 'http')}://{host}"

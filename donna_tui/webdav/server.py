@@ -99,7 +99,7 @@ class WebdavServer:
         application = _application(VaultProvider(tree, max_bytes=max_bytes, read_only=read_only))
         self._server = _Server(
             ("127.0.0.1" if address.host == "localhost" else address.host, address.port),
-            Gate(application, password, is_local=address.is_local, max_bytes=max_bytes),
+            Gate(application, password, host=address.host, max_bytes=max_bytes),
             numthreads=FEWEST_THREADS,
             max=MOST_THREADS,
             request_queue_size=MOST_WAITING,

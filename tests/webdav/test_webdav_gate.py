@@ -19,7 +19,8 @@ from donna_tui.webdav.gate import (
     is_loopback,
 )
 from donna_tui.webdav.passwords import VARIABLE, Password, given_password, kept_password, make_password
-from tests.webdav.parts import PASSWORD, Served, basic
+from donna_tui.webdav.server import Address
+from tests.webdav.parts import PASSWORD, Served, basic, serving
 
 
 @pytest.mark.parametrize(
@@ -189,3 +190,11 @@ def test_of_a_refused_body_little_is_read_and_nothing_is_taken_for_a_request(ser
         assert answer.startswith(b"HTTP/1.1 403 ")
         assert answer.count(b"HTTP/1.1 ") == 1
     assert (served.root / "a.md").read_text() == "# A\n"
+
+
+def test_any_loopback_address_is_answered_under_its_own_name(vault: Path) -> None:
+    with serving(vault, address=Address(host="127.0.0.2")) as served:
+        assert served.names() == ["Projects", "a.md"]
+        http = served.client().http
+        for host in ("127.0.0.3", "evil.example", ""):
+            assert http.request("GET", f"{served.url}a.md", headers={"Host": host}).status_code in (400, 403)
