@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+import socket
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from cheroot.errors import FatalSSLAlert
+from cheroot.server import HTTPConnection
 from cheroot.ssl.builtin import BuiltinSSLAdapter
 from cheroot.wsgi import Gateway_10, Server
 from wsgidav.error_printer import ErrorPrinter
@@ -62,6 +66,32 @@ class Address:
             )
 
 
+class _Tls(BuiltinSSLAdapter):
+    """Leaves the handshake to the thread that answers; where connections come in it would keep all others waiting."""
+
+    def wrap(self, sock: socket.socket) -> tuple[ssl.SSLSocket, dict[str, Any]]:
+        try:
+            return self.context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False), {}
+        except OSError as error:
+            raise FatalSSLAlert(*error.args) from error
+
+
+class _Connection(HTTPConnection):
+    """Begins with the handshake, where there is one."""
+
+    def communicate(self) -> bool:
+        try:
+            self._shake_hands()
+        except OSError:
+            return False
+        return bool(super().communicate())  # type: ignore[no-untyped-call]
+
+    def _shake_hands(self) -> None:
+        if isinstance(self.socket, ssl.SSLSocket) and self.socket.version() is None:
+            self.socket.do_handshake()
+            self.ssl_env = self.server.ssl_adapter.get_environ(self.socket)
+
+
 class _Gateway(Gateway_10):
     """Ends a connection that the answer says is closed; cheroot would go on, after reading all of the body."""
 
@@ -74,6 +104,7 @@ class _Gateway(Gateway_10):
 class _Server(Server):
     """Reports what goes wrong in one line; what a client sent is not in it."""
 
+    ConnectionClass = _Connection
     on_trouble: Callable[[str], None]
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
@@ -116,7 +147,7 @@ class WebdavServer:
         certificate, key = self._address.certificate, self._address.key
         try:
             if certificate is not None:
-                self._server.ssl_adapter = BuiltinSSLAdapter(str(certificate), str(key))
+                self._server.ssl_adapter = _Tls(str(certificate), str(key))
         except (OSError, ValueError) as error:
             message = f"the certificate or its key cannot be used ({getattr(error, 'strerror', None) or error})"
             raise DonnaError(Reason.USAGE, message, hint="both are PEM files that belong together") from error

@@ -312,6 +312,18 @@ def test_what_a_killed_server_left_is_removed(vault: Path) -> None:
     assert [each.name for each in leftovers(vault)] == [".donna-0123-0"]
 
 
+def test_a_client_that_says_nothing_keeps_no_other_from_tls(vault: Path, tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    context = ssl.create_default_context(cafile=str(cert))
+    with serving(vault, address=Address(certificate=cert, key=key)) as served:
+        url, own = f"{served.url}a.md", {"Origin": f"https://127.0.0.1:{served.port}"}
+        with socket.create_connection(("127.0.0.1", served.port)):
+            time.sleep(0.2)
+            for headers in ({}, own):
+                answer = httpx.get(url, auth=("donna", PASSWORD), verify=context, headers=headers, timeout=5)
+                assert answer.text == "# A\n"
+
+
 def edited_once_seen(monkeypatch: pytest.MonkeyPatch, note: Path) -> None:
     """Somebody saves this note each time, just after the server has looked at it."""
     find = ServedTree.find
