@@ -79,7 +79,7 @@ def _server(session: Session, wanted: Wanted, folder: Path) -> WebdavServer:
     ignore = GlobSet(config.vault.ignore_globs)
     safety = config.safety
     private = PrivateFiles(root, max_bytes=safety.max_read_bytes, key=safety.sensitive_frontmatter_key)
-    tree = ServedTree(root, ignore) if address.is_local or wanted.with_private else ServedTree(root, ignore, private)
+    tree = ServedTree(root, ignore) if wanted.with_private else ServedTree(root, ignore, private)
     password = _password(folder, wanted)
     sweep(session.space.root)
     return WebdavServer(tree, password, address, read_only=wanted.read_only, on_trouble=_tell)

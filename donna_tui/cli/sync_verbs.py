@@ -34,9 +34,7 @@ def serve_webdav(
         bool, typer.Option("--new-password", help="Make another password and show it once.")
     ] = False,
     read_only: Annotated[bool, typer.Option("--read-only", help="Let clients read, and change nothing.")] = False,
-    with_private: Annotated[
-        bool, typer.Option("--with-private", help="Give private notes to other machines as well.")
-    ] = False,
+    with_private: Annotated[bool, typer.Option("--with-private", help="Serve private notes as well.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -25,11 +25,13 @@ MOST_FAILURES = 10
 
 FAILURE_SECONDS = 60.0
 MOST_ADDRESSES = 1_000
+MOST_REFUSED_BYTES = 64 * 1024
+"""How much is read of what a client sends with a request that is refused, so that a small one ends in order."""
+
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 OBSIDIAN = frozenset({"app://obsidian.md", "capacitor://localhost", "http://localhost"})
 """The origins that Obsidian names, on a computer, on iOS and on Android."""
 
-_BLOCK = 64 * 1024
 _CUT = re.compile(r"[?#;\x00-\x1f\x7f]")
 """What cannot be in the decoded path of a destination: urllib drops it, or takes the path to end there."""
 
@@ -81,11 +83,12 @@ class Failures:
 
 
 class Gate:
-    """Stands in front of an application. `is_local` says that it is served to this machine only."""
+    """Stands in front of an application that is served at `host`: to this machine only, if that is loopback."""
 
-    def __init__(self, inner: Application, password: Password, *, is_local: bool, max_bytes: int) -> None:
+    def __init__(self, inner: Application, password: Password, *, host: str, max_bytes: int) -> None:
         self._inner, self._password = inner, password
-        self._is_local, self._max_bytes = is_local, max_bytes
+        self._local_names = LOOPBACK_NAMES | {host} if is_loopback(host) else frozenset()
+        self._max_bytes = max_bytes
         self._failures = Failures()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -102,7 +105,7 @@ class Gate:
     def _foreign(self, environ: Environ) -> _Refusal | None:
         """A web page elsewhere may have a name that leads here, or send requests here."""
         host = environ.get("HTTP_HOST", "")
-        if self._is_local and _name_of(host) not in LOOPBACK_NAMES:
+        if self._local_names and _name_of(host) not in self._local_names:
             return _Refusal("403 Forbidden", "this address is for this machine only")
         origin = environ.get("HTTP_ORIGIN")
         own = f"{environ.get('wsgi.url_scheme', 'http')}://{host}"
@@ -229,10 +232,9 @@ def _network(address: str) -> str:
 
 
 def _refuse(refusal: _Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """Answer, once the body is gone: what a client still sends must not be taken for its next request."""
-    body = environ["wsgi.input"]
-    while _is_length(environ) and body.read(_BLOCK):
-        pass
+    """Answer and end the connection: what a client still sends must not be taken for its next request."""
+    if _is_length(environ) and "HTTP_TRANSFER_ENCODING" not in environ:  # a chunk is read whole, however large it is
+        environ["wsgi.input"].read(MOST_REFUSED_BYTES)
     page = f"{refusal.message}\n".encode()
     headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(page)))]
     start_response(refusal.status, [*headers, *refusal.headers, *_HEADERS, ("Connection", "close")])

@@ -1,4 +1,4 @@
-"""Which files are private: no other machine gets them unless their owner says so."""
+"""Which files are private: no client gets them unless their owner says so; who is behind one cannot be told."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
 
     def get_content(self) -> BinaryIO:
         with _answered():
-            return self._tree.open(self._item.path)
+            return self._tree.open(self._item)
 
     def begin_write(self, *, content_type: str | None = None) -> _Upload:
         with _answered():
@@ -194,7 +194,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
         return _move(self, self._tree, self._item, dest_path, None)
 
     def _copy(self, dest_path: str, replaced: Item | None) -> None:
-        with _answered(), self._tree.open(self._item.path) as source:
+        with _answered(), self._tree.open(self._item) as source:
             arrival = self._tree.arrive(_relative(dest_path), replaced)
             try:
                 while block := source.read(BLOCK):

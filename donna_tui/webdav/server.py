@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import socket
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
+from cheroot.errors import FatalSSLAlert
+from cheroot.server import HTTPConnection
 from cheroot.ssl.builtin import BuiltinSSLAdapter
-from cheroot.wsgi import Server
+from cheroot.wsgi import Gateway_10, Server
 from wsgidav.error_printer import ErrorPrinter
 from wsgidav.request_resolver import RequestResolver
 from wsgidav.wsgidav_app import WsgiDAVApp
@@ -61,9 +66,45 @@ class Address:
             )
 
 
+class _Tls(BuiltinSSLAdapter):
+    """Leaves the handshake to the thread that answers; where connections come in it would keep all others waiting."""
+
+    def wrap(self, sock: socket.socket) -> tuple[ssl.SSLSocket, dict[str, Any]]:
+        try:
+            return self.context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False), {}
+        except OSError as error:
+            raise FatalSSLAlert(*error.args) from error
+
+
+class _Connection(HTTPConnection):
+    """Begins with the handshake, where there is one."""
+
+    def communicate(self) -> bool:
+        try:
+            self._shake_hands()
+        except OSError:
+            return False
+        return bool(super().communicate())  # type: ignore[no-untyped-call]
+
+    def _shake_hands(self) -> None:
+        if isinstance(self.socket, ssl.SSLSocket) and self.socket.version() is None:
+            self.socket.do_handshake()
+            self.ssl_env = self.server.ssl_adapter.get_environ(self.socket)
+
+
+class _Gateway(Gateway_10):
+    """Ends a connection that the answer says is closed; cheroot would go on, after reading all of the body."""
+
+    def start_response(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        if ("Connection", "close") in headers:
+            self.req.close_connection = True
+        return super().start_response(status, headers, exc_info)
+
+
 class _Server(Server):
     """Reports what goes wrong in one line; what a client sent is not in it."""
 
+    ConnectionClass = _Connection
     on_trouble: Callable[[str], None]
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
@@ -89,13 +130,14 @@ class WebdavServer:
         application = _application(VaultProvider(tree, max_bytes=max_bytes, read_only=read_only))
         self._server = _Server(
             ("127.0.0.1" if address.host == "localhost" else address.host, address.port),
-            Gate(application, password, is_local=address.is_local, max_bytes=max_bytes),
+            Gate(application, password, host=address.host, max_bytes=max_bytes),
             numthreads=FEWEST_THREADS,
             max=MOST_THREADS,
             request_queue_size=MOST_WAITING,
             timeout=PATIENCE_SECONDS,
             server_name="donna",
         )
+        self._server.gateway = _Gateway
         self._server.max_request_body_size = max_bytes
         self._server.max_request_header_size = MOST_HEADER_BYTES
         self._server.on_trouble = on_trouble
@@ -105,7 +147,7 @@ class WebdavServer:
         certificate, key = self._address.certificate, self._address.key
         try:
             if certificate is not None:
-                self._server.ssl_adapter = BuiltinSSLAdapter(str(certificate), str(key))
+                self._server.ssl_adapter = _Tls(str(certificate), str(key))
         except (OSError, ValueError) as error:
             message = f"the certificate or its key cannot be used ({getattr(error, 'strerror', None) or error})"
             raise DonnaError(Reason.USAGE, message, hint="both are PEM files that belong together") from error

@@ -53,9 +53,11 @@ class ServedTree:
         with self._root.open_folder(parts) as folder, _readable(), os.scandir(folder) as found:
             return [item for each in sorted(found, key=lambda each: each.name) if (item := self._listed(path, each))]
 
-    def open(self, path: str) -> BinaryIO:
-        """A file to read from. Raises VaultReadError."""
-        with self._root.open(path) as descriptor:
+    def open(self, item: Item) -> BinaryIO:
+        """A file to read from. Raises VaultReadError, and VaultWriteError (`conflict`) for another version."""
+        with self._root.open(item.path) as descriptor:
+            if not item.is_still(os.fstat(descriptor)):
+                raise changed_meanwhile(item.path)
             return os.fdopen(os.dup(descriptor), "rb")
 
     def arrive(self, path: str, expected: Item | None) -> Arrival:
@@ -70,8 +72,11 @@ class ServedTree:
             os.fsync(folder)
 
     def remove(self, item: Item) -> None:
-        """Take away a file, or a folder with nothing in it. Raises VaultWriteError."""
+        """Take away a file, or a folder with nothing in it. Raises VaultWriteError: `conflict` for another version."""
         with self._place(item.path) as (folder, name):
+            # a folder changes with every file that goes out of it
+            if not item.is_folder and not item.is_still(os.stat(name, dir_fd=folder, follow_symlinks=False)):
+                raise changed_meanwhile(item.path)
             try:
                 (os.rmdir if item.is_folder else os.unlink)(name, dir_fd=folder)
             except OSError as error:

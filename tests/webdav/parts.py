@@ -95,7 +95,7 @@ def serving(
     max_bytes: int = 4_000_000,
     address: Address | None = None,
 ) -> Iterator[Served]:
-    """Serve a vault from a thread. With `private` what is private is kept back, as from other machines."""
+    """Serve a vault from a thread. With `private` what is private is kept back, as it is unless its owner says otherwise."""
     vault = VaultRoot(root)
     withheld = PrivateFiles(vault, max_bytes=1_000_000, key="donna_sensitive")
     tree = ServedTree(vault, GlobSet(IGNORE), withheld) if private else ServedTree(vault, GlobSet(IGNORE))

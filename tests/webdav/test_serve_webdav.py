@@ -120,6 +120,16 @@ def test_only_one_server_and_what_a_killed_one_left_goes(donna: Donna, vault: Pa
         assert served.status("PUT", "/vault/a.md", b"x") == 405
 
 
+def test_private_notes_are_served_only_if_their_owner_says_so(donna: Donna, vault: Path) -> None:
+    (vault / "secret.md").write_text("---\ndonna_sensitive: true\n---\nosprey\n")
+    with served_by(donna, vault) as (served, _):
+        assert served.names() == ["Projects", "a.md"]
+        for method in ("GET", "PUT", "DELETE"):
+            assert served.status(method, "/vault/secret.md", b"x" if method == "PUT" else b"") >= 400
+    with served_by(donna, vault, "--with-private") as (served, _):
+        assert b"osprey" in served.get("secret.md")
+
+
 @pytest.mark.parametrize(
     ("options", "environ", "what"),
     [

@@ -17,8 +17,9 @@ import pytest
 from webdav4.client import Client, ClientError, HTTPError, ResourceAlreadyExists, ResourceNotFound
 
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.webdav.arrival import sweep
+from donna_tui.webdav.arrival import Item, sweep
 from donna_tui.webdav.server import Address
+from donna_tui.webdav.tree import ServedTree
 from tests.webdav.parts import PASSWORD, Served, certificate, leftovers, serving
 
 NAMES = [
@@ -309,3 +310,44 @@ def test_what_a_killed_server_left_is_removed(vault: Path) -> None:
     (vault / ".donna-0123-0").write_text("of a write, which its recovery settles")
     assert sweep(vault) == 2
     assert [each.name for each in leftovers(vault)] == [".donna-0123-0"]
+
+
+def test_a_client_that_says_nothing_keeps_no_other_from_tls(vault: Path, tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    context = ssl.create_default_context(cafile=str(cert))
+    with serving(vault, address=Address(certificate=cert, key=key)) as served:
+        url, own = f"{served.url}a.md", {"Origin": f"https://127.0.0.1:{served.port}"}
+        with socket.create_connection(("127.0.0.1", served.port)):
+            time.sleep(0.2)
+            for headers in ({}, own):
+                answer = httpx.get(url, auth=("donna", PASSWORD), verify=context, headers=headers, timeout=5)
+                assert answer.text == "# A\n"
+
+
+def edited_once_seen(monkeypatch: pytest.MonkeyPatch, note: Path) -> None:
+    """Somebody saves this note each time, just after the server has looked at it."""
+    find = ServedTree.find
+
+    def then_edited(self: ServedTree, path: str) -> Item | None:
+        found = find(self, path)
+        if path == note.name:
+            note.write_text("# A\n\nedited meanwhile\n")
+        return found
+
+    monkeypatch.setattr(ServedTree, "find", then_edited)
+
+
+def test_a_version_that_nobody_judged_is_not_removed(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = served.root / "a.md"
+    edited_once_seen(monkeypatch, note)
+    assert served.status("DELETE", "/vault/a.md") == 409
+    assert note.read_text() == "# A\n\nedited meanwhile\n"
+
+
+def test_a_version_that_nobody_judged_is_not_sent(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    edited_once_seen(monkeypatch, served.root / "a.md")
+    for method, headers in (("GET", {}), ("GET", {"Range": "bytes=0-9"}), ("COPY", {"Destination": "/vault/b.md"})):
+        (served.root / "a.md").write_text("# A\n")
+        assert served.status(method, "/vault/a.md", **headers) == 409
+    assert not (served.root / "b.md").exists()
+    assert leftovers(served.root) == []

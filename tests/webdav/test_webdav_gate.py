@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import stat
 from pathlib import Path
 
@@ -9,9 +10,17 @@ import pytest
 from webdav4.client import HTTPError
 
 from donna_tui.errors import DonnaError
-from donna_tui.webdav.gate import FAILURE_SECONDS, MOST_ADDRESSES, MOST_FAILURES, Failures, is_loopback
+from donna_tui.webdav.gate import (
+    FAILURE_SECONDS,
+    MOST_ADDRESSES,
+    MOST_FAILURES,
+    MOST_REFUSED_BYTES,
+    Failures,
+    is_loopback,
+)
 from donna_tui.webdav.passwords import VARIABLE, Password, given_password, kept_password, make_password
-from tests.webdav.parts import PASSWORD, Served, basic
+from donna_tui.webdav.server import Address
+from tests.webdav.parts import PASSWORD, Served, basic, serving
 
 
 @pytest.mark.parametrize(
@@ -40,7 +49,7 @@ def test_a_client_with_the_wrong_password_is_told_so_and_then_has_to_wait(served
 
 
 def test_a_body_with_the_wrong_password_is_thrown_away(served: Served) -> None:
-    answer = served.ask("PUT", "/vault/a.md", b"GET /vault/a.md HTTP/1.1\r\n" * 5_000, Authorization=basic("wrong"))
+    answer = served.ask("PUT", "/vault/a.md", b"GET /vault/a.md HTTP/1.1\r\n" * 2_000, Authorization=basic("wrong"))
     assert answer.status == 401
     assert (served.root / "a.md").read_text() == "# A\n"
 
@@ -166,3 +175,26 @@ def test_a_password_comes_from_the_environment_or_a_private_file(tmp_path: Path)
 def test_what_loopback_is() -> None:
     assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "localhost")))
     assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "localhost.example", "", "::ffff:10.0.0.1")))
+
+
+def test_of_a_refused_body_little_is_read_and_nothing_is_taken_for_a_request(served: Served) -> None:
+    hidden = f"GET /vault/a.md HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: {basic()}\r\n\r\n".encode()
+    for length in ("Content-Length: 3000000", "Transfer-Encoding: chunked"):
+        sent = b"x" * MOST_REFUSED_BYTES if length.startswith("Content") else b""
+        connection = served.begin_put("/vault/a.md", sent + hidden, length, "Origin: http://evil.example")
+        answer = b""
+        with connection, contextlib.suppress(ConnectionResetError):
+            connection.settimeout(5)
+            while block := connection.recv(4096):
+                answer += block
+        assert answer.startswith(b"HTTP/1.1 403 ")
+        assert answer.count(b"HTTP/1.1 ") == 1
+    assert (served.root / "a.md").read_text() == "# A\n"
+
+
+def test_any_loopback_address_is_answered_under_its_own_name(vault: Path) -> None:
+    with serving(vault, address=Address(host="127.0.0.2")) as served:
+        assert served.names() == ["Projects", "a.md"]
+        http = served.client().http
+        for host in ("127.0.0.3", "evil.example", ""):
+            assert http.request("GET", f"{served.url}a.md", headers={"Host": host}).status_code in (400, 403)

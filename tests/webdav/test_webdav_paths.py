@@ -1,4 +1,4 @@
-"""Where no client gets: out of the vault, into hidden places, through links, to private notes of other machines."""
+"""Where no client gets: out of the vault, into hidden places, through links, to private notes."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ PRIVATE = {
 
 
 @pytest.fixture
-def elsewhere(vault: Path) -> Iterator[Served]:
-    """The vault as other machines get it."""
+def without_private(vault: Path) -> Iterator[Served]:
+    """The vault as clients get it unless its owner says otherwise."""
     for name, text in PRIVATE.items():
         (vault / name).write_text(text)
     with serving(vault, private=True) as served:
@@ -119,13 +119,13 @@ def elsewhere(vault: Path) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-def test_private_notes_stay_on_this_machine(elsewhere: Served, name: str) -> None:
-    client, before = elsewhere.client(), (elsewhere.root / name).read_bytes()
-    assert name not in elsewhere.names()
+def test_private_notes_are_not_there(without_private: Served, name: str) -> None:
+    client, before = without_private.client(), (without_private.root / name).read_bytes()
+    assert name not in without_private.names()
     with pytest.raises(ResourceNotFound):
-        elsewhere.get(name)
+        without_private.get(name)
     for act in (
-        lambda: elsewhere.put(name, b"x"),
+        lambda: without_private.put(name, b"x"),
         lambda: client.remove(name),
         lambda: client.move(name, "b.md"),
         lambda: client.copy(name, "b.md"),
@@ -134,22 +134,16 @@ def test_private_notes_stay_on_this_machine(elsewhere: Served, name: str) -> Non
     ):
         with pytest.raises(ClientError):
             act()
-    assert (elsewhere.root / name).read_bytes() == before
-    assert leftovers(elsewhere.root) == []
+    assert (without_private.root / name).read_bytes() == before
+    assert leftovers(without_private.root) == []
 
 
-def test_a_note_that_becomes_private_is_gone_at_once(elsewhere: Served) -> None:
-    assert elsewhere.get("a.md") == b"# A\n"
-    elsewhere.put("a.md", PRIVATE["secret.md"].encode())
-    assert elsewhere.status("GET", "/vault/a.md") == 404
-    (elsewhere.root / "a.md").write_text("# A\n")
-    assert elsewhere.get("a.md") == b"# A\n"
-
-
-def test_on_this_machine_private_notes_are_served(vault: Path) -> None:
-    (vault / "secret.md").write_text(PRIVATE["secret.md"])
-    with serving(vault) as served:
-        assert b"osprey" in served.get("secret.md")
+def test_a_note_that_becomes_private_is_gone_at_once(without_private: Served) -> None:
+    assert without_private.get("a.md") == b"# A\n"
+    without_private.put("a.md", PRIVATE["secret.md"].encode())
+    assert without_private.status("GET", "/vault/a.md") == 404
+    (without_private.root / "a.md").write_text("# A\n")
+    assert without_private.get("a.md") == b"# A\n"
 
 
 def test_answers_can_not_act_in_a_browser(served: Served) -> None:
