@@ -5,6 +5,7 @@ They name folders and servers, so a file in a vault or workspace may not set the
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -153,14 +154,19 @@ def _advances(search: MemorySearchConfig) -> bool:
 def _problem(agent: Agent, workspaces: Sequence[Path]) -> str:
     if not _advances(agent.search):
         return "memory_search.chunking.overlap must be at most half of tokens"
-    if agent.store and any(agent.store.is_relative_to(workspace) for workspace in workspaces):
+    if agent.store and any(_real(agent.store).is_relative_to(_real(workspace)) for workspace in workspaces):
         return "memory_search.store.path must not be in a workspace"
     return ""
+
+
+def _real(path: Path) -> Path:
+    """Where a path leads, links followed as far as they are there."""
+    return Path(os.path.realpath(path))
 
 
 def _shared(agent: Agent, places: dict[Path, str]) -> str:
     """Two agents must not share an index, or they would see each other's memory."""
     if agent.store is None:
         return ""
-    other = places.setdefault(agent.store, agent.id)
+    other = places.setdefault(_real(agent.store), agent.id)
     return "" if other == agent.id else f"memory_search.store.path is that of {other} too; put {{agentId}} in it"

@@ -123,7 +123,7 @@ class Neighbours:
 def _known(paths: AppPaths) -> Iterator[tuple[Space, MemoryConfig]]:
     """Vaults that were open before, the latest first, then the agents whose memory is indexed; with their settings."""
     trusted = load_trusted().config
-    for space in known_spaces(paths):
+    for space in known_spaces(paths)[:MOST]:
         with contextlib.suppress(ConfigError):
             yield space, load_config(overrides={"vault.root": str(space.root)}).config
     for agent in trusted.agents.resolved():

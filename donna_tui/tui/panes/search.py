@@ -208,10 +208,16 @@ class SearchPane(Vertical):
         """Open the selected note in Obsidian."""
         if self.selected is None or self._backend is None:
             return
-        if note := note_that_holds(self.selected):
-            await self._outside.open_in_obsidian(self._backend.root_of(self.selected.space), note)
-        else:
+        note = note_that_holds(self.selected)
+        if not note:
             self.notify("No note holds this passage.", severity="warning", timeout=4, markup=False)
+            return
+        try:
+            root = self._backend.root_of(self.selected.space)
+        except DonnaError as error:
+            self._complain(error)
+        else:
+            await self._outside.open_in_obsidian(root, note)
 
     def action_search_copy_link(self) -> None:
         """Copy a wikilink to the selected section, or where a passage is from that no note holds."""
