@@ -61,9 +61,8 @@ def run_approve(named: str, without: list[int], space: str | None, *, agreed: bo
     async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
         row = await _row(engine.drafts, named)
         plan = await engine.drafts.plan_approval(row.id, without=frozenset(without))
-        return plan, await engine.drafts.approve(row.id, plan) if agreed_to(
-            plan, agreed=agreed, as_json=as_json
-        ) else None
+        agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
+        return plan, await engine.drafts.approve(row.id, plan) if agrees else None
 
     _tell(*run(_with(space, decide)), as_json=as_json)
 
@@ -74,9 +73,8 @@ def run_reject(named: str, space: str | None, *, agreed: bool, as_json: bool) ->
     async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
         row = await _row(engine.drafts, named)
         plan = await engine.drafts.plan_rejection(row.id)
-        return plan, await engine.drafts.reject(row.id, plan) if agreed_to(
-            plan, agreed=agreed, as_json=as_json
-        ) else None
+        agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
+        return plan, await engine.drafts.reject(row.id, plan) if agrees else None
 
     _tell(*run(_with(space, decide)), as_json=as_json)
 
