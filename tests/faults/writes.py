@@ -22,7 +22,6 @@ STAGED = "Projects/staged.md"
 """A note of which the branch, the index and the disk each hold another version."""
 
 _LITTER = ("*.lock", "donna-index*", "fast_import_crash_*", "next-index-*")
-_ENVIRONMENT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +65,17 @@ class Desk:
             reached=reached,
         )
 
+    @property
+    def _environment(self) -> dict[str, str]:
+        """Nobody's settings: a file that is not there has none, whatever the machine's null device is like."""
+        nobody = str(self.base / "no-settings")
+        return {**os.environ, "GIT_CONFIG_GLOBAL": nobody, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
+
     def git(self, *arguments: str) -> bytes:
         return subprocess.run(
             ["git", *arguments],
             cwd=self.vault,
-            env={**os.environ, **_ENVIRONMENT},
+            env=self._environment,
             check=True,
             stdout=subprocess.PIPE,
         ).stdout
