@@ -35,5 +35,6 @@ def reading_vectors(database: Database, scan: ExactScan, *, stays: bool) -> Vect
     known = database.vec_available and database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'")
     if not known or get_meta(database, "vec_stale") == "1":
         return scan
-    logged = database.value("SELECT max(seq) - min(seq) FROM vector_log") or 0
+    # Two questions: only a lone max or min is looked up in the index, both in one walk through the table.
+    logged = database.value("SELECT (SELECT max(seq) FROM vector_log) - (SELECT min(seq) FROM vector_log)") or 0
     return scan if stays and SCAN_FROM <= logged < SCAN_TO else VecTable()

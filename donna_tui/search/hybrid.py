@@ -77,7 +77,10 @@ def search(database: Database, vectors: VectorIndex, question: Question, setting
         mode=question.mode,
         hits=tuple(_hit(one, rows[one.id], terms, request) for one in judged.hits[:k] if one.id in rows),
         near_misses=tuple(_hit(one, rows[one.id], terms, request) for one in near if one.id in rows),
-        searched_notes=database.value("SELECT count(*) FROM memory_documents WHERE source_type = 'vault'"),
+        searched_notes=database.value(
+            "SELECT count(*) FROM memory_documents WHERE user_id = ? AND source_type = 'vault'",
+            [question.query.filters.user_id],
+        ),
         note=question.note,
         reason=question.reason,
     )

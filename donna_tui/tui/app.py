@@ -78,9 +78,12 @@ class DonnaApp(App[None], inherit_bindings=False):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return FALLBACK_VARIABLES
 
+    def on_load(self) -> None:
+        """Take the colours before there is a widget: a change of theme styles every one of them anew."""
+        self.theme = self._wanted_theme if self._wanted_theme in self.available_themes else DARK.name
+
     async def on_mount(self) -> None:
         """Draw the first screen; everything slow begins after it."""
-        self.theme = self._wanted_theme if self._wanted_theme in self.available_themes else DARK.name
         await self._show_main(self._space_name)
         if self._first_run is None:
             self.call_after_refresh(self._chosen, None)

@@ -8,6 +8,7 @@ from typing import ClassVar, cast
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.geometry import Size
 from textual.getters import query_one
 from textual.screen import Screen
 from textual.widget import Widget
@@ -77,6 +78,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._no_desktop = outside.external.no_desktop
 
     def compose(self) -> ComposeResult:
+        self.add_class(*self._breakpoints(self.app.size), update=False)
         yield HeaderBar(self._space, self._keymap.keys)
         with ContentSwitcher(initial="search", id="panes"):
             yield SearchPane(self._outside, self._keymap.keys)
@@ -88,6 +90,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield StatusStrip(id="strip")
         yield FooterBar(self._keymap.keys)
         yield Static(Content(f"Donna needs {_SMALLEST[0]} × {_SMALLEST[1]} characters."), id="too-small")
+
+    def _breakpoints(self, size: Size) -> Iterator[str]:
+        """The classes of a size, known before there is a widget: a change of them styles every widget anew."""
+        for breakpoints, extent in (
+            (self.HORIZONTAL_BREAKPOINTS, size.width),
+            (self.VERTICAL_BREAKPOINTS, size.height),
+        ):
+            yield max(each for each in breakpoints if each[0] <= extent)[1]
 
     def on_mount(self) -> None:
         self.search.focus_first()
