@@ -42,7 +42,7 @@ $(VENV)/.dev: $(VENV)/.local
 	@touch $@
 
 test: $(VENV)/.dev
-	@$(BIN)/pytest -n 2 -m "not stress"
+	@$(BIN)/pytest -n 3 -m "not stress"
 
 stress: $(VENV)/.dev
 	@$(BIN)/pytest -m stress --hypothesis-profile=search

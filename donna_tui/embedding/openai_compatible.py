@@ -41,6 +41,9 @@ STOP_SECONDS = 0.1
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
+_ABOUT_THE_TEXT = frozenset({400, 413, 422})
+"""What these refuse is the passage; any other refusal would meet all the others too."""
+
 Pause = Callable[[float], Awaitable[None]]
 
 
@@ -178,6 +181,8 @@ class OpenAICompatible:
                 return self._away("takes no more text right now", "it is tried again later")
             case _ if status in _PASSING or status >= 500:
                 return self._away("is out of order", "it is tried again later")
+            case _ if status not in _ABOUT_THE_TEXT:
+                return self._away(f"refuses to answer (status {status})", "look at its account", passing=False)
             case _:
                 message = f"{self._host} does not take a passage (status {status})"
                 return ModelError(Reason.EMBEDDING_FAILED, message, hint="lower memory_search.chunking.tokens")

@@ -65,6 +65,7 @@ def pieces_of(text: str, cut: Cut) -> list[str]:
 def replace_fact(book: Book, identity: str, wrong: str, right: str, cut: Cut, now: float) -> list[Fact]:
     """Let a remembered fact say something else; what it said stays, superseded.
 
+    What a person put right is theirs from then on: it is of no session, and goes with none that is taken back.
     Only `wrong` is replaced, or all of the fact if that is empty; where `wrong` is not in it, nothing is. Raises
     DonnaError (`missing`).
     """
@@ -75,7 +76,7 @@ def replace_fact(book: Book, identity: str, wrong: str, right: str, cut: Cut, no
     if content == old.content:
         return [old]
     pieces = pieces_of(content, cut)
-    fresh = [replace(old, id=new_id(), content=piece, created_at=now) for piece in pieces]
+    fresh = [replace(old, id=new_id(), content=piece, created_at=now, session_id="") for piece in pieces]
     with book.change():
         book.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fresh[0].id, old.id))
         book.database.run("DELETE FROM procedural WHERE memory = ?", (old.id,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from threading import Lock
 
 from donna_tui.errors import DonnaError
@@ -45,6 +46,8 @@ class PrivateFiles:
             return in_doubt
         try:
             with self._root.open(item.path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+                if not item.is_still(os.fstat(descriptor)):
+                    return True  # of a version that is gone nobody reads a word
                 text, _ = decode(file.read(self._max_bytes))
         except (DonnaError, OSError):
             return in_doubt

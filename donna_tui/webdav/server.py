@@ -35,9 +35,11 @@ MOST_HEADER_BYTES = 64 * 1024
 PATIENCE_SECONDS = 30
 """How long a client may be silent in the middle of a request."""
 
-FEWEST_THREADS = 4
-MOST_THREADS = 12
+THREADS = 12
+"""Requests that are answered at once; one that comes in slowly holds a thread as long as its client is not too slow."""
+
 MOST_WAITING = 64
+"""Connections on which nobody has asked anything yet, or nothing more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,8 @@ class _Tls(BuiltinSSLAdapter):
 class _Connection(HTTPConnection):
     """Begins with the handshake, where there is one."""
 
+    is_new = True
+
     def communicate(self) -> bool:
         try:
             self._shake_hands()
@@ -102,10 +106,21 @@ class _Gateway(Gateway_10):
 
 
 class _Server(Server):
-    """Reports what goes wrong in one line; what a client sent is not in it."""
+    """Reports what goes wrong in one line; what a client sent is not in it.
+
+    A new connection waits among those kept alive until its client says something: browsers and sync clients open some
+    ahead of need, and each would hold a thread.
+    """
 
     ConnectionClass = _Connection
     on_trouble: Callable[[str], None]
+
+    def process_conn(self, conn: _Connection) -> None:
+        is_new, conn.is_new = conn.is_new, False
+        if is_new and self.can_add_keepalive_connection:
+            self.put_conn(conn)
+        else:
+            super().process_conn(conn)
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
         if level >= logging.ERROR:
@@ -131,13 +146,14 @@ class WebdavServer:
         self._server = _Server(
             ("127.0.0.1" if address.host == "localhost" else address.host, address.port),
             Gate(application, password, host=address.host, max_bytes=max_bytes),
-            numthreads=FEWEST_THREADS,
-            max=MOST_THREADS,
+            numthreads=THREADS,
+            max=THREADS,
             request_queue_size=MOST_WAITING,
             timeout=PATIENCE_SECONDS,
             server_name="donna",
         )
         self._server.gateway = _Gateway
+        self._server.keep_alive_conn_limit = MOST_WAITING
         self._server.max_request_body_size = max_bytes
         self._server.max_request_header_size = MOST_HEADER_BYTES
         self._server.on_trouble = on_trouble

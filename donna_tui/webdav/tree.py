@@ -74,9 +74,7 @@ class ServedTree:
     def remove(self, item: Item) -> None:
         """Take away a file, or a folder with nothing in it. Raises VaultWriteError: `conflict` for another version."""
         with self._place(item.path) as (folder, name):
-            # a folder changes with every file that goes out of it
-            if not item.is_folder and not item.is_still(os.stat(name, dir_fd=folder, follow_symlinks=False)):
-                raise changed_meanwhile(item.path)
+            _check_version(item, folder, name)
             try:
                 (os.rmdir if item.is_folder else os.unlink)(name, dir_fd=folder)
             except OSError as error:
@@ -86,11 +84,15 @@ class ServedTree:
             os.fsync(folder)
 
     def move(self, item: Item, path: str, replaced: Item | None) -> None:
-        """Give a file or folder another path, where `replaced` is, or nothing. Raises VaultWriteError."""
+        """Give a file or folder another path, where `replaced` is, or nothing.
+
+        Raises VaultWriteError: `conflict` for another version of either.
+        """
         is_new = replaced is None
         source = self._place(item.path)
         target = self._place(path, is_new=is_new, besides=item.path)
         with source as (old_folder, old), target as (new_folder, new):
+            _check_version(item, old_folder, old)
             if replaced is None and not item.is_folder:
                 _rename_file(item, old_folder, old, new_folder, new)
             else:
@@ -151,6 +153,12 @@ def _readable() -> Iterator[None]:
         yield
     except OSError as error:
         raise refused(error) from error
+
+
+def _check_version(item: Item, folder: int, name: str) -> None:
+    """Raises VaultWriteError (`conflict`) for another version of a file; a folder changes with every file in it."""
+    if not item.is_folder and not item.is_still(os.stat(name, dir_fd=folder, follow_symlinks=False)):
+        raise changed_meanwhile(item.path)
 
 
 def _rename_file(item: Item, old_folder: int, old: str, new_folder: int, new: str) -> None:

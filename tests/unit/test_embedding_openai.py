@@ -146,8 +146,10 @@ def test_a_stated_pause_is_kept_if_it_is_short(server: EmbeddingServer) -> None:
         (403, True, "does not accept the key"),
         (404, True, "does not know the model"),
         (413, False, "does not take a passage"),
-        (418, False, "does not take a passage"),
-        (204, False, "does not take a passage"),
+        (422, False, "does not take a passage"),
+        (402, True, "refuses to answer"),
+        (418, True, "refuses to answer"),
+        (204, True, "refuses to answer"),
     ],
 )
 def test_what_does_not_pass_is_not_tried_again(server: EmbeddingServer, status: int, away: bool, told: str) -> None:

@@ -18,7 +18,7 @@ from webdav4.client import Client, ClientError, HTTPError, ResourceAlreadyExists
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.webdav.arrival import Item, sweep
-from donna_tui.webdav.server import Address
+from donna_tui.webdav.server import PATIENCE_SECONDS, THREADS, Address
 from donna_tui.webdav.tree import ServedTree
 from tests.webdav.parts import PASSWORD, Served, certificate, leftovers, serving
 
@@ -324,6 +324,20 @@ def test_a_client_that_says_nothing_keeps_no_other_from_tls(vault: Path, tmp_pat
                 assert answer.text == "# A\n"
 
 
+def test_connections_on_which_nobody_asks_anything_keep_nobody_waiting(vault: Path, tmp_path: Path) -> None:
+    """Clients open some ahead of need. The client gives up long before the server tires of the silent ones."""
+    cert, key = certificate(tmp_path)
+    context = ssl.create_default_context(cafile=str(cert))
+    for address, verify in ((Address(), True), (Address(certificate=cert, key=key), context)):
+        with serving(vault, address=address) as served, contextlib.ExitStack() as silent:
+            for _ in range(2 * THREADS):
+                silent.enter_context(socket.create_connection(("127.0.0.1", served.port)))
+            answer = httpx.get(
+                f"{served.url}a.md", auth=("donna", PASSWORD), verify=verify, timeout=PATIENCE_SECONDS / 2
+            )
+            assert answer.text == "# A\n"
+
+
 def edited_once_seen(monkeypatch: pytest.MonkeyPatch, note: Path) -> None:
     """Somebody saves this note each time, just after the server has looked at it."""
     find = ServedTree.find
@@ -342,6 +356,16 @@ def test_a_version_that_nobody_judged_is_not_removed(served: Served, monkeypatch
     edited_once_seen(monkeypatch, note)
     assert served.status("DELETE", "/vault/a.md") == 409
     assert note.read_text() == "# A\n\nedited meanwhile\n"
+
+
+def test_a_version_that_nobody_judged_is_not_moved(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = served.root / "a.md"
+    edited_once_seen(monkeypatch, note)
+    for target in ("/vault/b.md", "/vault/Projects/gateway.md"):
+        note.write_text("# A\n")
+        assert served.status("MOVE", "/vault/a.md", Destination=target) == 409
+    assert note.read_text() == "# A\n\nedited meanwhile\n"
+    assert (served.root / "Projects" / "gateway.md").read_text() == "# Gateway\n"
 
 
 def test_a_version_that_nobody_judged_is_not_sent(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

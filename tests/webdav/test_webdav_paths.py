@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 from webdav4.client import ClientError, ResourceNotFound
 
+from donna_tui.vault.globs import GlobSet
+from donna_tui.vault.paths import VaultRoot
+from donna_tui.webdav.private import PrivateFiles
+from donna_tui.webdav.tree import ServedTree
 from tests.webdav.parts import Served, basic, leftovers, serving
 
 CLOSED = """
@@ -152,3 +156,16 @@ def test_answers_can_not_act_in_a_browser(served: Served) -> None:
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     assert served.status("GET", "/vault/%3Cscript%3E.md", Authorization=basic()) == 404
+
+
+def test_who_judges_a_note_judges_the_version_that_was_seen(vault: Path) -> None:
+    note, root = vault / "diary.md", VaultRoot(vault)
+    note.write_text("---\ndonna_sensitive: true\n---\n")
+    seen = ServedTree(root, GlobSet(())).find("diary.md")
+    assert seen is not None
+    note.write_text("# Nothing private in this version\n")
+    judge = PrivateFiles(root, max_bytes=1_000_000, key="donna_sensitive")
+    assert judge(seen)
+    now = ServedTree(root, GlobSet(())).find("diary.md")
+    assert now is not None
+    assert not judge(now)
