@@ -66,6 +66,7 @@ REASONS: dict[Reason, str] = {
     Reason.NOTHING_TO_UNDO: "nothing to undo",
     Reason.NOTHING_TO_REDO: "nothing to redo",
     Reason.UNDO_CONFLICT: "changed since",
+    Reason.QUOTA: "all writes of this session are used up",
     Reason.CONFIG_INVALID: "a setting is not valid",
     Reason.KEYMAP_INVALID: "a key setting is not valid",
     Reason.NO_VAULT: "no vault chosen",
