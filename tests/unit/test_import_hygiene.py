@@ -35,6 +35,7 @@ DOORS = {
     "embedding/openai_compatible.py": "an embedding server that the settings name, over a client from the door",
     "calendar/": "calendar servers, over a client from the door",
     "mcp/http.py": "the server for agents, on this machine, behind its guard",
+    "webdav/server.py": "the WebDAV server, where somebody starts it, behind its gate",
 }
 """The only places that know a network library, and why."""
 
