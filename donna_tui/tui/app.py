@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
-from textual import work
+from textual import events, work
 from textual.app import App
 from textual.worker import Worker
 
@@ -77,6 +77,12 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return FALLBACK_VARIABLES
+
+    async def on_event(self, event: events.Event) -> None:
+        """With alt and a letter most terminals send the letter as well, and an input would type it."""
+        if isinstance(event, events.Key) and event.key.startswith("alt+"):
+            event.character = None
+        await super().on_event(event)
 
     def on_load(self) -> None:
         """Take the colours before there is a widget: a change of theme styles every one of them anew."""

@@ -1,0 +1,21 @@
+"""Typing a question in a real terminal: keys that the footer names while one types do what it says."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from donna_tui.resources import resource
+from tests.terminal import plain, python_in_terminal
+
+
+def test_alt_and_a_letter_are_a_key_and_no_letter(tmp_path: Path) -> None:
+    root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    shutil.copytree(resource("vault_templates", "demo"), root)
+    with python_in_terminal("-m", "tests.cli.without_model", str(root), **home) as terminal:
+        terminal.wait_for("all folders")
+        terminal.press(b"qqzz", until="Nothing relevant")
+        terminal.press(b"\x1bo", until="Spaces")
+        terminal.press(b"\x1b", until="Nothing relevant")
+        terminal.leave()
+        assert "qqzzo" not in plain(bytes(terminal.written))
