@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from donna_tui.errors import VaultWriteError
 from donna_tui.vault.changes import Change
+from donna_tui.vault.files import told
 from donna_tui.vault.ground import Ground
 from donna_tui.vault.relink import LinkIndex, relink, relink_moved
 
@@ -23,8 +24,12 @@ class LinksMoved:
 
 
 def move_links(ground: Ground, src: str, dst: str, before: bytes) -> LinksMoved:
-    """Make every link to the note at `src` one to `dst`, in all notes that Donna may write to."""
-    notes = ground.client.list()
+    """Make every link to the note at `src` one to `dst`, in all notes that Donna may write to.
+
+    Raises VaultWriteError.
+    """
+    with told(src):
+        notes = ground.client.list()
     index = LinkIndex(notes)
     text = _decoded(before)
     own = relink_moved(text or "", old=src, new=dst, notes=index)

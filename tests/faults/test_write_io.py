@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.client import VaultClient
 from tests.faults.injector import ERRORS, READING, Injector, failing
 from tests.faults.writes import CALLS, Hand, Ledger, prepared
 
@@ -84,6 +85,18 @@ def test_a_failing_request_costs_nothing(tmp_path: Path, name: str, for_good: bo
         if not tried[0].struck:
             break
     assert nth > 20
+
+
+def test_a_move_that_cannot_list_the_notes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: object, __: str = "") -> list[str]:
+        raise VaultReadError(Reason.ROOT_MISSING, "the vault is not there")
+
+    ledger = prepared(tmp_path, "move")
+    monkeypatch.setattr(VaultClient, "list", missing)
+    with pytest.raises(VaultWriteError) as caught:
+        Hand(ledger.desk).do(CALLS["move"])
+    assert caught.value.reason is Reason.ROOT_MISSING
+    assert ledger.check() == 0
 
 
 class Cut:
