@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from donna_tui.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.vault.changes import REGULAR_FILE, Change
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.files import VaultFiles, changed_meanwhile
+from donna_tui.vault.files import VaultFiles, changed_meanwhile, told
 from donna_tui.vault.guard import WriteRules
 from donna_tui.vault.kept import not_kept
 from donna_tui.vault.paths import VaultRoot
@@ -22,7 +22,7 @@ class Ground:
     def __init__(
         self, client: VaultClient, root: VaultRoot, files: VaultFiles, rules: WriteRules, repo: GitRepo
     ) -> None:
-        self.client = client
+        self._client = client
         self.rules = rules
         self.repo = repo
         self._root = root
@@ -30,10 +30,13 @@ class Ground:
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a note, None if there is none."""
-        try:
+        with told(path):
             return self._files.read(path)
-        except VaultReadError as error:
-            raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
+
+    def notes(self, moved: str) -> Sequence[str]:
+        """The paths of all notes, sorted; what goes wrong is told about the note that is moved."""
+        with told(moved):
+            return self._client.list()
 
     def existing(self, path: str, seen: Seen) -> bytes:
         """The bytes of a note that must be there, in the version that the caller has seen."""
@@ -60,10 +63,8 @@ class Ground:
         """Raises for a name that is taken, or that some system takes for a taken one; `besides` is moved away."""
         if path != besides and self.read(path) is not None:
             raise VaultWriteError(Reason.CONFLICT, "there is a note of that name", hint="choose another", path=path)
-        try:
+        with told(path):
             twin = find_twin(self._root, path, besides=besides)
-        except VaultReadError as error:
-            raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
         if twin:
             message = f"“{twin}” differs only in case or accents' form: some systems take both for one"
             raise VaultWriteError(Reason.CONFLICT, message, hint="use the name that is there", path=path)

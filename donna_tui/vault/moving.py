@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from donna_tui.errors import VaultWriteError
 from donna_tui.vault.changes import Change
-from donna_tui.vault.files import told
 from donna_tui.vault.ground import Ground
 from donna_tui.vault.relink import LinkIndex, relink, relink_moved
 
@@ -28,8 +27,7 @@ def move_links(ground: Ground, src: str, dst: str, before: bytes) -> LinksMoved:
 
     Raises VaultWriteError.
     """
-    with told(src):
-        notes = ground.client.list()
+    notes = ground.notes(src)
     index = LinkIndex(notes)
     text = _decoded(before)
     own = relink_moved(text or "", old=src, new=dst, notes=index)
