@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.vault.changes import REGULAR_FILE, Change
@@ -14,6 +15,14 @@ from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.repository import GitRepo
 from donna_tui.vault.seen import Seen
 from donna_tui.vault.targets import check_new_name, find_twin
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The paths of notes, and of those that are too large to be read."""
+
+    paths: tuple[str, ...]
+    too_large: tuple[str, ...]
 
 
 class Ground:
@@ -33,10 +42,20 @@ class Ground:
         with told(path):
             return self._files.read(path)
 
-    def notes(self, moved: str) -> Sequence[str]:
-        """The paths of all notes, sorted; what goes wrong is told about the note that is moved."""
+    def notes(self, moved: str) -> Listed:
+        """All notes that may link to the one that is moved.
+
+        Refuses where the system does not show a file or folder: it may hold links, too.
+        """
         with told(moved):
-            return self._client.list()
+            entries = list(self._client.scan())
+        for entry in entries:
+            if entry.reason in (Reason.UNREADABLE, Reason.IO_ERROR):
+                raise unseen(moved, entry.path, entry.reason, entry.message)
+        return Listed(
+            paths=tuple(sorted(entry.path for entry in entries if entry.reason is None)),
+            too_large=tuple(sorted(entry.path for entry in entries if entry.reason is Reason.TOO_LARGE)),
+        )
 
     def existing(self, path: str, seen: Seen) -> bytes:
         """The bytes of a note that must be there, in the version that the caller has seen."""
@@ -80,3 +99,13 @@ class Ground:
 def gone(path: str) -> VaultWriteError:
     """There is nothing to change."""
     return VaultWriteError(Reason.MISSING, "there is no such note", path=path)
+
+
+def unseen(moved: str, other: str, reason: Reason, message: str) -> VaultWriteError:
+    """Another note, or a folder, may hold links to the one that is moved, and cannot be looked at."""
+    return VaultWriteError(
+        reason,
+        f"links in “{other}” cannot be looked at: {message}",
+        hint="make it readable, or add it to vault.ignore_globs",
+        path=moved,
+    )

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from donna_tui.errors import VaultWriteError
+from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.vault.changes import Change
-from donna_tui.vault.ground import Ground
+from donna_tui.vault.ground import Ground, unseen
 from donna_tui.vault.relink import LinkIndex, relink, relink_moved
 
 _NAMED = 3
+
+_NO_NOTE = (Reason.PATH_ESCAPE, Reason.NOT_REGULAR)
+"""A link or a device took the place of a note a moment ago: there is nothing to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,34 +30,52 @@ def move_links(ground: Ground, src: str, dst: str, before: bytes) -> LinksMoved:
 
     Raises VaultWriteError.
     """
-    notes = ground.notes(src)
-    index = LinkIndex(notes)
+    listed = ground.notes(src)
+    index = LinkIndex(listed.paths)
     text = _decoded(before)
     own = relink_moved(text or "", old=src, new=dst, notes=index)
-    others = [_others(ground, path, src, dst, index) for path in notes if path != src]
-    found = [change for change, _ in others if change is not None]
+    others = [_other(ground, path, src, dst, index) for path in listed.paths if path != src]
+    found = [other.change for other in others if other.change is not None]
     left = ground.refused(found)
+    unread = sorted((*listed.too_large, *(other.path for other in others if not other.read)))
     return LinksMoved(
         own=before if text is None else own.text.encode(),
         changes=tuple(change for change in found if change.path not in left),
-        remarks=(*_left_alone(sorted(left)), *_dangling(own.dangling + sum(number for _, number in others))),
+        remarks=(
+            *_left_alone(sorted(left)),
+            *_unread(unread),
+            *_dangling(own.dangling + sum(other.dangling for other in others)),
+        ),
     )
 
 
-def _others(ground: Ground, path: str, src: str, dst: str, index: LinkIndex) -> tuple[Change | None, int]:
-    """The change in one other note, and how many of its links must stay as they are."""
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """What the move does to one other note, and how many of its links must stay as they are."""
+
+    path: str
+    change: Change | None = None
+    dangling: int = 0
+    read: bool = True
+
+
+def _other(ground: Ground, path: str, src: str, dst: str, index: LinkIndex) -> _Other:
     try:
         before = ground.read(path)
-    except VaultWriteError:
-        return None, 0
-    text = _decoded(before or b"")
-    if before is None or text is None:
-        return None, 0
+    except VaultWriteError as error:
+        if error.reason in _NO_NOTE:
+            return _Other(path)
+        raise unseen(src, path, error.reason, error.message) from error
+    if before is None:
+        return _Other(path)
+    text = _decoded(before)
+    if text is None:
+        return _Other(path, read=False)
     found = relink(text, note=path, old=src, new=dst, notes=index)
     if not found.count:
-        return None, found.dangling
-    mode = ground.mode(path, before)
-    return Change(path=path, before=before, after=found.text.encode(), mode=mode), found.dangling
+        return _Other(path, dangling=found.dangling)
+    change = Change(path=path, before=before, after=found.text.encode(), mode=ground.mode(path, before))
+    return _Other(path, change, found.dangling)
 
 
 def _decoded(data: bytes) -> str | None:
@@ -65,11 +86,16 @@ def _decoded(data: bytes) -> str | None:
 
 
 def _left_alone(paths: Sequence[str]) -> tuple[str, ...]:
-    if not paths:
-        return ()
-    notes = "1 note that Donna may not change" if len(paths) == 1 else f"{len(paths)} notes that Donna may not change"
-    named = ", ".join(paths[:_NAMED]) + (" …" if len(paths) > _NAMED else "")
-    return (f"links to the old name stay in {notes}: {named}",)
+    return (f"links to the old name stay in {_notes(paths, 'that Donna may not change')}",) if paths else ()
+
+
+def _unread(paths: Sequence[str]) -> tuple[str, ...]:
+    return (f"links were not looked for in {_notes(paths, 'too large or not in UTF-8')}",) if paths else ()
+
+
+def _notes(paths: Sequence[str], which: str) -> str:
+    number = "1 note" if len(paths) == 1 else f"{len(paths)} notes"
+    return f"{number} {which}: {', '.join(paths[:_NAMED])}{' …' if len(paths) > _NAMED else ''}"
 
 
 def _dangling(number: int) -> tuple[str, ...]:

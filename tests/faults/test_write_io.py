@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
 import shutil
 import signal
 import subprocess
@@ -14,9 +16,14 @@ from typing import Any
 import pytest
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.client import VaultClient
+from donna_tui.vault.client import DEFAULT_MAX_BYTES, Entry, VaultClient
+from donna_tui.vault.files import VaultFiles
+from donna_tui.vault.paths import refused
 from tests.faults.injector import ERRORS, READING, Injector, failing
 from tests.faults.writes import CALLS, Hand, Ledger, prepared
+
+OTHER = "Inbox/s0.md"
+"""A note with a link to the one that is moved."""
 
 STRIDE = 3
 """Which requests fail where not all do: others for each operation."""
@@ -88,15 +95,58 @@ def test_a_failing_request_costs_nothing(tmp_path: Path, name: str, for_good: bo
 
 
 def test_a_move_that_cannot_list_the_notes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_: object, __: str = "") -> list[str]:
+    def missing(_: object, __: str = "") -> list[Entry]:
         raise VaultReadError(Reason.ROOT_MISSING, "the vault is not there")
 
     ledger = prepared(tmp_path, "move")
-    monkeypatch.setattr(VaultClient, "list", missing)
+    monkeypatch.setattr(VaultClient, "scan", missing)
     with pytest.raises(VaultWriteError) as caught:
         Hand(ledger.desk).do(CALLS["move"])
     assert caught.value.reason is Reason.ROOT_MISSING
     assert ledger.check() == 0
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EACCES])
+def test_a_move_is_refused_while_another_note_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """Its link to the old name would stay, and nobody would know."""
+    real = VaultFiles.read
+
+    def unreadable(files: VaultFiles, path: str) -> bytes | None:
+        if path == OTHER:
+            raise refused(OSError(code, os.strerror(code)))
+        return real(files, path)
+
+    ledger = prepared(tmp_path, "move")
+    with monkeypatch.context() as patched:
+        patched.setattr(VaultFiles, "read", unreadable)
+        with pytest.raises(VaultWriteError, match=OTHER) as caught:
+            Hand(ledger.desk).do(CALLS["move"])
+    assert (caught.value.reason, caught.value.path) == (refused(OSError(code, "")).reason, CALLS["move"][1])
+    assert ledger.check() == 0
+
+
+def test_a_move_is_refused_while_a_folder_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scan(_: object, __: str = "") -> list[Entry]:
+        return [Entry("Projects", None, Reason.UNREADABLE, "the folder cannot be read")]
+
+    ledger = prepared(tmp_path, "move")
+    monkeypatch.setattr(VaultClient, "scan", scan)
+    with pytest.raises(VaultWriteError, match="Projects") as caught:
+        Hand(ledger.desk).do(CALLS["move"])
+    assert caught.value.reason is Reason.UNREADABLE
+    assert ledger.check() == 0
+
+
+def test_a_move_names_the_notes_in_which_it_cannot_look_for_links(tmp_path: Path) -> None:
+    desk = prepared(tmp_path, "move").desk
+    desk.put("Inbox/large.md", b"x" * (DEFAULT_MAX_BYTES + 1))
+    desk.put("Inbox/latin.md", b"caf\xe9 [[t0]]\n")
+    _, src, dst = CALLS["move"]
+    plan = desk.writer().planner.move(src, dst, seen=lambda _: True)
+    remark = "links were not looked for in 2 notes too large or not in UTF-8: Inbox/large.md, Inbox/latin.md"
+    assert plan.remarks == (remark,)
 
 
 class Cut:
