@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 MEANING_WEIGHT = 0.5
 """Share of the cosine divided by the largest; the rest is BM25 divided by the largest."""
 
@@ -18,7 +20,11 @@ TURN_SHARE = 0.3
 SAME_NOTE_DECAY = 0.97
 """Each further passage of a note counts that much less, so that one note does not fill the list."""
 
-# All four were measured on the development questions; docs/retrieval.md has the table.
+SAME_PLACE_LOSS = 0.2
+"""In the order of a single note, what a passage loses directly beside a better one, and half, a third … of it farther
+away: what is said of a subject stands together, and five passages of one place leave the others out."""
+
+# All five were measured on the development questions; docs/retrieval.md has the table.
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +66,21 @@ def fuse(
 ) -> list[Ranked]:
     """Rank the candidates, best first.
 
-    `words` and `meaning` are the chunk keys that each leg found, in its order; `trust` from 0 to 1 is what the cosines
-    are worth, which is little where the model does not know the language of the question.
+    `words` and `meaning` are the chunk keys that each leg found, in its order; `trust` from 0 to 1 is how much of the
+    question the model reads. At half of it and less the cosines are worth nothing: what it reads in a question in
+    another script are names.
     """
     word_rank = {each: rank for rank, each in enumerate(words, 1)}
     vector_rank = {each: rank for rank, each in enumerate(meaning, 1)}
-    scores = _with_neighbours(candidates, _convex_sum(candidates, MEANING_WEIGHT * trust))
+    scores = _with_neighbours(candidates, _convex_sum(candidates, MEANING_WEIGHT * max(0.0, 2.0 * trust - 1.0)))
     ranked = [
         Ranked(one.id, one.document, one.cosine, vector_rank.get(one.id), word_rank.get(one.id), scores[one.id])
         for one in candidates
     ]
-    return _varied(sorted(ranked, key=_best_first))
+    ranked.sort(key=_best_first)
+    if words and meaning and _is_one_note(candidates):
+        return _spread(ranked, {one.id: one.index for one in candidates})
+    return _varied(ranked)
 
 
 def _convex_sum(candidates: Collection[Candidate], share: float) -> dict[int, float]:
@@ -105,6 +115,23 @@ def _varied(ranked: Sequence[Ranked]) -> list[Ranked]:
         varied.append(replace(one, rank_score=one.rank_score * SAME_NOTE_DECAY ** seen[one.document]))
         seen[one.document] += 1
     return sorted(varied, key=_best_first)
+
+
+def _is_one_note(candidates: Collection[Candidate]) -> bool:
+    return len({one.document for one in candidates}) == 1 and not any(one.is_turn for one in candidates)
+
+
+def _spread(ranked: Sequence[Ranked], index: Mapping[int, int]) -> list[Ranked]:
+    """Take the best, let what stands near it lose, and so on."""
+    left = np.array([one.rank_score for one in ranked])
+    places = np.array([index[one.id] for one in ranked])
+    spread = []
+    for _ in ranked:
+        best = int(np.argmax(left))
+        spread.append(replace(ranked[best], rank_score=float(left[best])))
+        left *= 1.0 - SAME_PLACE_LOSS / np.maximum(1, np.abs(places - places[best]))
+        left[best] = -np.inf
+    return spread
 
 
 def _best_first(one: Ranked) -> tuple[float, float, int]:

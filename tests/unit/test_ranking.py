@@ -96,5 +96,48 @@ def test_one_note_does_not_fill_the_list() -> None:
     assert [one.id for one in ranked] == [1, 9, 2, 3, 4]
 
 
+def passages(*, in_one_note: bool, is_turn: bool = False) -> list[Candidate]:
+    """The best, one directly beside it, and one far away that is a little worse than that."""
+    places = [(1, 4, 10.0), (2, 5, 8.0), (3, 20, 7.5)]
+    notes = {each: "a" if in_one_note else f"note {each}" for each, _, _ in places}
+    return [Candidate(each, notes[each], place, score, score / 20, is_turn=is_turn) for each, place, score in places]
+
+
+def ids(ranked: list[Ranked]) -> list[int]:
+    return [one.id for one in ranked]
+
+
+def test_in_one_note_what_stands_beside_a_better_passage_gives_way_to_another_place() -> None:
+    ranked = fuse(passages(in_one_note=True), [1, 2, 3], [1, 2, 3])
+    assert ids(ranked) == [1, 3, 2]
+    assert [one.rank_score for one in ranked] == sorted((one.rank_score for one in ranked), reverse=True)
+
+
+def test_among_several_notes_among_turns_and_by_one_leg_the_better_one_stays_ahead() -> None:
+    several, turns = passages(in_one_note=False), passages(in_one_note=True, is_turn=True)
+    assert ids(fuse(several, [1, 2, 3], [1, 2, 3])) == [1, 2, 3]
+    assert ids(fuse(turns, [1, 2, 3], [1, 2, 3])) == [1, 2, 3]
+    assert ids(fuse(passages(in_one_note=True), [1, 2, 3], [])) == [1, 2, 3]
+
+
+@given(st.dictionaries(chunks, st.tuples(st.integers(0, 90), bm25, cosines), min_size=1))
+def test_in_one_note_every_candidate_appears_once_and_the_best_stays_the_first(
+    found: dict[int, tuple[int, float, float]],
+) -> None:
+    candidates = [Candidate(each, "a", *rest) for each, rest in found.items()]
+    ranked = fuse(candidates, list(found), list(found))
+    best = fuse(candidates, list(found), [])[0]
+    assert sorted(ids(ranked)) == sorted(found)
+    assert ranked[0].rank_score == best.rank_score
+    assert [one.rank_score for one in ranked] == sorted((one.rank_score for one in ranked), reverse=True)
+
+
+def test_what_the_model_reads_less_than_half_of_is_ranked_by_words() -> None:
+    by_words, by_meaning = Candidate(1, "a", 0, 10.0, 0.1), Candidate(2, "b", 0, 9.0, 0.9)
+    assert ids(fuse([by_words, by_meaning], [1, 2], [2, 1])) == [2, 1]
+    assert ids(fuse([by_words, by_meaning], [1, 2], [2, 1], trust=0.8)) == [2, 1]
+    assert ids(fuse([by_words, by_meaning], [1, 2], [2, 1], trust=0.4)) == [1, 2]
+
+
 def test_nothing_is_ranked_where_nothing_was_found() -> None:
     assert fuse([], [], []) == []
