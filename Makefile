@@ -45,7 +45,7 @@ test: $(VENV)/.dev
 	@$(BIN)/pytest -n 3 -m "not stress"
 
 stress: $(VENV)/.dev
-	@$(BIN)/pytest -m stress --hypothesis-profile=search
+	@$(BIN)/pytest -m stress --hypothesis-profile=search -o faulthandler_timeout=0
 	@$(BIN)/pytest tests/property -m "not stress" --hypothesis-profile=search
 
 bench: $(VENV)/.dev

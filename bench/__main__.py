@@ -25,7 +25,7 @@ ALL: dict[str, Measure] = {
     "ingest": lambda small: ingest.measure(small=small),
     "startup": lambda small: startup.measure(small=small),
     "keypress": lambda small: keypress.measure(small=small),
-    "search": lambda small: search.measure(small=small),
+    "search": lambda small: search.measure(search.SMALL_SIZES if small else search.SIZES),
     "scale": measure_scale,
     "memory": lambda small: memory.measure(small=small),
     "write": lambda small: write.measure(small=small),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
+from donna_tui.index.sampling import stretches
 from donna_tui.results import Filters
 
 _HAS_ALL_TAGS = """NOT EXISTS (
@@ -35,9 +36,6 @@ class Scope:
 IN_NOTES = "task"
 """Documents of this source stand in notes, which are found anyway: they are found when they are asked for."""
 
-BROAD = 0.6
-"""From that share of the documents on, twice as many candidates as are wanted nearly always hold enough."""
-
 ALL_CHUNKS = "memory_documents d CROSS JOIN memory_chunks c ON c.document_id = d.id"
 """Chunks by way of their documents: a condition is looked at once a document, and only then are chunks read."""
 
@@ -59,13 +57,15 @@ def all_in_scope(database: Database, scope: Scope) -> list[int]:
     return [each for (each,) in database.rows(f"SELECT c.id FROM {ALL_CHUNKS} WHERE {where}", parameters)]  # noqa: S608
 
 
-def is_broad(database: Database, scope: Scope) -> bool:
-    """Whether most documents are in a scope, whatever words it demands or forbids."""
+def share_in_scope(database: Database, scope: Scope) -> float:
+    """About the share of the documents that are in a scope, whatever words it demands or forbids."""
     if scope.filters == Filters(user_id=scope.filters.user_id):
-        return True
+        return 1.0
     where, parameters = conditions(Scope(scope.filters))
-    share = f"SELECT avg({where}) FROM memory_documents d"  # noqa: S608
-    return (database.value(share, parameters) or 0.0) >= BROAD
+    count = f"SELECT count(*), total({where}) FROM memory_documents d WHERE d.rowid BETWEEN ? AND ?"  # noqa: S608
+    parts = stretches(database.value("SELECT max(rowid) FROM memory_documents") or 0)
+    counts = [database.rows(count, [*parameters, *part])[0] for part in parts]
+    return float(sum(inside for _, inside in counts) / max(1, sum(number for number, _ in counts)))
 
 
 def conditions(scope: Scope) -> tuple[str, list[object]]:

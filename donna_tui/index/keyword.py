@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, in_scope, is_broad
+from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, in_scope, share_in_scope
+from donna_tui.index.levels import Level, choose_level
 
 LOOK_AT_FIRST = 2
+"""Candidates of all passages for each that is wanted in a scope that holds all; more where it holds fewer."""
+
+NARROW = 0.03
+"""The share of the documents up to which a scope is listed, and only what is in it is ranked."""
 
 WEIGHTS = "3.0, 2.0, 1.0, 1.0"
 """Of the title with aliases and tags, the heading path, the text, and the segments of unspaced scripts."""
@@ -22,39 +29,58 @@ class KeywordMatch:
     score: float
 
 
-def search_words(database: Database, expression: str, scope: Scope, limit: int) -> list[KeywordMatch]:
-    """The best chunks for an FTS5 expression inside a scope, best first.
+def search_words(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
+    """The best chunks for any of some terms, FTS5 expressions each, inside a scope, best first.
 
-    A broad scope is asked only of the best of all: listing it would take longer than ranking all that match.
+    A scope that is not narrow is asked only of the best of all: listing it would take longer than ranking them.
     """
-    if not expression or limit < 1:
+    if not terms or limit < 1:
         return []
-    if scope.required or not is_broad(database, scope):
-        return _best_in(database, expression, scope, limit)
-    best = _best(database, expression, LOOK_AT_FIRST * limit)
+    share = 0.0 if scope.required else share_in_scope(database, scope)
+    if share <= NARROW:
+        return _best_in(database, terms, scope, limit)
+    looked_at = math.ceil(LOOK_AT_FIRST * limit / share)
+    best = _best(database, terms, looked_at)
     inside = set(in_scope(database, scope, [match.id for match in best]))
     found = [match for match in best if match.id in inside][:limit]
-    if len(found) == limit or len(best) < LOOK_AT_FIRST * limit:
+    if len(found) == limit or len(best) < looked_at:
         return found
-    return _best_in(database, expression, scope, limit)
+    return _best_in(database, terms, scope, limit)
 
 
-def _best(database: Database, expression: str, limit: int) -> list[KeywordMatch]:
+def _best(database: Database, terms: Sequence[str], limit: int) -> list[KeywordMatch]:
+    """The best of all; where the level turns out to hold too few, all that match are ranked after all."""
+    level = choose_level(database, terms, limit)
+    found = _best_at(database, level, limit) if level.within else []
+    return found if len(found) == limit else _best_of_all(database, terms, limit)
+
+
+def _best_at(database: Database, level: Level, limit: int) -> list[KeywordMatch]:
+    """Ranks only what is at a level. The plus keeps SQLite from asking for one chunk at a time."""
     rows = database.rows(
-        f"SELECT rowid, -rank FROM memory_fts WHERE memory_fts MATCH ? AND rank MATCH 'bm25({WEIGHTS})'"  # noqa: S608
-        " ORDER BY rank, rowid LIMIT ?",
-        (expression, limit),
+        f"SELECT rowid, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts WHERE memory_fts MATCH ?"  # noqa: S608
+        " AND +rowid IN (SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?) ORDER BY score DESC, rowid LIMIT ?",
+        (level.ranked_by, level.within, limit),
     )
     return [KeywordMatch(*row) for row in rows]
 
 
-def _best_in(database: Database, expression: str, scope: Scope, limit: int) -> list[KeywordMatch]:
-    """Lists the scope and ranks only what is in it. The plus keeps SQLite from asking for one chunk at a time."""
+def _best_of_all(database: Database, terms: Sequence[str], limit: int) -> list[KeywordMatch]:
+    rows = database.rows(
+        f"SELECT rowid, -rank FROM memory_fts WHERE memory_fts MATCH ? AND rank MATCH 'bm25({WEIGHTS})'"  # noqa: S608
+        " ORDER BY rank, rowid LIMIT ?",
+        (" OR ".join(terms), limit),
+    )
+    return [KeywordMatch(*row) for row in rows]
+
+
+def _best_in(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
+    """Lists the scope and ranks only what is in it."""
     where, parameters = conditions(scope)
     rows = database.rows(
         f"SELECT rowid, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts WHERE memory_fts MATCH ?"  # noqa: S608
         f" AND +rowid IN (SELECT c.id FROM {ALL_CHUNKS} WHERE {where}) ORDER BY score DESC, rowid LIMIT ?",
-        [expression, *parameters, limit],
+        [" OR ".join(terms), *parameters, limit],
     )
     return [KeywordMatch(*row) for row in rows]
 

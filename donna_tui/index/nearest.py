@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from donna_tui.index.database import Database
 from donna_tui.index.migrations import create_vector_table, get_meta, set_meta
 from donna_tui.index.scan import ExactScan
-from donna_tui.index.vectors import VecTable, VectorIndex, rebuild, shorten_log
+from donna_tui.index.vectors import VecTable, VectorIndex, log_bounds, rebuild, shorten_log
 
-SCAN_FROM, SCAN_TO = 3_000, 300_000
+SCAN_FROM, SCAN_TO = 3_000, 3_000_000
 """Vectors between which a scan in memory serves a program that stays: below it sqlite-vec is as quick and costs no
-memory, above it the memory would be more than 460 MB. See docs/performance.md for both at 100,000 vectors."""
+memory, above it the memory would be more than 1.2 GB. See docs/performance.md for both at 100,000 vectors."""
+
+AT_ONCE = 5_000
+"""Changes that a search takes in before it answers, in some 20 ms; more are taken in beside the searches."""
 
 
 def open_vectors(database: Database, dim: int) -> VectorIndex:
@@ -27,14 +32,21 @@ def open_vectors(database: Database, dim: int) -> VectorIndex:
     return table
 
 
-def reading_vectors(database: Database, scan: ExactScan, *, stays: bool) -> VectorIndex:
+def reading_vectors(
+    database: Database, scan: ExactScan, *, stays: bool, catch_up: Callable[[], None] = lambda: None
+) -> VectorIndex:
     """The vector index for a connection that only reads; `scan` is shared by all connections to the same index.
 
-    For a program that does not stay, reading all vectors would take longer than its one search.
+    For a program that does not stay, reading all vectors would take longer than its one search. While a scan is far
+    behind, `catch_up` is called, and sqlite-vec serves.
     """
     known = database.vec_available and database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'")
     if not known or get_meta(database, "vec_stale") == "1":
         return scan
-    # Two questions: only a lone max or min is looked up in the index, both in one walk through the table.
-    logged = database.value("SELECT (SELECT max(seq) FROM vector_log) - (SELECT min(seq) FROM vector_log)") or 0
-    return scan if stays and SCAN_FROM <= logged < SCAN_TO else VecTable()
+    before, newest = log_bounds(database)
+    if not stays or not SCAN_FROM <= newest - before < SCAN_TO:
+        return VecTable()
+    if scan.behind(database) <= AT_ONCE:
+        return scan
+    catch_up()
+    return VecTable()

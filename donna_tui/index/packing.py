@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float32]
+Vectors = NDArray[np.float32]
+"""Several, a row each."""
+
+Steps = NDArray[np.int8]
 
 WIDEST = 8
 """A byte reaches to eight standard deviations of a number in a random unit vector; what is larger is cut off."""
@@ -24,8 +29,18 @@ def unpacked(stored: bytes) -> Vector:
     return np.frombuffer(stored, dtype="<f2").astype(np.float32)
 
 
+def unpacked_rows(stored: Sequence[bytes]) -> Vectors:
+    """The vectors of several `packed`, a row each."""
+    return np.frombuffer(b"".join(stored), dtype="<f2").reshape(len(stored), -1).astype(np.float32)
+
+
+def steps(vectors: Vectors) -> Steps:
+    """A unit vector, or a row each, in whole steps from -127 to 127: enough to say which are among the nearest."""
+    step = min(1.0, WIDEST / math.sqrt(vectors.shape[-1])) / 127
+    whole: Steps = np.clip(np.rint(vectors / step), -127, 127).astype(np.int8)
+    return whole
+
+
 def coarse(vector: Vector) -> bytes:
-    """A unit vector in whole steps from -127 to 127, good enough to say which are among the nearest."""
-    step = min(1.0, WIDEST / math.sqrt(len(vector))) / 127
-    steps: NDArray[np.int8] = np.clip(np.rint(vector / step), -127, 127).astype(np.int8)
-    return steps.tobytes()
+    """A unit vector in whole steps, as sqlite-vec takes it."""
+    return steps(vector).tobytes()

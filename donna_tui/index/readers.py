@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,16 +21,21 @@ T = TypeVar("T")
 
 
 class Readers:
-    """A small pool of reading threads over one index file; `stays` says that there will be many searches."""
+    """A small pool of reading threads over one index file; `stays` says that there will be many searches.
+
+    One more thread brings the vectors in memory up to date, where there is so much to take in that a search would wait.
+    """
 
     def __init__(self, path: Path, *, stays: bool) -> None:
         self.path = path
         self._stays = stays
-        self._executor = ThreadPoolExecutor(READERS, thread_name_prefix="donna-read")
+        self._executor = ThreadPoolExecutor(READERS + 1, thread_name_prefix="donna-read")
         self._local = threading.local()
         self._open: list[Database] = []
         self._lock = threading.Lock()
         self._scan = ExactScan()
+        self._catching_up: Future[None] | None = None
+        self._closing = threading.Event()
 
     async def run(self, work: Callable[[Database, VectorIndex], T]) -> T:
         """Run `work` on a reading thread, with its connection. Raises what it raises, and DatabaseError."""
@@ -38,10 +43,29 @@ class Readers:
         return await loop.run_in_executor(self._executor, self._with_connection, work)
 
     def _with_connection(self, work: Callable[[Database, VectorIndex], T]) -> T:
+        database = self._connection()
+        vectors = reading_vectors(database, self._scan, stays=self._stays, catch_up=self._catch_up)
+        return work(database, vectors)
+
+    def _catch_up(self) -> None:
+        """Start it, unless it is under way. What it failed with is raised once, for the search that asks again."""
+        with self._lock:
+            last = self._catching_up
+            if self._closing.is_set() or (last is not None and not last.done()):
+                return
+            failed = last is not None and last.exception() is not None
+            self._catching_up = None if failed else self._executor.submit(self._take_in_vectors)
+        if failed and last is not None:
+            last.result()
+
+    def _take_in_vectors(self) -> None:
+        self._scan.catch_up(self._connection(), self._closing.is_set)
+
+    def _connection(self) -> Database:
         database: Database | None = getattr(self._local, "database", None)
         if database is None:
             database = self._local.database = self._connect()
-        return work(database, reading_vectors(database, self._scan, stays=self._stays))
+        return database
 
     def _connect(self) -> Database:
         """The tables are made in one transaction: all are there, or another process is just about to make them."""
@@ -55,6 +79,7 @@ class Readers:
 
     def close(self) -> None:
         """Wait for running reads and close all connections."""
+        self._closing.set()
         self._executor.shutdown(wait=True)
         for database in self._open:
             database.close()

@@ -1,28 +1,40 @@
-"""The meaning leg by an exact scan in NumPy: where sqlite-vec cannot load, and where it would be too slow."""
+"""The meaning leg by an exact scan in memory: for programs that stay, and where sqlite-vec cannot load."""
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import simsimd
 from numpy.typing import NDArray
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, all_in_scope, in_scope
-from donna_tui.index.packing import Vector, unpacked
-from donna_tui.index.vectors import LARGEST_K, VectorMatch
+from donna_tui.index.packing import Steps, Vector, steps, unpacked_rows
+from donna_tui.index.vectors import VectorMatch, decided, log_bounds, looked_at_for
 
-LOOK_AT_FIRST, NEAREST_LOOKED_AT = 2, 1024
-"""First twice as many of the nearest as are wanted are asked whether they are in scope, then 1,024, then all."""
+LOOK_AT_FIRST = 1.5
+"""Of the nearest, first so many times as many as are wanted are asked whether they are in scope, then as many as that
+lets expect to hold enough, so many times over."""
 
-LEAST_ROWS = 1024
+MOST_LOOKED_AT = 10_000
+"""Where more would have to be asked, the scope is listed instead."""
+
+LEAST_ROWS = 1_024
+
+BLOCK = 20_000
+"""Entries of the log that are taken in at once: 15 MB of stored vectors."""
+
+_NOWHERE = -1
 
 
 class ExactScan:
-    """Cosines against every vector, kept in memory: four bytes a number, 1.5 KB a chunk for 384 dimensions.
+    """Coarse cosines against every vector, kept in memory: a byte a number, 0.4 KB a chunk for 384 dimensions.
 
-    One may serve several connections to the same index, on several threads. It follows `vector_log`.
+    As with sqlite-vec, the stored vectors decide among the nearest twice as many as are wanted. One scan may serve
+    several connections to the same index, on several threads. It follows `vector_log`.
     """
 
     name = "exact scan"
@@ -31,9 +43,9 @@ class ExactScan:
         self._lock = threading.Lock()
         self._seen = 0
         self._count = 0
-        self._rows: dict[int, int] = {}
-        self._ids = np.zeros(LEAST_ROWS, dtype=np.int64)
-        self._matrix = np.empty((0, 0), dtype=np.float32)
+        self._row_of = np.full(LEAST_ROWS, _NOWHERE, dtype=np.int32)
+        self._ids = np.zeros(0, dtype=np.int64)
+        self._matrix = np.empty((0, 0), dtype=np.int8)
 
     def add(self, database: Database, ids: Sequence[int]) -> None:
         """Nothing to do: the next search reads the log."""
@@ -41,84 +53,106 @@ class ExactScan:
     def remove(self, database: Database, chunk_ids: Sequence[str]) -> None:
         """Nothing to do: the next search reads the log."""
 
+    def behind(self, database: Database) -> int:
+        """How many changes the next search would have to take in."""
+        before, newest = log_bounds(database)
+        return max(0, newest - max(self._seen, before))
+
+    def catch_up(self, database: Database, stopped: Callable[[], bool]) -> None:
+        """Take in what changed, block by block, so that searches need not wait for it. Raises DatabaseError."""
+        while not stopped() and self.behind(database):
+            with self._lock:
+                self._take_in_block(database)
+
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
         """The nearest chunks inside a scope, nearest first."""
-        wanted = min(limit, LARGEST_K)
-        if wanted < 1:
+        if limit < 1:
             return []
         with self._lock:
-            self._follow(database)
-            if not self._count:
-                return []
-            ids, scores = self._ids[: self._count].copy(), _cosines(self._matrix[: self._count], query)
-        kept = np.empty(0, dtype=np.intp)
-        for looked_at in (LOOK_AT_FIRST * wanted, NEAREST_LOOKED_AT, len(ids)):
-            nearest = _nearest(scores, looked_at)
-            everything = len(nearest) == len(ids)
-            asked = ids[nearest].tolist()
-            inside = all_in_scope(database, scope) if everything else in_scope(database, scope, asked)
-            kept = nearest[np.isin(ids[nearest], np.array(inside, dtype=np.int64))]
-            if everything or len(kept) >= wanted:
-                break
-        order = kept[np.lexsort((ids[kept], -scores[kept]))][:wanted]
-        return [VectorMatch(int(ids[row]), float(scores[row])) for row in order]
+            while self.behind(database):
+                self._take_in_block(database)
+            ids, products = self._ids[: self._count].copy(), _products(self._matrix[: self._count], query)
+        nearest = _nearest_inside(database, scope, ids, products, looked_at_for(limit))
+        return decided(database, nearest, query, limit)
 
-    def _follow(self, database: Database) -> None:
-        """Take in what changed since the last search: the vectors that are there now, of all chunks in the log."""
-        newest = database.value("SELECT max(seq) FROM vector_log") or 0
-        if newest <= self._seen:
-            return
+    def _take_in_block(self, database: Database) -> None:
+        """Take in the next entries of the log: the vectors that are there now, of the chunks that they name."""
+        before, newest = log_bounds(database)
+        start = max(self._seen, before)
         changed = database.rows(
-            "SELECT l.chunk, e.vector FROM (SELECT DISTINCT chunk FROM vector_log WHERE seq > ?) l"
+            "SELECT l.chunk, e.vector FROM (SELECT DISTINCT chunk FROM vector_log WHERE seq > ? AND seq <= ?) l"
             " LEFT JOIN memory_chunks c ON c.id = l.chunk AND c.embedding_version NOT IN ('', 'failed')"
             " LEFT JOIN embeddings e ON e.embed_hash = c.embed_hash",
-            (self._seen,),
+            (start, start + BLOCK),
         )
         for each, vector in changed:
             if vector is None:
                 self._drop(each)
-            else:
-                self._put(each, unpacked(vector))
-        self._seen = newest
+        there = [(each, vector) for each, vector in changed if vector is not None]
+        if there:
+            keys = np.array([each for each, _ in there], dtype=np.int64)
+            self._put(keys, steps(unpacked_rows([vector for _, vector in there])), expected=newest - start)
+        self._seen = min(newest, start + BLOCK)
 
-    def _put(self, each: int, vector: Vector) -> None:
-        row = self._rows.get(each, self._count)
-        if row == self._count:
-            self._make_room(len(vector))
-            self._rows[each] = row
-            self._ids[row] = each
-            self._count += 1
-        self._matrix[row] = vector
+    def _put(self, keys: NDArray[np.int64], vectors: Steps, *, expected: int) -> None:
+        self._make_room(int(keys.max()), max(len(keys), expected), vectors.shape[1])
+        rows = self._row_of[keys]
+        new = rows == _NOWHERE
+        rows[new] = np.arange(self._count, self._count + np.count_nonzero(new))
+        self._count += int(np.count_nonzero(new))
+        self._row_of[keys], self._ids[rows], self._matrix[rows] = rows, keys, vectors
 
     def _drop(self, each: int) -> None:
         """The last row takes the place of the one that goes."""
-        row = self._rows.pop(each, None)
-        if row is None:
+        row = self._row_of[each] if each < len(self._row_of) else _NOWHERE
+        if row == _NOWHERE:
             return
         self._count -= 1
         last = int(self._ids[self._count])
-        if last != each:
-            self._ids[row], self._matrix[row] = last, self._matrix[self._count]
-            self._rows[last] = row
+        self._ids[row], self._matrix[row] = last, self._matrix[self._count]
+        self._row_of[last], self._row_of[each] = row, _NOWHERE
 
-    def _make_room(self, dim: int) -> None:
-        if self._count < len(self._matrix):
+    def _make_room(self, largest: int, more: int, dim: int) -> None:
+        if largest >= len(self._row_of):
+            grown = np.full(max(largest + 1, len(self._row_of) * 3 // 2), _NOWHERE, dtype=np.int32)
+            grown[: len(self._row_of)] = self._row_of
+            self._row_of = grown
+        if self._count + more <= len(self._ids):
             return
-        size = max(LEAST_ROWS, len(self._matrix) * 3 // 2)
-        matrix, ids = np.empty((size, dim), dtype=np.float32), np.zeros(size, dtype=np.int64)
+        size = max(LEAST_ROWS, self._count + more, len(self._ids) * 9 // 8)
+        matrix, ids = np.empty((size, dim), dtype=np.int8), np.zeros(size, dtype=np.int64)
         if self._count:
             matrix[: self._count], ids[: self._count] = self._matrix[: self._count], self._ids[: self._count]
         self._matrix, self._ids = matrix, ids
 
 
-def _cosines(matrix: NDArray[np.float32], query: Vector) -> NDArray[np.float32]:
-    """As `matrix @ query`, without BLAS: it is bound by memory, and threads of BLAS wait for each other on busy
-    cores."""
-    scores: NDArray[np.float32] = np.einsum("ij,j->i", matrix, query)
-    return scores
+def _products(matrix: Steps, query: Vector) -> NDArray[np.float64]:
+    """Inner products in whole steps. One thread is enough: it is bound by memory."""
+    if not len(matrix):
+        return np.empty(0)
+    products: NDArray[np.float64] = np.asarray(simsimd.cdist(steps(query)[np.newaxis], matrix, "inner"))[0]
+    return products
 
 
-def _nearest(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
-    if len(scores) <= count:
-        return np.arange(len(scores))
-    return np.argpartition(-scores, count)[:count]
+def _nearest_inside(
+    database: Database, scope: Scope, ids: NDArray[np.int64], products: NDArray[np.float64], wanted: int
+) -> list[int]:
+    """The keys of the nearest chunks that are in scope, at most `wanted`, in no order."""
+    looked_at = math.ceil(LOOK_AT_FIRST * wanted)
+    while looked_at < min(len(ids), MOST_LOOKED_AT):
+        nearest = np.argpartition(products, -looked_at)[-looked_at:]
+        inside = in_scope(database, scope, ids[nearest].tolist())
+        if len(inside) >= wanted:
+            return _best(nearest, ids, products, inside, wanted)
+        looked_at = max(2 * looked_at, math.ceil(LOOK_AT_FIRST * wanted * looked_at / max(1, len(inside))))
+    return _best(np.arange(len(ids)), ids, products, all_in_scope(database, scope), wanted)
+
+
+def _best(
+    rows: NDArray[np.intp], ids: NDArray[np.int64], products: NDArray[np.float64], inside: list[int], wanted: int
+) -> list[int]:
+    """Those of some rows whose chunks are inside, at most `wanted`, the nearest."""
+    kept = rows[np.isin(ids[rows], np.array(inside, dtype=np.int64))]
+    if len(kept) > wanted:
+        kept = kept[np.argpartition(products[kept], -wanted)[-wanted:]]
+    return [int(each) for each in ids[kept]]

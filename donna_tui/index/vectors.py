@@ -17,7 +17,7 @@ LARGEST_K = 4_096
 """sqlite-vec's own limit on k."""
 
 SPARE = 64
-"""sqlite-vec is asked for twice as many as are wanted, and for at least so many more."""
+"""Coarse vectors are asked for twice as many as are wanted, and for at least so many more."""
 
 SHORT_LOG = 1_000
 
@@ -77,11 +77,9 @@ class VecTable:
             "SELECT c.id FROM (SELECT chunk_id FROM vec_memory_chunks"  # noqa: S608
             f" WHERE embedding MATCH vec_int8(?) AND k = ? AND {where}) v"
             " JOIN memory_chunks c ON c.chunk_id = v.chunk_id",
-            [coarse(query), min(max(2 * limit, limit + SPARE), LARGEST_K), *parameters],
+            [coarse(query), looked_at_for(limit), *parameters],
         )
-        stored = vectors_of(database, [each for (each,) in nearest])
-        found = [VectorMatch(each, float(np.dot(vector, query))) for each, vector in stored.items()]
-        return sorted(found, key=lambda match: (-match.score, match.id))[: min(limit, LARGEST_K)]
+        return decided(database, [each for (each,) in nearest], query, limit)
 
     @staticmethod
     def _inside(scope: Scope) -> tuple[str, list[object]]:
@@ -102,6 +100,18 @@ class VecTable:
             parts.append("sensitive = ?")
             values.append(int(filters.sensitive))
         return " AND ".join(parts), values
+
+
+def looked_at_for(limit: int) -> int:
+    """How many of the nearest by coarse vectors hold the nearest `limit`."""
+    return min(max(2 * limit, limit + SPARE), LARGEST_K)
+
+
+def decided(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[VectorMatch]:
+    """The nearest of some chunks by their stored vectors, nearest first."""
+    stored = vectors_of(database, ids)
+    found = [VectorMatch(each, float(np.dot(vector, query))) for each, vector in stored.items()]
+    return sorted(found, key=lambda match: (-match.score, match.id))[: min(limit, LARGEST_K)]
 
 
 def vectors_of(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
@@ -126,6 +136,13 @@ def rebuild(database: Database, table: VectorIndex) -> None:
 def log_vectors(database: Database, ids: Sequence[int]) -> None:
     """Note that these chunks get or lose their vectors, for scans that keep them in memory."""
     database.run_many("INSERT INTO vector_log (chunk) VALUES (?)", [(each,) for each in ids])
+
+
+def log_bounds(database: Database) -> tuple[int, int]:
+    """The numbers before the first entry of the log, and of the last: their difference is how long it is at most."""
+    # Two questions: only a lone max or min is looked up in the index, both in one walk through the table.
+    oldest, newest = database.rows("SELECT (SELECT min(seq) FROM vector_log), (SELECT max(seq) FROM vector_log)")[0]
+    return (0, 0) if newest is None else (oldest - 1, newest)
 
 
 def shorten_log(database: Database) -> None:

@@ -138,17 +138,18 @@ def _rank(database: Database, vectors: VectorIndex, question: Question, limit: i
 def matches(database: Database, question: Question, limit: int) -> list[KeywordMatch]:
     """The keyword leg; without any word to look for, the newest notes that the filters let through."""
     if question.query.terms:
-        return search_words(database, _expression(database, question), question.scope, limit)
+        return search_words(database, _terms(database, question), question.scope, limit)
     return newest(database, question.scope, limit) if question.narrows else []
 
 
-def _expression(database: Database, question: Question) -> str:
+def _terms(database: Database, question: Question) -> list[str]:
     """What the keyword leg looks for; while the user types, also the words that the last one may become."""
     query = question.query
     if not question.request.partial or not query.begun:
-        return query.expression
-    begun = begun_stem(database, query.begun) or query.begun
-    return f"{query.expression} OR {quoted(begun)}*"
+        return list(query.literals)
+    word = quoted(query.begun)
+    begun = f"({word} OR {quoted(begun_stem(database, query.begun) or query.begun)}*)"
+    return [begun if literal == word else literal for literal in query.literals]
 
 
 def _cosines(database: Database, query: Vector, ids: Collection[int]) -> dict[int, float]:

@@ -75,11 +75,11 @@ class Query:
         return self.words[-1] if self.words and not self.phrases and terms[-1] == self.words[-1] else ""
 
     @property
-    def expression(self) -> str:
-        """An FTS5 expression that any of the terms satisfies, or the segments of one, or a date of the question."""
+    def literals(self) -> tuple[str, ...]:
+        """FTS5 strings, one of which any hit by words holds: terms, the segments of one, dates of the question."""
         terms = self.terms
         wanted = dict.fromkeys((*terms, *segments(" ".join(terms)), *date_phrases(self.text)))
-        return " OR ".join(map(quoted, wanted))
+        return tuple(map(quoted, wanted))
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from donna_tui.index import filters as index_filters
-from donna_tui.index import scan
+from donna_tui.index import keyword, scan
 from donna_tui.index.documents import Document
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import quoted, search_words
@@ -194,9 +193,9 @@ def check_engines(
     k: int,
     expected: list[Passage],
 ) -> None:
-    engines: tuple[tuple[VectorIndex, int], ...] = ((VecTable(), 1024), (ExactScan(), 1024), (ExactScan(), 8))
+    engines: tuple[tuple[VectorIndex, float], ...] = ((VecTable(), 1.5), (ExactScan(), 1.5), (ExactScan(), 0.1))
     for engine, looked_at in engines:
-        with mock.patch.object(scan, "NEAREST_LOOKED_AT", looked_at):
+        with mock.patch.object(scan, "LOOK_AT_FIRST", looked_at):
             matches = engine.search(library.store.database, query, as_scope(scope), k)
         assert ids(matches) == [each.id for each in expected], engine.name
         scores = [float(each.vector @ query) for each in expected]
@@ -211,10 +210,10 @@ def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(
     expected = {each.id for each in brute_force(library, scope) if word in each.words}
     database = library.store.database
     ways = []
-    for broad in (0.0, 1.1):
-        with mock.patch.object(index_filters, "BROAD", broad):
-            ways.append(search_words(database, quoted(word), as_scope(scope), k))
-    matches = search_words(database, quoted(word), as_scope(scope), k)
+    for narrow in (0.0, 1.1):
+        with mock.patch.object(keyword, "NARROW", narrow):
+            ways.append(search_words(database, [quoted(word)], as_scope(scope), k))
+    matches = search_words(database, [quoted(word)], as_scope(scope), k)
     assert ways == [matches, matches]
     assert len(matches) == min(k, len(expected))
     assert {match.id for match in matches} <= expected

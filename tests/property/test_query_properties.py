@@ -59,7 +59,7 @@ def test_any_text_can_be_asked(store: MemoryStore, text: str, partial: bool) -> 
 def test_what_is_embedded_can_be_encoded(text: str) -> None:
     query = parse_query(text)
     query.text.encode()
-    query.expression.encode()
+    "".join(query.literals).encode()
 
 
 @given(words=st.lists(st.from_regex(r"[a-z]{3,9}", fullmatch=True), min_size=1, max_size=8))

@@ -76,7 +76,7 @@ def words_of(store: MemoryStore, table: str) -> list[tuple[object, ...]]:
 
 def found(store: MemoryStore, words: str) -> set[str]:
     """The paths that the keyword index gives for a phrase."""
-    ids = [match.id for match in search_words(store.database, quoted(words), Scope(Filters()), 50)]
+    ids = [match.id for match in search_words(store.database, [quoted(words)], Scope(Filters()), 50)]
     marks = ", ".join("?" * len(ids))
     sql = (
         "SELECT d.source_id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 
-from donna_tui.index import vectors
+from donna_tui.errors import DatabaseError, Reason
+from donna_tui.index import nearest, vectors
+from donna_tui.index import scan as scanning
 from donna_tui.index.filters import Scope
+from donna_tui.index.generations import index_path
 from donna_tui.index.migrations import get_meta
 from donna_tui.index.nearest import reading_vectors
 from donna_tui.index.packing import coarse, packed, unpacked
+from donna_tui.index.readers import Readers
 from donna_tui.index.scan import ExactScan
 from donna_tui.index.vectors import VecTable, rebuild, shorten_log, vectors_of
 from donna_tui.results import Filters
@@ -102,8 +108,10 @@ def test_the_scan_sees_what_another_connection_wrote(tmp_path: Path) -> None:
     reader.database.close()
 
 
-def test_the_scan_follows_every_kind_of_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("block", [1, 7, 20_000])
+def test_the_scan_follows_every_kind_of_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     monkeypatch.setattr(vectors, "SHORT_LOG", 0)
+    monkeypatch.setattr(scanning, "BLOCK", block)
     store, scan, chance = open_store(tmp_path / "i.db"), ExactScan(), random.Random(7)
     for step in range(120):
         path = f"{chance.randrange(12)}.md"
@@ -120,6 +128,71 @@ def test_the_scan_follows_every_kind_of_change(tmp_path: Path, monkeypatch: pyte
         stored = store.vectors.search(store.database, query, EVERYTHING, 50)
         assert [each.id for each in scanned] == [each.id for each in stored]
     store.database.close()
+
+
+def test_the_scan_grows_with_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scanning, "LEAST_ROWS", 2)
+    store, scan = open_store(tmp_path / "i.db"), ExactScan()
+    for number in range(30):
+        store.upsert(note(f"{number}.md", f"text {number}"))
+        embed_all(store)
+        assert len(scan.search(store.database, vector_of("q"), EVERYTHING, 50)) == number + 1
+    store.database.close()
+
+
+def test_catching_up_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scanning, "BLOCK", 2)
+    store, scan = open_store(tmp_path / "i.db"), ExactScan()
+    for number in range(6):
+        store.upsert(note(f"{number}.md", f"text {number}"))
+    embed_all(store)
+    answers = iter([False, False, True])
+    scan.catch_up(store.database, lambda: next(answers))
+    assert scan.behind(store.database) == 2
+    scan.catch_up(store.database, lambda: False)
+    assert scan.behind(store.database) == 0
+    store.database.close()
+
+
+@pytest.fixture
+def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An index with more vectors than a search takes in at once."""
+    monkeypatch.setattr(nearest, "SCAN_FROM", 2)
+    monkeypatch.setattr(nearest, "AT_ONCE", 1)
+    store = open_store(index_path(tmp_path, 1))
+    for number in range(6):
+        store.upsert(note(f"{number}.md", f"text {number}"))
+    embed_all(store)
+    store.database.close()
+    return index_path(tmp_path, 1)
+
+
+async def test_searches_do_not_wait_for_vectors_that_are_read_into_memory(long_log: Path) -> None:
+    readers = Readers(long_log, stays=True)
+    with mock.patch.object(ExactScan, "catch_up", side_effect=lambda *_: None):
+        assert [await names(readers) for _ in range(3)] == ["sqlite-vec"] * 3
+    await until_the_scan_serves(readers)
+    readers.close()
+
+
+async def test_what_reading_them_fails_with_is_told_once(long_log: Path) -> None:
+    readers = Readers(long_log, stays=True)
+    failure = DatabaseError(Reason.IO_ERROR, "the disk is gone")
+    with mock.patch.object(ExactScan, "catch_up", side_effect=failure):
+        assert await names(readers) == "sqlite-vec"
+        with pytest.raises(DatabaseError, match="gone"):
+            await until_the_scan_serves(readers)
+    await until_the_scan_serves(readers)
+    readers.close()
+
+
+async def until_the_scan_serves(readers: Readers) -> None:
+    while await names(readers) != "exact scan":
+        await asyncio.sleep(0.01)
+
+
+async def names(readers: Readers) -> str:
+    return await readers.run(lambda _, engine: engine.name)
 
 
 def test_vectors_of_gives_those_that_are_there(tmp_path: Path) -> None:

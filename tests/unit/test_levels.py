@@ -1,0 +1,130 @@
+"""Where very many passages match, only those are ranked that can be among the best: the list is the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from donna_tui.index import levels
+from donna_tui.index.filters import Scope
+from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.levels import Level, choose_level
+from donna_tui.index.sampling import SAMPLED_FROM, stretches
+from donna_tui.index.store import MemoryStore
+from donna_tui.results import Filters
+from tests.unit.index_parts import note, open_store
+
+EVERYTHING = Scope(Filters())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    store = open_store(tmp_path / "i.db")
+    yield store
+    store.database.close()
+
+
+@pytest.fixture
+def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a vault of a million passages, but with a few of them."""
+    monkeypatch.setattr(levels, "ALL_RANKED", 10)
+    monkeypatch.setattr(levels, "SPARE", 2)
+
+
+def fill(store: MemoryStore, words: dict[str, int], notes: int = 120) -> None:
+    """Each word stands in so many of the first notes."""
+    for number in range(notes):
+        held = " ".join(word for word, count in words.items() if number < count)
+        store.upsert(note(f"{number}.md", f"number{number} {held}"))
+
+
+def best(store: MemoryStore, *terms: str, limit: int = 5) -> list[tuple[int, float]]:
+    found = search_words(store.database, [quoted(term) for term in terms], EVERYTHING, limit)
+    return [(match.id, round(match.score, 4)) for match in found]
+
+
+def test_a_small_index_is_ranked_whole(store: MemoryStore) -> None:
+    fill(store, {"heron": 100})
+    assert choose_level(store.database, ['"heron"', '"stork"'], 5) == Level('"heron" OR "stork"')
+
+
+@pytest.mark.usefixtures("pruning")
+def test_few_matches_are_ranked_whole(store: MemoryStore) -> None:
+    fill(store, {"heron": 10})
+    assert choose_level(store.database, ['"heron"'], 5) == Level('"heron"')
+
+
+@pytest.mark.usefixtures("pruning")
+def test_what_holds_only_the_common_word_is_not_ranked(store: MemoryStore) -> None:
+    fill(store, {"heron": 20, "water": 40})
+    level = choose_level(store.database, ['"heron"', '"water"'], 5)
+    assert level == Level('"heron" OR "water"', '("heron" AND "water")')
+
+
+@pytest.mark.usefixtures("pruning")
+def test_a_level_that_holds_too_few_is_widened(store: MemoryStore) -> None:
+    fill(store, {"water": 50, "marsh": 40, "heron": 2})
+    level = choose_level(store.database, ['"heron"', '"water"', '"marsh"'], 5)
+    assert level.within == '("heron") OR ("marsh")'
+
+
+@pytest.mark.usefixtures("pruning")
+def test_a_word_in_most_passages_ranks_nothing_unless_it_is_alone(store: MemoryStore) -> None:
+    fill(store, {"heron": 20, "water": 110})
+    assert choose_level(store.database, ['"heron"', '"water"'], 5).ranked_by == '"heron"'
+    assert choose_level(store.database, ['"water"'], 5).ranked_by == '"water"'
+    assert len(best(store, "water")) == 5
+
+
+@pytest.mark.usefixtures("pruning")
+def test_of_one_common_word_the_notes_that_are_named_after_it_are_ranked(store: MemoryStore) -> None:
+    fill(store, {"water": 60})
+    for number in range(9):
+        store.upsert(note(f"t{number}.md", "other text", title=f"water {number}"))
+    level = choose_level(store.database, ['"water"'], 5)
+    assert level.within.startswith("{title} :")
+    everything = store.database.rows(
+        "SELECT rowid FROM memory_fts WHERE memory_fts MATCH '\"water\"'"
+        " ORDER BY bm25(memory_fts, 3.0, 2.0, 1.0, 1.0), rowid LIMIT 5"
+    )
+    assert [each for each, _ in best(store, "water")] == [each for (each,) in everything]
+
+
+@pytest.mark.usefixtures("pruning")
+def test_a_level_that_was_judged_wrongly_costs_no_hit(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, {"heron": 3, "water": 50})
+    wrong = Level('"heron" OR "water"', '"heron"')
+    monkeypatch.setattr("donna_tui.index.keyword.choose_level", lambda *_: wrong)
+    assert len(best(store, "heron", "water", limit=40)) == 40
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_are_the_same_with_levels_and_without(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Words as frequent as in language: the n-th stands in one of n notes."""
+    chance = random.Random(seed)
+    vocabulary = [f"word{rank}" for rank in range(1, 60)]
+    for number in range(150):
+        held = [word for rank, word in enumerate(vocabulary, 2) if chance.random() < 1 / rank]
+        store.upsert(note(f"{number}.md", " ".join(chance.choices(held or ["none"], k=chance.randrange(5, 40)))))
+    questions = [chance.sample(vocabulary, chance.randrange(1, 8)) for _ in range(30)]
+    whole = [best(store, *question) for question in questions]
+    monkeypatch.setattr(levels, "ALL_RANKED", 15)
+    monkeypatch.setattr(levels, "SPARE", 15)
+    chosen = [choose_level(store.database, [quoted(word) for word in question], 10) for question in questions]
+    assert sum(bool(level.within) for level in chosen) >= 10
+    same = sum(best(store, *question) == expected for question, expected in zip(questions, whole, strict=True))
+    assert same >= 29
+
+
+@pytest.mark.parametrize("last", [0, 1, SAMPLED_FROM - 1, SAMPLED_FROM, 1_000_000])
+def test_stretches_are_inside_and_apart(last: int) -> None:
+    parts = stretches(last)
+    assert parts[-1][1] == last
+    assert all(before[1] < after[0] for before, after in pairwise(parts))
+    assert last == 0 or parts[0][0] == 1
