@@ -7,7 +7,7 @@ import os
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +28,12 @@ from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding.build import build_embedding_service
 from donna_tui.embedding.provider import Matrix
 from donna_tui.embedding.service import EmbeddingService
+from donna_tui.events import EventHub
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.filters import Scope
 from donna_tui.index.generations import Recipe, index_path, open_generation
+from donna_tui.index.invocations import InputHash
 from donna_tui.index.nearest import SCAN_FROM, SCAN_TO
 from donna_tui.index.packing import Vector, unpacked_rows
 from donna_tui.index.readers import Readers
@@ -39,7 +41,8 @@ from donna_tui.index.scan import ExactScan
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable, VectorIndex, log_bounds
 from donna_tui.results import Filters, SearchRequest
-from donna_tui.search.hybrid import Settings, ask, search
+from donna_tui.search.desk import SearchDesk
+from donna_tui.search.hybrid import Settings
 from donna_tui.text.chunker import Chunk, chunk_markdown
 from donna_tui.vault.client import VaultClient
 
@@ -90,9 +93,11 @@ async def _measure_size(report: Report, vault: Path, cache: Path, size: int, bud
 
 async def _measure_index(report: Report, readers: Readers, service: EmbeddingService, size: int, budget: float) -> None:
     await _load_vectors(report, readers, size)
+    desk = SearchDesk(lambda: readers, Settings(0.25, HITS), EventHub(), InputHash(b"bench"))
+    desk.use(service)
     questions = eval_questions("vault_help")[:QUESTIONS]
     for name, filters in FILTERS.items():
-        times = [await _timed(readers, service, each, filters) for each in questions][WARM_UP:]
+        times = [await _timed(desk, each, filters) for each in questions][WARM_UP:]
         report.add(f"{size:,} passages{name}: p50", median(times), "ms")
         report.add(f"{size:,} passages{name}: p95", percentile(times, 95), "ms", budget)
     vectors = [await service.embed_query(each) for each in questions[:50]]
@@ -116,11 +121,9 @@ def _settled(database: Database) -> str:
     return (ExactScan if SCAN_FROM <= newest - before < SCAN_TO else VecTable).name
 
 
-async def _timed(readers: Readers, service: EmbeddingService, text: str, filters: Filters) -> float:
+async def _timed(desk: SearchDesk, text: str, filters: Filters) -> float:
     with stopwatch() as seconds:
-        question = ask(SearchRequest(text=text, k=HITS, filters=filters))
-        asked = replace(question, vector=await service.embed_query(question.query.text))
-        await readers.run(lambda database, vectors: search(database, vectors, asked, Settings(0.25, HITS)))
+        await desk.search(SearchRequest(text=text, k=HITS, filters=filters))
     return seconds() * 1000
 
 
@@ -162,7 +165,7 @@ async def _build(folder: Path, vault: Path, size: int, service: EmbeddingService
     real = await service.embed_documents([passage.text for passage in passages[:size]])
     chance, noise = random.Random(1), np.random.default_rng(1)
     store = MemoryStore(open_generation(folder, 1, Recipe("bench")), lambda document: [])
-    store.use_embeddings("bench", service.provider.dim)
+    store.use_embeddings(service.version_tag, service.provider.dim)
     for number in range(0, size, CHUNKS_A_NOTE):
         rows = [chance.randrange(len(real)) for _ in range(min(CHUNKS_A_NOTE, size - number))]
         _add(

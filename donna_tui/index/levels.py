@@ -18,14 +18,15 @@ from donna_tui.index.sampling import stretches
 ALL_RANKED = 30_000
 """Matches up to which all are ranked, in some 30 ms."""
 
-LEVELS = (0.85, 0.7, 0.55, 0.4, 0.25, 0.1)
+LEVELS = (0.6, 0.45, 0.3, 0.15)
 
 SPARE = 1_000
 """A level must hold so many more passages than are wanted; then none of the best ten, nor of the best 128, was missed
 in a hundred questions to a million passages."""
 
-FIELDS = ("title", "title heading")
-"""Where a term must stand if there is no other way to tell the passages apart: these fields weigh most."""
+FIELDS = "title heading"
+MANY = 50_000
+"""From so many passages at a level on, only those are ranked that hold it in the fields that weigh most."""
 
 WEIGHED = 6
 """Terms that a level looks at, the rarest; more would make too many combinations."""
@@ -52,7 +53,7 @@ def choose_level(database: Database, terms: Sequence[str], wanted: int) -> Level
     levels = [_at_least(weights, share) for share in LEVELS] if weights else []
     place = bisect_left(levels, least, key=sample.matches)
     within = levels[place] if place < len(levels) else telling
-    return Level(telling, within if sample.matches(within) <= ALL_RANKED else _in_fields(sample, within, least))
+    return Level(telling, within if sample.matches(within) <= MANY else _in_fields(sample, within, least))
 
 
 def _weights(sample: _Sample, terms: Sequence[str]) -> Mapping[str, float]:
@@ -79,11 +80,8 @@ def _at_least(weights: Mapping[str, float], share: float) -> str:
 
 
 def _in_fields(sample: _Sample, within: str, least: int) -> str:
-    for fields in FIELDS:
-        narrowed = f"{{{fields}}} : ({within})"
-        if sample.matches(narrowed) >= least:
-            return narrowed
-    return within
+    narrowed = f"{{{FIELDS}}} : ({within})"
+    return narrowed if sample.matches(narrowed) >= least else within
 
 
 @dataclass(frozen=True, slots=True)

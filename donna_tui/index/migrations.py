@@ -132,7 +132,20 @@ END;
 CREATE INDEX ix_memory_chunks_pending ON memory_chunks (id) WHERE embedding_version = '';
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_base", BASE), ("0002_memories", MEMORIES))
+PLACES = """
+CREATE TABLE memory_places (id INTEGER PRIMARY KEY, document_id TEXT NOT NULL);
+INSERT INTO memory_places SELECT id, document_id FROM memory_chunks;
+CREATE TRIGGER memory_place_taken AFTER INSERT ON memory_chunks BEGIN
+    INSERT INTO memory_places VALUES (NEW.id, NEW.document_id);
+END;
+CREATE TRIGGER memory_place_left AFTER DELETE ON memory_chunks BEGIN
+    DELETE FROM memory_places WHERE id = OLD.id;
+END;
+"""
+"""The documents of chunks, without their text: thousands are asked of each search with a filter, and of a large index
+the chunks themselves are not all in the system's memory."""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_base", BASE), ("0002_memories", MEMORIES), ("0003_places", PLACES))
 """Ordered and append-only: a released migration never changes."""
 
 

@@ -18,7 +18,18 @@ from donna_tui.index.packing import Vector
 from donna_tui.index.readers import Readers
 from donna_tui.index.vectors import VectorIndex
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
-from donna_tui.search.hybrid import Question, Settings, ask, more_like, search
+from donna_tui.search.hybrid import (
+    Legs,
+    Question,
+    Settings,
+    ask,
+    by_meaning,
+    by_words,
+    candidates_for,
+    more_like,
+    search,
+    wanted_hits,
+)
 from donna_tui.search.why_not import WhyNot, why_not
 
 REMEMBERED_QUERIES = 64
@@ -59,11 +70,14 @@ class SearchDesk:
         question = await self._with_vector(ask(request))
         settings = self._settings if max_k is None else replace(self._settings, max_k=max_k)
         version = self._service.version_tag if self._service else ""
+        readers = self._readers()
+        question = await readers.run(lambda database, _: comparable(database, question, version))
+        legs = await _both_legs(readers, question, candidates_for(wanted_hits(request, settings)))
 
         def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
-            return search(database, vectors, comparable(database, question, version), settings)
+            return search(database, vectors, question, settings, legs)
 
-        return await self._answer(started, work)
+        return await self._answer(started, work, readers)
 
     async def search_in(self, readers: Readers, request: SearchRequest, embedding: str) -> SearchOutcome:
         """Answer a request from another index: by meaning if its vectors are of this model. Raises DatabaseError."""
@@ -130,6 +144,15 @@ class SearchDesk:
         if len(self._vectors) > REMEMBERED_QUERIES:
             self._vectors.popitem(last=False)
         return vector
+
+
+async def _both_legs(readers: Readers, question: Question, limit: int) -> Legs:
+    """Both legs at a time, on two reading threads."""
+    words, meaning = await asyncio.gather(
+        readers.run(lambda database, _: by_words(database, question, limit)),
+        readers.run(lambda database, vectors: by_meaning(database, vectors, question, limit)),
+    )
+    return Legs(words, meaning)
 
 
 def comparable(database: Database, question: Question, version: str) -> Question:

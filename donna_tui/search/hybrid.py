@@ -64,11 +64,48 @@ def ask(request: SearchRequest) -> Question:
     return Question(request, parse_query(request.text, request.filters), mode=request.mode)
 
 
-def search(database: Database, vectors: VectorIndex, question: Question, settings: Settings) -> SearchOutcome:
-    """Answer a question. Raises DatabaseError only."""
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """What each leg found, best first: the scores (BM25 and cosine) by the chunks' integer keys."""
+
+    words: Mapping[int, float]
+    meaning: Mapping[int, float]
+
+
+def by_words(database: Database, question: Question, limit: int) -> dict[int, float]:
+    """The keyword leg."""
+    return (
+        {match.id: match.score for match in matches(database, question, limit)} if question.mode != "semantic" else {}
+    )
+
+
+def by_meaning(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:
+    """The vector leg."""
+    if question.vector is None or question.mode == "keyword":
+        return {}
+    return {match.id: match.score for match in vectors.search(database, question.vector, question.scope, limit)}
+
+
+def wanted_hits(request: SearchRequest, settings: Settings) -> int:
+    """How many hits a request gets at most."""
+    return max(0, min(request.k, settings.max_k))
+
+
+def candidates_for(k: int) -> int:
+    """How many chunks each leg is asked of, for k hits."""
+    return max(CANDIDATES, 4 * k) if k else 0
+
+
+def search(
+    database: Database, vectors: VectorIndex, question: Question, settings: Settings, legs: Legs | None = None
+) -> SearchOutcome:
+    """Answer a question; `legs` are what was found for it already, by two readers at a time. Raises DatabaseError only.
+
+    What was deleted since is left out.
+    """
     request = question.request
-    k = max(0, min(request.k, settings.max_k))
-    judged = judge(database, vectors, question, settings, k)
+    k = wanted_hits(request, settings)
+    judged = judge(database, vectors, question, settings, k, legs)
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = _load(database, [*judged.hits[:k], *near])
     terms = question.query.terms
@@ -95,9 +132,14 @@ class Judged:
     answered: bool
 
 
-def judge(database: Database, vectors: VectorIndex, question: Question, settings: Settings, k: int) -> Judged:
+def judge(
+    database: Database, vectors: VectorIndex, question: Question, settings: Settings, k: int, legs: Legs | None = None
+) -> Judged:
     """Rank the candidates for k hits, and tell hits from the others."""
-    ranked = _rank(database, vectors, question, max(CANDIDATES, 4 * k)) if k else []
+    limit = candidates_for(k)
+    if legs is None:
+        legs = Legs(by_words(database, question, limit), by_meaning(database, vectors, question, limit))
+    ranked = _rank(database, question, legs)
     hits = [one for one in ranked if is_relevant(one, settings.min_score)]
     if hits and not _answered(question, hits[:LOOKED_AT], _load(database, hits[:LOOKED_AT])):
         return Judged([], ranked, answered=False)
@@ -117,16 +159,11 @@ def _answered(question: Question, best: Sequence[Ranked], rows: Mapping[int, _Ro
     return any(answers(asked_for, one.cosine, rows[one.id].whole) for one in best if one.id in rows)
 
 
-def _rank(database: Database, vectors: VectorIndex, question: Question, limit: int) -> list[Ranked]:
-    words: dict[int, float] = {}
-    meaning: dict[int, float] = {}
-    cosines: dict[int, float] = {}
-    if question.mode != "semantic":
-        words = {match.id: match.score for match in matches(database, question, limit)}
-    if question.vector is not None and question.mode != "keyword":
-        found = vectors.search(database, question.vector, question.scope, limit)
-        meaning = {match.id: match.score for match in found}
-        cosines = meaning | _cosines(database, question.vector, words.keys() - meaning.keys())
+def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
+    words, meaning = legs.words, legs.meaning
+    cosines = dict(meaning)
+    if question.vector is not None and question.mode == "hybrid":
+        cosines |= _cosines(database, question.vector, words.keys() - meaning.keys())
     places = places_of(database, [*words, *(each for each in meaning if each not in words)])
     candidates = [
         Candidate(each, at.document, at.first, words.get(each), cosines.get(each), at.last, at.is_turn)

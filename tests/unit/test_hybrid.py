@@ -12,7 +12,17 @@ import pytest
 from donna_tui.index.packing import Vector
 from donna_tui.index.store import MemoryStore
 from donna_tui.results import Filters, Mode, SearchOutcome, SearchRequest
-from donna_tui.search.hybrid import Question, Settings, ask, more_like, search
+from donna_tui.search.hybrid import (
+    Legs,
+    Question,
+    Settings,
+    ask,
+    by_meaning,
+    by_words,
+    candidates_for,
+    more_like,
+    search,
+)
 from tests.unit.index_parts import DIM, note, open_store, unit
 
 SETTINGS = Settings(min_score=0.5, max_k=20)
@@ -171,6 +181,32 @@ def test_filters_alone_list_the_notes_that_they_let_through(store: MemoryStore) 
     add(store, "Q/a.md", "kestrel")
     assert paths(asked(store, "path:P", vector=None)) == ["P/2.md", "P/1.md", "P/0.md"]
     assert paths(asked(store, "", vector=None)) == []
+
+
+# Both legs at a time
+
+
+def test_legs_that_were_asked_before_give_the_same_answer(store: MemoryStore) -> None:
+    for number in range(20):
+        add(store, f"{number}.md", "kestrel" if number % 3 else "other", leaning(0.9 - number / 50))
+    question = replace(ask(SearchRequest(text="kestrel")), vector=QUESTION)
+    legs = Legs(
+        by_words(store.database, question, candidates_for(8)),
+        by_meaning(store.database, store.vectors, question, candidates_for(8)),
+    )
+    settings = Settings(0.25, 8)
+    together = search(store.database, store.vectors, question, settings, legs)
+    assert together == search(store.database, store.vectors, question, settings)
+    assert len(together.hits) == 8
+
+
+def test_what_was_deleted_after_a_leg_found_it_is_left_out(store: MemoryStore) -> None:
+    add(store, "stays.md", "kestrel", leaning(0.8))
+    add(store, "goes.md", "kestrel", leaning(0.9))
+    question = replace(ask(SearchRequest(text="kestrel")), vector=QUESTION)
+    legs = Legs(by_words(store.database, question, 100), by_meaning(store.database, store.vectors, question, 100))
+    store.delete("vault", "goes.md")
+    assert paths(search(store.database, store.vectors, question, Settings(0.25, 8), legs)) == ["stays.md"]
 
 
 # More like this
