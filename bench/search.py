@@ -61,6 +61,7 @@ FILTERS = {
 QUESTIONS, WARM_UP, HITS = 110, 10, 32
 CHUNKS_A_NOTE = 8
 BLOCK = 20_000
+EMPTIED_BELOW = 50_000
 NOISE = 0.0125
 """Standard deviation of what is added to each number of a real vector: cosines of about 0.97 to it."""
 
@@ -87,6 +88,11 @@ async def _measure_size(report: Report, vault: Path, cache: Path, size: int, bud
             finally:
                 readers.close()
             report.add(f"{size:,} passages: index file", _megabytes(file), "MB")
+            if size < EMPTIED_BELOW:
+                _delete_half(Path(folder), size)
+                report.add(
+                    f"{size:,} passages: index file after half of the notes were deleted", _megabytes(file), "MB"
+                )
     finally:
         await service.close()
 
@@ -125,6 +131,19 @@ async def _timed(desk: SearchDesk, text: str, filters: Filters) -> float:
     with stopwatch() as seconds:
         await desk.search(SearchRequest(text=text, k=HITS, filters=filters))
     return seconds() * 1000
+
+
+def _delete_half(folder: Path, size: int) -> None:
+    store = MemoryStore(open_generation(folder, 1, Recipe("bench")), lambda document: [])
+    for number in range(0, size, 2 * CHUNKS_A_NOTE):
+        store.delete("vault", _path_of(number))
+    store.tidy()
+    store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.database.close()
+
+
+def _path_of(number: int) -> str:
+    return f"{number % 7}/{number}.md"
 
 
 def _megabytes(file: Path) -> float:
@@ -197,7 +216,7 @@ def _passages(client: VaultClient, path: str, service: EmbeddingService) -> Iter
 
 
 def _add(store: MemoryStore, number: int, passages: Sequence[_Passage], vectors: Matrix) -> None:
-    path = f"{number % 7}/{number}.md"
+    path = _path_of(number)
     title = f"{passages[0].title} {number}"
     document = Document(source_type="vault", source_id=path, title=title, text=path, modified_at=number * 1e4)
     chunks = [

@@ -89,12 +89,31 @@ def open_database(path: Path, *, read_only: bool = False) -> Database:
         return Database(connection, path, _load_vec(connection))
 
 
+MUCH_ROOM = 0.25
+"""Share of a file's pages that may stand empty, for what is written next."""
+
+PAGES_AT_ONCE = 2_000
+
+
+def give_room_back(database: Database) -> None:
+    """Make the file smaller if much of it stands empty; other writers get their turn in between."""
+    left = database.value("PRAGMA freelist_count")
+    if left <= MUCH_ROOM * database.value("PRAGMA page_count"):
+        return
+    before = left + 1
+    while 0 < left < before:  # a file that was made without it stays as it is
+        database.run(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})")
+        before, left = left, database.value("PRAGMA freelist_count")
+
+
 def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     connection.execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384")
     if read_only:
         connection.execute("PRAGMA query_only = ON")
         return
+    if not connection.pragma("page_count"):  # later it would take a VACUUM
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     # A pragma that answers with a row holds up those after it until the row is fetched.
     connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON").fetchall()
     connection.execute("PRAGMA journal_size_limit = 16777216").fetchall()

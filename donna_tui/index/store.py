@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from donna_tui.errors import DatabaseError, Reason
-from donna_tui.index.database import Database
+from donna_tui.index.database import Database, give_room_back
 from donna_tui.index.documents import (
     ChunkRow,
     Document,
@@ -23,7 +23,7 @@ from donna_tui.index.migrations import set_meta
 from donna_tui.index.nearest import open_vectors
 from donna_tui.index.packing import Vector, packed
 from donna_tui.index.scan import ExactScan
-from donna_tui.index.vectors import VectorIndex, log_vectors
+from donna_tui.index.vectors import VecTable, VectorIndex, is_sparse, log_vectors, rebuild
 from donna_tui.text.chunker import Chunk, embedding_text
 
 DEFAULT_WINDOW = 256
@@ -234,12 +234,16 @@ class MemoryStore:
         """Let chunks whose embedding failed be tried again."""
         self.database.run("UPDATE memory_chunks SET embedding_version = '' WHERE embedding_version = ?", (FAILED,))
 
-    def drop_unused_vectors(self) -> None:
-        """Delete cached vectors that no chunk uses any more."""
+    def tidy(self) -> None:
+        """Forget cached vectors that no chunk uses any more, and give back the room that deleting left."""
         self.database.run(
             "DELETE FROM embeddings WHERE NOT EXISTS"
             " (SELECT 1 FROM memory_chunks WHERE memory_chunks.embed_hash = embeddings.embed_hash)"
         )
+        if isinstance(self.vectors, VecTable) and is_sparse(self.database):
+            with self.database.transaction():
+                rebuild(self.database, self.vectors)
+        give_room_back(self.database)
 
     @staticmethod
     def _same(existing: StoredDocument, document: Document) -> bool:

@@ -21,6 +21,9 @@ SPARE = 64
 
 SHORT_LOG = 1_000
 
+FEW_PLACES = 8_192
+"""Empty places that are not worth a thought: 3 MB. A place is given for each of 1,024 vectors at a time."""
+
 AT_ONCE = 1_000
 
 
@@ -131,6 +134,13 @@ def rebuild(database: Database, table: VectorIndex) -> None:
     ids = database.rows("SELECT id FROM memory_chunks WHERE embedding_version <> '' AND embedding_version <> 'failed'")
     for start in range(0, len(ids), AT_ONCE):
         table.add(database, [each for (each,) in ids[start : start + AT_ONCE]])
+
+
+def is_sparse(database: Database) -> bool:
+    """Whether most places of the vector table are empty: sqlite-vec does not fill again what deleted rows leave."""
+    places = database.value("SELECT total(size) FROM vec_memory_chunks_chunks")
+    used = database.value("SELECT count(*) FROM memory_chunks WHERE embedding_version NOT IN ('', 'failed')")
+    return bool(places > 2 * used + FEW_PLACES)
 
 
 def log_vectors(database: Database, ids: Sequence[int]) -> None:

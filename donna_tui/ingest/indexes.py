@@ -156,10 +156,10 @@ class Indexes:
         """Wait until all that is known to differ is in. Raises DonnaError if it cannot be brought in now."""
         await asyncio.gather(*(pipeline.settled() for pipeline in self.pipelines))
 
-    async def drop_unused_vectors(self) -> None:
-        """Forget the vectors of passages that are gone; they are kept a while for text that is moved or undone."""
+    async def tidy(self) -> None:
+        """Give back room, and vectors whose passages are gone: kept a while, for text that is moved or undone."""
         for pipeline in self.pipelines:
-            await pipeline.write(pipeline.store.drop_unused_vectors)
+            await pipeline.write(pipeline.store.tidy)
 
     async def close(self) -> None:
         """Close all index files."""

@@ -79,7 +79,7 @@ class Keeper:
         await self.indexes.settled()
         await self.indexes.finish_building()
         if full:
-            await self.indexes.drop_unused_vectors()
+            await self.indexes.tidy()
 
     async def caught_up(self) -> None:
         """Wait until the notes that the first comparison found can be found by their words."""
@@ -130,7 +130,7 @@ class Keeper:
                 why = "the vault is back"
                 continue
             if why == ROUTINE:
-                await self.indexes.drop_unused_vectors()
+                await self.indexes.tidy()
             why = ROUTINE
             await set_within(self._root_lost, self._policy.interval_seconds)
             self._root_lost.clear()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from donna_tui.errors import DatabaseError, Reason
+from donna_tui.index import vectors
 from donna_tui.index.documents import Document, folders_of, linking_to, sources_of
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import quoted, search_words
@@ -15,7 +17,7 @@ from donna_tui.index.packing import coarse, packed
 from donna_tui.index.store import MemoryStore
 from donna_tui.results import Filters
 from donna_tui.text.chunker import Chunk
-from tests.unit.index_parts import bytes_on_disk, cut, embed_all, note, open_store, vector_of
+from tests.unit.index_parts import DIM, bytes_on_disk, cut, embed_all, note, open_store, unit, vector_of
 
 TWO_SECTIONS = "# Cache\nWe keep sessions in Redis.\n\n# Queue\nJobs wait in Postgres.\n"
 
@@ -409,3 +411,48 @@ def test_folders_and_sources_are_listed_once(store: MemoryStore) -> None:
     store.upsert(note("turn/1", "words", source_type="chat"))
     assert folders_of(store.database) == ("P", "P/Q", "p2")
     assert sources_of(store.database) == ("chat", "vault")
+
+
+# Room
+
+
+def fill_and_empty(store: MemoryStore, notes: int, left: int) -> None:
+    for number in range(notes):
+        store.upsert(note(f"{number}.md", " ".join(f"word{number * step}" for step in range(200))))
+    embed_all(store)
+    for number in range(left, notes):
+        store.delete("vault", f"{number}.md")
+
+
+def file_size(store: MemoryStore) -> int:
+    store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    return store.database.path.stat().st_size
+
+
+def test_deleting_gives_room_back(store: MemoryStore) -> None:
+    fill_and_empty(store, 300, 10)
+    full = file_size(store)
+    store.tidy()
+    assert file_size(store) < full / 3
+    assert count(store, "embeddings") == store.database.value("SELECT count(DISTINCT embed_hash) FROM memory_chunks")
+    assert found(store, "word9") == {"1.md", "3.md", "9.md"}
+
+
+def test_a_little_room_is_kept_for_what_comes_next(store: MemoryStore) -> None:
+    fill_and_empty(store, 100, 95)
+    full = file_size(store)
+    store.tidy()
+    assert file_size(store) == full
+
+
+def test_a_vector_table_that_is_mostly_empty_is_made_anew(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "FEW_PLACES", 0)
+    fill_and_empty(store, 1_100, 30)
+    query = unit(np.eye(1, DIM)[0])
+    before = store.vectors.search(store.database, query, Scope(Filters()), 10)
+    places = "SELECT sum(size) FROM vec_memory_chunks_chunks"
+    assert store.database.value(places) == 2_048
+    store.tidy()
+    assert store.database.value(places) == 1_024
+    assert store.vectors.search(store.database, query, Scope(Filters()), 10) == before
+    assert len(before) == 10
