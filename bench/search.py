@@ -89,10 +89,8 @@ async def _measure_size(report: Report, vault: Path, cache: Path, size: int, bud
                 readers.close()
             report.add(f"{size:,} passages: index file", _megabytes(file), "MB")
             if size < EMPTIED_BELOW:
-                _delete_half(Path(folder), size)
-                report.add(
-                    f"{size:,} passages: index file after half of the notes were deleted", _megabytes(file), "MB"
-                )
+                _delete_half(Path(folder), size, service)
+                report.add(f"{size:,} passages: index file after deleting every second note", _megabytes(file), "MB")
     finally:
         await service.close()
 
@@ -133,13 +131,19 @@ async def _timed(desk: SearchDesk, text: str, filters: Filters) -> float:
     return seconds() * 1000
 
 
-def _delete_half(folder: Path, size: int) -> None:
-    store = MemoryStore(open_generation(folder, 1, Recipe("bench")), lambda document: [])
+def _delete_half(folder: Path, size: int, service: EmbeddingService) -> None:
+    store = _open(folder, service)
     for number in range(0, size, 2 * CHUNKS_A_NOTE):
         store.delete("vault", _path_of(number))
     store.tidy()
     store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
     store.database.close()
+
+
+def _open(folder: Path, service: EmbeddingService) -> MemoryStore:
+    store = MemoryStore(open_generation(folder, 1, Recipe("bench")), lambda document: [])
+    store.use_embeddings(service.version_tag, service.provider.dim)
+    return store
 
 
 def _path_of(number: int) -> str:
@@ -183,8 +187,7 @@ async def _build(folder: Path, vault: Path, size: int, service: EmbeddingService
     passages = [passage for path in client.list() for passage in _passages(client, path, service)]
     real = await service.embed_documents([passage.text for passage in passages[:size]])
     chance, noise = random.Random(1), np.random.default_rng(1)
-    store = MemoryStore(open_generation(folder, 1, Recipe("bench")), lambda document: [])
-    store.use_embeddings(service.version_tag, service.provider.dim)
+    store = _open(folder, service)
     for number in range(0, size, CHUNKS_A_NOTE):
         rows = [chance.randrange(len(real)) for _ in range(min(CHUNKS_A_NOTE, size - number))]
         _add(

@@ -89,7 +89,7 @@ def open_database(path: Path, *, read_only: bool = False) -> Database:
         return Database(connection, path, _load_vec(connection))
 
 
-MUCH_ROOM = 0.25
+MUCH_ROOM = 0.1
 """Share of a file's pages that may stand empty, for what is written next."""
 
 PAGES_AT_ONCE = 2_000
