@@ -34,6 +34,7 @@ from donna_tui.index.documents import Document
 from donna_tui.index.filters import Scope
 from donna_tui.index.generations import Recipe, index_path, open_generation
 from donna_tui.index.invocations import InputHash
+from donna_tui.index.keyword import rank_all, search_words
 from donna_tui.index.nearest import SCAN_FROM, SCAN_TO
 from donna_tui.index.packing import Vector, unpacked_rows
 from donna_tui.index.readers import Readers
@@ -42,7 +43,8 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable, VectorIndex, log_bounds
 from donna_tui.results import Filters, SearchRequest
 from donna_tui.search.desk import SearchDesk
-from donna_tui.search.hybrid import Settings
+from donna_tui.search.hybrid import Settings, candidates_for
+from donna_tui.search.query import parse_query
 from donna_tui.text.chunker import Chunk, chunk_markdown
 from donna_tui.vault.client import VaultClient
 
@@ -62,6 +64,8 @@ QUESTIONS, WARM_UP, HITS = 110, 10, 32
 CHUNKS_A_NOTE = 8
 BLOCK = 20_000
 EMPTIED_BELOW = 50_000
+NEARLY = 1e-3
+"""A difference of BM25 that comes of words that nearly all passages hold."""
 NOISE = 0.0125
 """Standard deviation of what is added to each number of a real vector: cosines of about 0.97 to it."""
 
@@ -107,6 +111,8 @@ async def _measure_index(report: Report, readers: Readers, service: EmbeddingSer
     vectors = [await service.embed_query(each) for each in questions[:50]]
     found = await _recall(readers, vectors)
     report.add(f"{size:,} passages: recall@10 of the vectors, against all cosines", found, "", 0.99, at_least=True)
+    found = await readers.run(lambda database, _: _recall_of_words(database, questions))
+    report.add(f"{size:,} passages: recall@10 of the words, against ranking all", found, "", 0.99, at_least=True)
 
 
 async def _load_vectors(report: Report, readers: Readers, size: int) -> None:
@@ -152,6 +158,18 @@ def _path_of(number: int) -> str:
 
 def _megabytes(file: Path) -> float:
     return file.stat().st_size / 1e6
+
+
+def _recall_of_words(database: Database, questions: Sequence[str]) -> float:
+    """By scores, since passages that were multiplied tie: how many of the ten best are as good as they should be."""
+    right = wanted = 0
+    for text in questions:
+        terms = parse_query(text).literals
+        best = [match.score for match in rank_all(database, terms, 10)]
+        found = [match.score for match in search_words(database, terms, Scope(Filters()), candidates_for(HITS))]
+        right += sum(score >= at_best - NEARLY for score, at_best in zip(found, best, strict=False))
+        wanted += len(best)
+    return right / wanted
 
 
 async def _recall(readers: Readers, queries: Sequence[Vector]) -> float:

@@ -52,7 +52,7 @@ def _best(database: Database, terms: Sequence[str], limit: int) -> list[KeywordM
     """The best of all; where the level turns out to hold too few, all that match are ranked after all."""
     level = choose_level(database, terms, limit)
     found = _best_at(database, level, limit) if level.within else []
-    return found if len(found) == limit else _best_of_all(database, terms, limit)
+    return found if len(found) == limit else rank_all(database, terms, limit)
 
 
 def _best_at(database: Database, level: Level, limit: int) -> list[KeywordMatch]:
@@ -65,7 +65,8 @@ def _best_at(database: Database, level: Level, limit: int) -> list[KeywordMatch]
     return [KeywordMatch(*row) for row in rows]
 
 
-def _best_of_all(database: Database, terms: Sequence[str], limit: int) -> list[KeywordMatch]:
+def rank_all(database: Database, terms: Sequence[str], limit: int) -> list[KeywordMatch]:
+    """The best of all chunks that match, whatever that costs: what a level is measured by."""
     rows = database.rows(
         f"SELECT rowid, -rank FROM memory_fts WHERE memory_fts MATCH ? AND rank MATCH 'bm25({WEIGHTS})'"  # noqa: S608
         " ORDER BY rank, rowid LIMIT ?",
