@@ -21,13 +21,13 @@ ALL_RANKED = 30_000
 LEVELS = (0.6, 0.45, 0.3, 0.15)
 """Shares of what all terms weigh, the narrowest first."""
 
-SPARE = 5_000
+SPARE = 3_000
 """A level must hold so many more passages than are wanted; then of the ten best to 160 questions, asked of a million
-passages, 99.7 % are there."""
+passages, 99.3 % are there."""
 
 FIELDS = "title heading"
-MANY = 200_000
-"""From so many passages at a level on, only those are ranked that hold it in the fields that weigh most."""
+MANY = 50_000
+"""From so many passages at a level on, the one before it must do, or holding it in the fields that weigh most."""
 
 WEIGHED = 6
 """Terms that a level looks at, the rarest; more would make too many combinations."""
@@ -54,7 +54,10 @@ def choose_level(database: Database, terms: Sequence[str], wanted: int) -> Level
     levels = [_at_least(weights, share) for share in LEVELS] if weights else []
     place = bisect_left(levels, least, key=sample.matches)
     within = levels[place] if place < len(levels) else telling
-    return Level(telling, within if sample.matches(within) <= MANY else _in_fields(sample, within, least))
+    if sample.matches(within) > MANY:
+        narrower = (*levels[:place][-1:], f"{{{FIELDS}}} : ({within})")
+        within = next((each for each in narrower if sample.matches(each) >= 2 * wanted), within)
+    return Level(telling, within)
 
 
 def _weights(sample: _Sample, terms: Sequence[str]) -> Mapping[str, float]:
@@ -78,11 +81,6 @@ def _at_least(weights: Mapping[str, float], share: float) -> str:
             if heavy and not any(known <= set(terms) for known in smallest):
                 smallest.append(set(terms))
     return " OR ".join(f"({' AND '.join(sorted(terms))})" for terms in smallest)
-
-
-def _in_fields(sample: _Sample, within: str, least: int) -> str:
-    narrowed = f"{{{FIELDS}}} : ({within})"
-    return narrowed if sample.matches(narrowed) >= least else within
 
 
 @dataclass(frozen=True, slots=True)

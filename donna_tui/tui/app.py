@@ -18,6 +18,7 @@ from donna_tui.tui.bindings import textual_keymap
 from donna_tui.tui.external import External
 from donna_tui.tui.first_run import FirstRun, VaultChoice
 from donna_tui.tui.keymap import DEFAULT_KEYMAP, Keymap
+from donna_tui.tui.lifeline import LOOKED_FOR_SECONDS, Lifeline
 from donna_tui.tui.messages import ChooseSpace
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.screens.main import MainScreen
@@ -71,6 +72,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._backend: Backend | None = None
         self._opening: Worker[None] | None = None
         self._is_switching = False
+        self._lifeline = Lifeline()
         for own in OWN_THEMES:
             self.register_theme(own)
         self.set_keymap(textual_keymap(keymap))
@@ -90,6 +92,7 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     async def on_mount(self) -> None:
         """Draw the first screen; everything slow begins after it."""
+        self.set_interval(LOOKED_FOR_SECONDS, self._leave_without_terminal)
         await self._show_main(self._space_name)
         if self._first_run is None:
             self.call_after_refresh(self._chosen, None)
@@ -107,6 +110,11 @@ class DonnaApp(App[None], inherit_bindings=False):
     def action_leave(self) -> None:
         """Leave, unless something waits that would be lost. The engine stops in `on_unmount`."""
         if self._main is None or not self._main.holds_back():
+            self.exit()
+
+    def _leave_without_terminal(self) -> None:
+        """What was typed and not written yet is kept on the disk anyway."""
+        if self._lifeline.is_cut():
             self.exit()
 
     def _chosen(self, choice: VaultChoice | None) -> None:

@@ -91,7 +91,7 @@ def test_a_word_in_most_passages_ranks_nothing_unless_it_is_alone(store: MemoryS
 @pytest.mark.usefixtures("pruning")
 def test_of_one_common_word_the_notes_that_are_named_after_it_are_ranked(store: MemoryStore) -> None:
     fill(store, {"water": 60})
-    for number in range(9):
+    for number in range(12):
         store.upsert(note(f"t{number}.md", "other text", title=f"water {number}"))
     level = choose_level(store.database, ['"water"'], 5)
     assert level.within.startswith("{title heading} :")

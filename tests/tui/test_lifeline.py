@@ -1,0 +1,21 @@
+"""An app whose terminal is gone ends: it would hold the vault for ever, and nobody could reach it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from donna_tui.resources import resource
+from tests.terminal import PATIENCE_SECONDS, python_in_terminal
+
+
+def test_the_app_ends_with_its_terminal(tmp_path: Path) -> None:
+    root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    shutil.copytree(resource("vault_templates", "demo"), root)
+    with python_in_terminal("-m", "tests.cli.without_model", str(root), **home) as terminal:
+        terminal.wait_for("all folders")
+        instead = os.open(os.devnull, os.O_RDWR)
+        os.dup2(instead, terminal.descriptor)  # closes this side of the terminal, as a window does
+        os.close(instead)
+        terminal.process.wait(PATIENCE_SECONDS)
