@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import ingest, keypress, memory, peers, scale, search, startup, write
+from bench import abstention, ingest, keypress, memory, peers, scale, search, startup, write
 from bench.report import Report, UnavailableError, machine, write_json
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
@@ -26,6 +26,7 @@ ALL: dict[str, Measure] = {
     "startup": lambda small: startup.measure(small=small),
     "keypress": lambda small: keypress.measure(small=small),
     "search": lambda small: search.measure(search.SMALL_SIZES if small else search.SIZES),
+    "abstention": lambda small: abstention.measure(small=small),
     "scale": measure_scale,
     "memory": lambda small: memory.measure(small=small),
     "write": lambda small: write.measure(small=small),

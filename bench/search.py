@@ -119,16 +119,17 @@ async def _load_vectors(report: Report, readers: Readers, size: int) -> None:
     """Wait until the vectors are in memory, where they belong there."""
     before = peak_mb(os.getpid(), "VmRSS")
     with stopwatch() as seconds:
-        while await readers.run(lambda database, vectors: vectors.name != _settled(database)):
+        while await readers.run(_is_behind):
             await asyncio.sleep(0.05)
     report.add(f"{size:,} passages: until the vectors are in memory", seconds(), "s")
     report.add(f"{size:,} passages: memory that they take", peak_mb(os.getpid(), "VmRSS") - before, "MB")
 
 
-def _settled(database: Database) -> str:
-    """The name of what serves when nothing more is to be taken in."""
+def _is_behind(database: Database, vectors: VectorIndex) -> bool:
+    """Whether something else will serve when nothing more is to be taken in."""
     before, newest = log_bounds(database)
-    return (ExactScan if SCAN_FROM <= newest - before < SCAN_TO else VecTable).name
+    vectors.search(database, np.eye(1, 384, dtype=np.float32)[0], Scope(Filters()), 1)
+    return vectors.name != (ExactScan if SCAN_FROM <= newest - before < SCAN_TO else VecTable).name
 
 
 async def _timed(desk: SearchDesk, text: str, filters: Filters) -> float:

