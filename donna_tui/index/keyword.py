@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, in_scope, share_in_scope
-from donna_tui.index.levels import Level, choose_level
+from donna_tui.index.levels import choose_level
 
 LOOK_AT_FIRST = 2
 """Candidates of all passages for each that is wanted in a scope that holds all; more where it holds fewer."""
@@ -51,18 +51,9 @@ def search_words(database: Database, terms: Sequence[str], scope: Scope, limit: 
 def _best(database: Database, terms: Sequence[str], limit: int) -> list[KeywordMatch]:
     """The best of all; where the level turns out to hold too few, all that match are ranked after all."""
     level = choose_level(database, terms, limit)
-    found = _best_at(database, level, limit) if level.within else []
+    at_level = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?"
+    found = _rank_inside(database, level.ranked_by, at_level, [level.within], limit) if level.within else []
     return found if len(found) == limit else rank_all(database, terms, limit)
-
-
-def _best_at(database: Database, level: Level, limit: int) -> list[KeywordMatch]:
-    """Ranks only what is at a level. The plus keeps SQLite from asking for one chunk at a time."""
-    rows = database.rows(
-        f"SELECT rowid, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts WHERE memory_fts MATCH ?"  # noqa: S608
-        " AND +rowid IN (SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?) ORDER BY score DESC, rowid LIMIT ?",
-        (level.ranked_by, level.within, limit),
-    )
-    return [KeywordMatch(*row) for row in rows]
 
 
 def rank_all(database: Database, terms: Sequence[str], limit: int) -> list[KeywordMatch]:
@@ -78,10 +69,18 @@ def rank_all(database: Database, terms: Sequence[str], limit: int) -> list[Keywo
 def _best_in(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
     """Lists the scope and ranks only what is in it."""
     where, parameters = conditions(scope)
+    listed = f"SELECT c.id FROM {ALL_CHUNKS} WHERE {where}"  # noqa: S608
+    return _rank_inside(database, " OR ".join(terms), listed, parameters, limit)
+
+
+def _rank_inside(
+    database: Database, expression: str, inside: str, parameters: Sequence[object], limit: int
+) -> list[KeywordMatch]:
+    """Ranks only the chunks that a query lists. The plus keeps SQLite from asking for one chunk at a time."""
     rows = database.rows(
         f"SELECT rowid, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts WHERE memory_fts MATCH ?"  # noqa: S608
-        f" AND +rowid IN (SELECT c.id FROM {ALL_CHUNKS} WHERE {where}) ORDER BY score DESC, rowid LIMIT ?",
-        [" OR ".join(terms), *parameters, limit],
+        f" AND +rowid IN ({inside}) ORDER BY score DESC, rowid LIMIT ?",
+        [expression, *parameters, limit],
     )
     return [KeywordMatch(*row) for row in rows]
 

@@ -10,6 +10,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 from donna_tui.index.database import Database
@@ -44,30 +45,28 @@ class Level:
 def choose_level(database: Database, terms: Sequence[str], wanted: int) -> Level:
     """The narrowest level that holds the best `wanted` passages for any of the terms, FTS5 expressions each."""
     any_term = " OR ".join(terms)
-    if (database.value("SELECT max(id) FROM memory_chunks") or 0) <= ALL_RANKED:
+    last = database.value("SELECT max(id) FROM memory_chunks") or 0
+    if last <= ALL_RANKED:
         return Level(any_term)
-    sample = _Sample.of(database)
-    if sample.matches(any_term) <= ALL_RANKED:
+    sample = _Sample.of(database, last)
+    matches = cache(sample.matches)
+    if matches(any_term) <= ALL_RANKED:
         return Level(any_term)
-    weights, least = _weights(sample, terms), wanted + SPARE
+    weights, least = _weights(sample.whole, {term: matches(term) for term in terms}), wanted + SPARE
     telling = " OR ".join(weights) or any_term
     levels = [_at_least(weights, share) for share in LEVELS] if weights else []
-    place = bisect_left(levels, least, key=sample.matches)
+    place = bisect_left(levels, least, key=matches)
     within = levels[place] if place < len(levels) else telling
-    if sample.matches(within) > MANY:
+    if matches(within) > MANY:
         narrower = (*levels[:place][-1:], f"{{{FIELDS}}} : ({within})")
-        within = next((each for each in narrower if sample.matches(each) >= 2 * wanted), within)
+        within = next((each for each in narrower if matches(each) >= 2 * wanted), within)
     return Level(telling, within)
 
 
-def _weights(sample: _Sample, terms: Sequence[str]) -> Mapping[str, float]:
+def _weights(whole: float, matches: Mapping[str, int]) -> dict[str, float]:
     """Inverse document frequencies, as FTS5 has them; a term that most passages hold counts for nothing in its BM25."""
-    known = {term: max(1, sample.matches(term)) for term in dict.fromkeys(terms)}
-    return {
-        term: math.log((sample.whole - held + 0.5) / (held + 0.5))
-        for term, held in known.items()
-        if held < sample.whole / 2
-    }
+    known = {term: max(1, held) for term, held in matches.items()}
+    return {term: math.log((whole - held + 0.5) / (held + 0.5)) for term, held in known.items() if held < whole / 2}
 
 
 def _at_least(weights: Mapping[str, float], share: float) -> str:
@@ -93,8 +92,7 @@ class _Sample:
     whole: float
 
     @classmethod
-    def of(cls, database: Database) -> _Sample:
-        last = database.value("SELECT max(id) FROM memory_chunks") or 0
+    def of(cls, database: Database, last: int) -> _Sample:
         parts = stretches(last)
         scale = last / max(1, sum(end - start + 1 for start, end in parts))
         there = [database.value("SELECT count(*) FROM memory_chunks WHERE id BETWEEN ? AND ?", part) for part in parts]

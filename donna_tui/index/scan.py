@@ -60,25 +60,31 @@ class ExactScan:
 
     def catch_up(self, database: Database, stopped: Callable[[], bool]) -> None:
         """Take in what changed, block by block, so that searches need not wait for it. Raises DatabaseError."""
-        while not stopped() and self.behind(database):
+        more = True
+        while more and not stopped():
             with self._lock:
-                self._take_in_block(database)
+                more = self._take_in_block(database)
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
         """The nearest chunks inside a scope, nearest first."""
         if limit < 1:
             return []
         with self._lock:
-            while self.behind(database):
-                self._take_in_block(database)
+            while self._take_in_block(database):
+                pass
             ids, products = self._ids[: self._count].copy(), _products(self._matrix[: self._count], query)
         nearest = _nearest_inside(database, scope, ids, products, looked_at_for(limit))
         return decided(database, nearest, query, limit)
 
-    def _take_in_block(self, database: Database) -> None:
-        """Take in the next entries of the log: the vectors that are there now, of the chunks that they name."""
+    def _take_in_block(self, database: Database) -> bool:
+        """Take in the next entries of the log: the vectors that are there now, of the chunks that they name.
+
+        False if there were none.
+        """
         before, newest = log_bounds(database)
         start = max(self._seen, before)
+        if newest <= start:
+            return False
         changed = database.rows(
             "SELECT l.chunk, e.vector FROM (SELECT DISTINCT chunk FROM vector_log WHERE seq > ? AND seq <= ?) l"
             " LEFT JOIN memory_chunks c ON c.id = l.chunk AND c.embedding_version NOT IN ('', 'failed')"
@@ -93,6 +99,7 @@ class ExactScan:
             keys = np.array([each for each, _ in there], dtype=np.int64)
             self._put(keys, steps(unpacked_rows([vector for _, vector in there])), expected=newest - start)
         self._seen = min(newest, start + BLOCK)
+        return True
 
     def _put(self, keys: NDArray[np.int64], vectors: Steps, *, expected: int) -> None:
         self._make_room(int(keys.max()), max(len(keys), expected), vectors.shape[1])

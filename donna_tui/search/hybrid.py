@@ -74,9 +74,9 @@ class Legs:
 
 def by_words(database: Database, question: Question, limit: int) -> dict[int, float]:
     """The keyword leg."""
-    return (
-        {match.id: match.score for match in matches(database, question, limit)} if question.mode != "semantic" else {}
-    )
+    if question.mode == "semantic":
+        return {}
+    return {match.id: match.score for match in matches(database, question, limit)}
 
 
 def by_meaning(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:

@@ -21,11 +21,18 @@ from donna_tui.index.nearest import reading_vectors
 from donna_tui.index.packing import coarse, packed, unpacked
 from donna_tui.index.readers import Readers
 from donna_tui.index.scan import ExactScan
+from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable, VectorIndex, rebuild, shorten_log, vectors_of
 from donna_tui.results import Filters
 from tests.unit.index_parts import embed_all, note, open_store, unit, vector_of
 
 EVERYTHING = Scope(Filters())
+
+
+def fill(store: MemoryStore, notes: int) -> None:
+    for number in range(notes):
+        store.upsert(note(f"{number}.md", f"text {number}"))
+    embed_all(store)
 
 
 def test_the_score_is_the_cosine(tmp_path: Path) -> None:
@@ -144,9 +151,7 @@ def test_the_scan_grows_with_what_it_holds(tmp_path: Path, monkeypatch: pytest.M
 def test_catching_up_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanning, "BLOCK", 2)
     store, scan = open_store(tmp_path / "i.db"), ExactScan()
-    for number in range(6):
-        store.upsert(note(f"{number}.md", f"text {number}"))
-    embed_all(store)
+    fill(store, 6)
     answers = iter([False, False, True])
     scan.catch_up(store.database, lambda: next(answers))
     assert scan.behind(store.database) == 2
@@ -161,9 +166,7 @@ def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(nearest, "SCAN_FROM", 2)
     monkeypatch.setattr(nearest, "AT_ONCE", 1)
     store = open_store(index_path(tmp_path, 1))
-    for number in range(6):
-        store.upsert(note(f"{number}.md", f"text {number}"))
-    embed_all(store)
+    fill(store, 6)
     store.database.close()
     return index_path(tmp_path, 1)
 
