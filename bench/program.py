@@ -126,8 +126,12 @@ class Home:
 
     @property
     def environ(self) -> dict[str, str]:
-        """The environment in which `donna` works on this home and with nothing of the user's."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("DONNA_")}
+        """The environment in which `donna` works on this home and with nothing of the user's.
+
+        Python keeps compiled modules, as it does unless told otherwise: compiling takes as long as all the rest.
+        """
+        unlike_a_user = ("DONNA_", "PYTHONDONTWRITEBYTECODE")
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(unlike_a_user)}
         return {**inherited, "DONNA_HOME": str(self.folder), "PYTHONPATH": str(REPOSITORY)}
 
     def donna(self, *args: str | Path) -> Ran:

@@ -28,14 +28,14 @@ def main() -> None:
 def run() -> int:
     """Run the command line; an error that nobody foresaw becomes one line, unless DONNA_DEBUG is set."""
     gc.disable()  # imports leave no garbage
-    from donna_tui.cli.main import app
+    from donna_tui.cli.main import run_command_line
     from donna_tui.cli.output import ExitCode, say
 
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
     gc.enable()
     try:
-        app(prog_name="donna")
+        run_command_line(sys.argv[1:])
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:

@@ -17,3 +17,8 @@ def resource(*parts: str) -> Path:
         if candidate.exists():
             return candidate
     raise FileNotFoundError(f"Donna's own file {'/'.join(parts)} is missing; install Donna again")
+
+
+def style_sheet(name: str) -> Path:
+    """The path of a style sheet. Raises FileNotFoundError."""
+    return resource("styles", f"{name}.tcss")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -13,8 +14,12 @@ from donna_tui.cli.config import config_app
 from donna_tui.cli.draft_verbs import draft_app
 from donna_tui.cli.guard import guarded
 from donna_tui.cli.memory import memory_app
+from donna_tui.cli.narrowed import ABOUT_ALL, narrowed
 from donna_tui.cli.sync_verbs import sync_app
 from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
+
+OPEN = "open"
+"""What is meant where no verb is named."""
 
 
 class OpensByDefault(TyperGroup):
@@ -22,9 +27,8 @@ class OpensByDefault(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put `open` in front of what does not begin with a verb."""
-        own_options = ("--help", "-h", "--version")
-        if not args or (args[0] not in self.commands and args[0] not in own_options):
-            args = ["open", *args]
+        if not args or (args[0] not in self.commands and args[0] not in ABOUT_ALL):
+            args = [OPEN, *args]
         return super().parse_args(ctx, args)
 
 
@@ -45,6 +49,11 @@ app.add_typer(meetings_app, name="meetings")
 app.add_typer(sync_app)
 
 
+def run_command_line(args: Sequence[str]) -> None:
+    """Do what the arguments say. Raises SystemExit at the end."""
+    narrowed(app, args, OPEN)(args, prog_name="donna")
+
+
 def _version(asked: bool) -> None:
     if asked:
         from donna_tui import __version__
@@ -62,7 +71,7 @@ def _options(
     """The memory of your vault, in the terminal."""
 
 
-@app.command("open")
+@app.command(OPEN)
 def open_space(
     where: Annotated[str | None, typer.Argument(metavar="[SPACE]", help="A folder of notes, or a name.")] = None,
     space: SpaceOption = None,

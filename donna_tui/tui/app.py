@@ -11,7 +11,7 @@ from textual.app import App
 from textual.worker import Worker
 
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.resources import resource
+from donna_tui.resources import style_sheet
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.backend import Backend, KnownVault
 from donna_tui.tui.bindings import textual_keymap
@@ -34,7 +34,8 @@ MakeBackend = Callable[[VaultChoice | None], Backend]
 It gets what the user chose, or None if the space was settled before. It may raise DonnaError.
 """
 
-_STYLES = ("base", "search", "vault", "review", "meetings", "memory", "activity", "first_run")
+_STYLES = ("base", "search", "first_run")
+"""What the first frame needs; the other panes bring their own."""
 
 
 class DonnaApp(App[None], inherit_bindings=False):
@@ -75,6 +76,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._lifeline = Lifeline()
         for own in OWN_THEMES:
             self.register_theme(own)
+        self._take_own_colours()
         self.set_keymap(textual_keymap(keymap))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -86,8 +88,13 @@ class DonnaApp(App[None], inherit_bindings=False):
             event.character = None
         await super().on_event(event)
 
+    def _take_own_colours(self) -> None:
+        """Begin with the theme that nearly everybody has: a change of theme reads all style sheets once more."""
+        self.set_reactive(App.theme, DARK.name)
+        self.stylesheet.set_variables(self.get_css_variables())
+
     def on_load(self) -> None:
-        """Take the colours before there is a widget: a change of theme styles every one of them anew."""
+        """Take other colours before there is a widget: a change of theme styles every one of them anew."""
         self.theme = self._wanted_theme if self._wanted_theme in self.available_themes else DARK.name
 
     async def on_mount(self) -> None:
@@ -105,17 +112,25 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     async def on_unmount(self) -> None:
         """Stop the engine in good order, however the app ends."""
+        if self._main is not None:
+            self._main.disconnect()
         await self._close()
 
-    def action_leave(self) -> None:
-        """Leave, unless something waits that would be lost. The engine stops in `on_unmount`."""
+    async def action_leave(self) -> None:
+        """Leave, unless something waits that would be lost."""
         if self._main is None or not self._main.holds_back():
-            self.exit()
+            await self._leave()
 
-    def _leave_without_terminal(self) -> None:
+    async def _leave_without_terminal(self) -> None:
         """What was typed and not written yet is kept on the disk anyway."""
         if self._lifeline.is_cut():
-            self.exit()
+            await self._leave()
+
+    async def _leave(self) -> None:
+        """The engine stops in `on_unmount`."""
+        if self._main is not None:
+            await self._main.take_leave()
+        self.exit()
 
     def _chosen(self, choice: VaultChoice | None) -> None:
         self._opening = self._open(choice)
@@ -140,7 +155,7 @@ class DonnaApp(App[None], inherit_bindings=False):
             return
         if self._opening is not None:
             await self._opening.wait()
-        main.disconnect()
+        await main.take_leave()
         await self._show_main(chosen.space or chosen.root.name)  # whoever asks the old engine goes before it stops
         await self._close()
         self._opening = self._open(chosen)
@@ -152,8 +167,6 @@ class DonnaApp(App[None], inherit_bindings=False):
         await self.push_screen(self._main)
 
     async def _close(self) -> None:
-        if self._main is not None:
-            self._main.disconnect()
         if self._backend is not None:
             backend, self._backend = self._backend, None
             await backend.stop()
@@ -180,4 +193,4 @@ class DonnaApp(App[None], inherit_bindings=False):
 
 
 def _style_sheets() -> list[str | PurePath]:
-    return [resource("styles", f"{name}.tcss") for name in _STYLES]
+    return [style_sheet(name) for name in _STYLES]

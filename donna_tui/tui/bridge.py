@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from textual.message_pump import MessagePump
 
@@ -22,9 +22,10 @@ class EngineBridge:
 
     However many events come, a pane gets at most one `EngineEvents` and one `StatusChanged` per `FLUSH_SECONDS`.
     `IndexProgress` is not passed on: the status that follows it says the same and more. Without events nothing runs.
+    Without panes the newest `KEPT_EVENTS` wait for some.
     """
 
-    def __init__(self, backend: Backend, panes: tuple[MessagePump, ...]) -> None:
+    def __init__(self, backend: Backend, panes: Sequence[MessagePump]) -> None:
         self._backend = backend
         self._panes = panes
         self._lock = threading.Lock()
@@ -38,6 +39,12 @@ class EngineBridge:
         """Begin to listen. Must be called on the event loop that the panes run on."""
         self._loop = asyncio.get_running_loop()
         self._unsubscribe = self._backend.subscribe(self._receive)
+
+    def serve(self, panes: Sequence[MessagePump]) -> None:
+        """Pass on to these panes from now on, first of all what has come meanwhile."""
+        self._panes = panes
+        if self._waiting:
+            self._flush()
 
     def close(self) -> None:
         """Stop listening; what was not yet flushed is dropped."""
@@ -62,6 +69,9 @@ class EngineBridge:
         self._waiting.append(event)
 
     def _flush(self) -> None:
+        if not self._panes:
+            self._scheduled = False
+            return
         with self._lock:
             events, dropped = tuple(self._waiting), self._dropped
             self._waiting.clear()

@@ -54,8 +54,10 @@ class Camera:
         app.animation_level = "none"
 
         async def go(pilot: Pilot[None]) -> None:
-            await steps(Driver(app, pilot))
+            driver = Driver(app, pilot)
+            await steps(driver)
             await still(pilot)
+            await driver.main.take_leave()
 
         return self.compare(app, terminal_size=size, run_before=go)
 
@@ -85,6 +87,7 @@ def donna(backend: FakeBackend, **options: Any) -> DonnaApp:
 
 async def connected(driver: Driver) -> None:
     await driver.until(lambda: driver.main.strip.status is not None, "the app is connected")
+    await driver.complete()
 
 
 async def searched(driver: Driver) -> None:

@@ -66,6 +66,10 @@ class Driver:
         """The Meetings screen."""
         return self.main.query_one(MeetingsPane)
 
+    async def complete(self) -> None:
+        """Wait until all panes are there."""
+        await self.until(lambda: self.main.is_complete, "all panes are there")
+
     async def remember(self) -> None:
         """Show the Memory screen, and wait until its list is read."""
         self.main.action_view_memory()
@@ -148,7 +152,10 @@ async def driving(
         driver = Driver(app, pilot)
         if connected:
             await driver.until(lambda: driver.main.strip.status is not None, "the app is connected")
+            await driver.complete()
         yield driver
+        if driver.app.screen_stack:
+            await driver.main.take_leave()
 
 
 def hit(name: str, **fields: Any) -> Hit:

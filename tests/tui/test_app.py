@@ -16,15 +16,17 @@ from textual.widgets import Input
 
 import donna_tui.tui.app as app_module
 from donna_tui.errors import DonnaError, Reason, SpaceError
+from donna_tui.events import NoteDeleted
 from donna_tui.tui.action import Pane
 from donna_tui.tui.app import DonnaApp
+from donna_tui.tui.bridge import FLUSH_SECONDS
 from donna_tui.tui.keysheet import DEFAULT_KEYS
 from donna_tui.tui.screens.help import HelpScreen, help_text
 from donna_tui.tui.screens.main import MainScreen
 from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
 from donna_tui.tui.widgets.jump import JumpOverlay
 from tests.tui import hostile, scenarios
-from tests.tui.driving import DESKTOP, SIZE, driving, hit, notices, outcome, screen_text
+from tests.tui.driving import DESKTOP, SIZE, Driver, driving, hit, notices, outcome, screen_text
 from tests.tui.fake_backend import FakeBackend
 
 HEAVY = ("apsw", "numpy", "onnxruntime", "pydantic", "watchfiles", "torch", "tokenizers", "sqlite3", "sqlite_vec")
@@ -52,6 +54,7 @@ async def test_the_first_frame_comes_before_the_backend_is_made() -> None:
             if drawn:
                 break
             await pilot.pause(0.01)
+        await Driver(app, pilot).complete()
     assert drawn == [True]
 
 
@@ -97,11 +100,11 @@ async def test_a_broken_installation_is_said() -> None:
     app = DonnaApp(make, external=DESKTOP)
     async with app.run_test(size=SIZE) as pilot:
         for _ in range(300):
-            text = screen_text(app)
-            if "apsw cannot be loaded" in text:
-                return
+            if "apsw cannot be loaded" in screen_text(app):
+                break
             await pilot.pause(0.01)
-    raise AssertionError("it was not said")
+        await Driver(app, pilot).complete()
+        assert "apsw cannot be loaded" in screen_text(app)
 
 
 async def test_leaving_while_the_vault_is_being_opened() -> None:
@@ -156,7 +159,40 @@ async def test_opening_is_heard_from_its_first_event_on() -> None:
     backend.start = starting  # type: ignore[method-assign]  # only to look at the moment before
     async with driving(backend):
         pass
-    assert heard == [1]
+    assert heard
+    assert heard[0] > 0
+
+
+async def test_a_screen_can_be_asked_for_before_it_is_there() -> None:
+    backend = scenarios.normal()
+    backend.gates.hold("start")
+    async with driving(backend, connected=False) as donna:
+        assert not donna.main.is_complete
+        await donna.press("escape", "2")
+        await donna.until(lambda: donna.main.header.active == "vault", "it is shown")
+        assert not donna.vault.note_tree.notes
+        backend.gates.release("start")
+        await donna.until(lambda: donna.vault.note_tree.notes, "it shows the notes of the vault")
+
+
+async def test_what_happened_before_a_screen_was_there_is_told_to_it() -> None:
+    backend = scenarios.empty()
+    backend.gates.hold("start")
+    async with driving(backend, connected=False) as donna:
+        await donna.until(lambda: backend.listeners, "the engine is listened to")
+        backend.post(NoteDeleted(path="gone before.md"))
+        await donna.pilot.pause(3 * FLUSH_SECONDS)
+        backend.gates.release("start")
+        await donna.complete()
+        donna.main.action_view_activity()
+        await donna.until(lambda: "gone before.md" in donna.screen_text(), "it is in the list of events")
+
+
+async def test_leaving_while_screens_are_being_drawn() -> None:
+    async with driving(scenarios.normal(), connected=False) as donna:
+        await donna.until(lambda: len(donna.main.switcher.children) > 1, "the second screen is begun")
+        await donna.press("ctrl+q")
+    assert donna.app.return_code == 0
 
 
 @pytest.mark.parametrize("pane", ["search", "activity"])

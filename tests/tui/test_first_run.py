@@ -41,6 +41,7 @@ class Start:
                     break
             if self.choices:
                 await donna.until(lambda: isinstance(self.app.screen, MainScreen), "the main screen is there")
+                await donna.complete()
             return donna.screen_text()
 
 

@@ -54,6 +54,7 @@ async def connected(donna: Driver, name: str) -> None:
         return status is not None and status.space == name
 
     await donna.until(is_there, f"{name} is open")
+    await donna.complete()
 
 
 async def pick(donna: Driver, name: str) -> None:

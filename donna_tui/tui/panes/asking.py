@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from time import monotonic
 
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.worker import Worker
+from textual.worker import Worker, WorkerError
 
 from donna_tui.errors import DonnaError
 from donna_tui.results import SearchOutcome
@@ -45,6 +46,7 @@ class Asking:
         self._last_asked = -TYPING_GAP
         self._typing: Timer | None = None
         self._refreshing: Timer | None = None
+        self._searching: Worker[None] | None = None
 
     def connect(self, backend: Backend) -> None:
         """Ask this backend from now on, first of all what was typed meanwhile."""
@@ -69,7 +71,13 @@ class Asking:
         if question.is_empty:
             self._owner.workers.cancel_group(self._owner, "search")
         elif self._backend is not None:
-            self._run(partial(self._search, self._backend, self._number), "search")
+            self._searching = self._run(partial(self._search, self._backend, self._number), "search")
+
+    async def settled(self) -> None:
+        """Wait until no question is under way."""
+        while self._searching is not None and not self._searching.is_finished:
+            with suppress(WorkerError):
+                await self._searching.wait()
 
     def _ask_what_is_typed(self) -> None:
         self._typing = None

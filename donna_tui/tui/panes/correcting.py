@@ -10,7 +10,6 @@ from donna_tui.errors import DonnaError
 from donna_tui.tui.backend import MemoryBackend
 from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.panes.memory_state import told
-from donna_tui.tui.screens.correct import CorrectScreen
 
 
 async def correct(
@@ -25,6 +24,8 @@ async def correct(
     query: str = "",
 ) -> bool:
     """Ask what is right, and store it. Whether it was stored; what fails is said."""
+    from donna_tui.tui.screens.correct import CorrectScreen
+
     right = await app.push_screen_wait(CorrectScreen(citation, text, becomes, keys))
     if right is None:
         return False

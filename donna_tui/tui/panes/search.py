@@ -107,6 +107,10 @@ class SearchPane(Vertical):
         self.preview.connect(backend)
         self._asking.connect(backend)
 
+    async def settled(self) -> None:
+        """Wait until what was asked is answered."""
+        await self._asking.settled()
+
     def cannot_open(self, error: DonnaError) -> None:
         """Say why there is nothing to search."""
         self._say(opened_badly(error))

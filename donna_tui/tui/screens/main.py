@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar, cast
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -27,19 +28,19 @@ from donna_tui.tui.keymap import Keymap
 from donna_tui.tui.keysheet import shown_key
 from donna_tui.tui.messages import ActionsChanged, ChooseSpace, OpenDraft, OpenNote, StatusChanged
 from donna_tui.tui.outside import Outside
-from donna_tui.tui.panes.activity import ActivityPane
-from donna_tui.tui.panes.meetings import MeetingsPane
-from donna_tui.tui.panes.memory import MemoryPane
+from donna_tui.tui.panes.later import later_panes
 from donna_tui.tui.panes.pane import Pane
-from donna_tui.tui.panes.review import ReviewPane
 from donna_tui.tui.panes.search import SearchPane
-from donna_tui.tui.panes.vault import VaultPane
 from donna_tui.tui.screens.commands import THEME, KeyList, Palette
 from donna_tui.tui.screens.help import HelpScreen
 from donna_tui.tui.widgets.footer_bar import FooterBar
 from donna_tui.tui.widgets.header_bar import HeaderBar, Tab
 from donna_tui.tui.widgets.jump import HasJumpTargets, JumpOverlay, JumpTarget
 from donna_tui.tui.widgets.status_strip import StatusStrip
+
+if TYPE_CHECKING:
+    from donna_tui.tui.panes.review import ReviewPane
+    from donna_tui.tui.panes.vault import VaultPane
 
 _SMALLEST = (60, 15)
 
@@ -71,8 +72,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._keymap = keymap
         self._outside = outside
         self._space = space
-        self._bridge: EngineBridge | None = None
+        self._bridges: tuple[EngineBridge, ...] = ()
         self._connected = False
+        self._greeting: Callable[[Pane], None] | None = None
+        self._panes: list[Widget] = []
+        self._completing = asyncio.Lock()
+        self.is_complete = self._is_leaving = False
         self._warned_of: tuple[str, tuple[str, ...]] = ("", ())
         self._no_editor = outside.external.no_editor
         self._no_desktop = outside.external.no_desktop
@@ -82,11 +87,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield HeaderBar(self._space, self._keymap.keys)
         with ContentSwitcher(initial="search", id="panes"):
             yield SearchPane(self._outside, self._keymap.keys)
-            yield VaultPane(self._outside, self._keymap.keys)
-            yield ReviewPane(self._outside, self._keymap.keys)
-            yield MeetingsPane(self._outside, self._keymap.keys)
-            yield MemoryPane(self._outside, self._keymap.keys)
-            yield ActivityPane(id="activity")
         yield StatusStrip(id="strip")
         yield FooterBar(self._keymap.keys)
         yield Static(Content(f"Donna needs {_SMALLEST[0]} × {_SMALLEST[1]} characters."), id="too-small")
@@ -100,6 +100,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             yield max(each for each in breakpoints if each[0] <= extent)[1]
 
     def on_mount(self) -> None:
+        self._panes.append(self.search)
         self.search.focus_first()
 
     @property
@@ -114,34 +115,64 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return cast(Pane, self.switcher.visible_content)
 
     def listen(self, backend: Backend) -> None:
-        """Hear of everything that an engine does, from its start on."""
-        self._bridge = EngineBridge(backend, (self, *self._panes))
-        self._bridge.open()
+        """Hear of everything that an engine does, from its start on; what comes before a pane does waits for it."""
+        later = self._panes[1:] if self.is_complete else ()
+        self._bridges = EngineBridge(backend, (self, self.search)), EngineBridge(backend, later)
+        for bridge in self._bridges:
+            bridge.open()
 
     def connect(self, backend: Backend) -> None:
         """Show what a running engine knows, from now on."""
         self._connected = True
-        for pane in self._panes:
-            cast(Pane, pane).connect(backend)
-        writing = self.query_one(VaultPane).writing
-        if writing is not None:
-            self.query_one(ReviewPane).write_with(writing)
+        self._greet(lambda pane: pane.connect(backend))
         self.post_message(StatusChanged(backend.status()))
 
     def disconnect(self) -> None:
         """Listen no more."""
-        if self._bridge is not None:
-            self._bridge.close()
+        for bridge in self._bridges:
+            bridge.close()
+
+    async def take_leave(self) -> None:
+        """Listen no more, and let no further pane come: one that is half drawn cannot be taken away."""
+        self.disconnect()
+        if not self._is_leaving:
+            self._is_leaving = True
+            await self._completing.acquire()
 
     def cannot_open(self, error: DonnaError) -> None:
         """Say everywhere why there is no engine."""
         self.strip.trouble = error.message
+        self._greet(lambda pane: pane.cannot_open(error))
+
+    def _greet(self, greeting: Callable[[Pane], None]) -> None:
+        """Greet the panes that are there, and the others when they come: once a first question is answered."""
+        self._greeting = greeting
         for pane in self._panes:
-            cast(Pane, pane).cannot_open(error)
+            greeting(cast(Pane, pane))
+        self.run_worker(self._complete_after_answer(), group="panes")
+
+    async def _complete_after_answer(self) -> None:
+        await self.search.settled()
+        await self.complete()
+
+    async def complete(self) -> None:
+        """Bring the panes that are not there yet, one at a time so that keys are answered between them."""
+        async with self._completing:
+            if not self.is_complete:
+                for pane in later_panes(self._outside, self._keymap.keys, self.app.stylesheet):
+                    await self.switcher.add_content(pane)
+                    self._panes.append(pane)
+                    if self._greeting is not None:
+                        self._greeting(cast(Pane, pane))
+                for bridge in self._bridges[1:]:
+                    bridge.serve(self._panes[1:])
+                self.is_complete = True
+            if self._vault.writing is not None:
+                self._review.write_with(self._vault.writing)
 
     def holds_back(self, action_id: str = "app.quit") -> bool:
         """Whether leaving this space now would lose an edit. It is said once; then it is no longer held back."""
-        waiting = self.query_one(VaultPane).unkept_edits
+        waiting = self._vault.unkept_edits if self.is_complete else ()
         if not waiting or (action_id, waiting) == self._warned_of:
             return False
         self._warned_of = (action_id, waiting)
@@ -201,13 +232,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Go to a draft."""
         event.stop()
         self._show_pane("review")
-        self.query_one(ReviewPane).look(event.identity)
+        self._review.look(event.identity)
 
     def on_open_note(self, event: OpenNote) -> None:
         """Go to a note."""
         event.stop()
         self._show_pane("vault")
-        self.query_one(VaultPane).look(event.path)
+        self._vault.look(event.path)
 
     def on_descendant_focus(self) -> None:
         """Other keys work where the focus is now."""
@@ -311,10 +342,24 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(f"{key} leaves Donna.", timeout=3, markup=False)
 
     @property
-    def _panes(self) -> tuple[Widget, ...]:
-        return tuple(self.switcher.children)
+    def _vault(self) -> VaultPane:
+        return cast("VaultPane", self.switcher.get_child_by_id("vault"))
+
+    @property
+    def _review(self) -> ReviewPane:
+        return cast("ReviewPane", self.switcher.get_child_by_id("review"))
 
     def _show_pane(self, name: PaneName) -> None:
+        if name == "search" or self.is_complete:
+            self._bring_forward(name)
+        else:
+            self.run_worker(self._show_completed(name), group="panes")
+
+    async def _show_completed(self, name: PaneName) -> None:
+        await self.complete()
+        self._bring_forward(name)
+
+    def _bring_forward(self, name: PaneName) -> None:
         self.switcher.current = name
         self.header.active = name
         self.pane.focus_first()

@@ -1,0 +1,41 @@
+"""The command line with only the verb that is asked for: to build all of them takes as long as a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+
+from typer import Typer
+from typer.main import get_command_name
+from typer.models import CommandInfo, TyperInfo
+
+ABOUT_ALL = frozenset({"--help", "-h", "--version"})
+"""What is asked of the program as a whole."""
+
+
+def narrowed(app: Typer, args: Sequence[str], otherwise: str) -> Typer:
+    """The app with the one verb or group of verbs that comes first in `args`; with `otherwise` if none does."""
+    if args and args[0] in ABOUT_ALL:
+        return app
+    verbs = {_name(each): each for each in _verbs(app)}
+    asked = verbs[args[0] if args and args[0] in verbs else otherwise]
+    narrow = copy(app)
+    narrow.registered_commands = [asked] if isinstance(asked, CommandInfo) else []
+    narrow.registered_groups = [asked] if isinstance(asked, TyperInfo) else []
+    return narrow
+
+
+def _verbs(app: Typer) -> Iterator[CommandInfo | TyperInfo]:
+    """Its own, and those of nameless parts, which count as its own."""
+    yield from app.registered_commands
+    for group in app.registered_groups:
+        if group.name and isinstance(group.name, str):
+            yield group
+        elif group.typer_instance is not None:
+            yield from _verbs(group.typer_instance)
+
+
+def _name(verb: CommandInfo | TyperInfo) -> str:
+    if isinstance(verb, CommandInfo) and verb.callback is not None:
+        return verb.name or get_command_name(verb.callback.__name__)
+    return verb.name or ""
