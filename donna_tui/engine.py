@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from donna_tui.config.agentsettings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
 from donna_tui.errors import DatabaseError, Reason, SpaceError
-from donna_tui.events import (
-    EngineStateChanged,
-    EventHub,
-    Listener,
-    ProblemRaised,
-)
+from donna_tui.events import EngineStateChanged, EventHub, Listener, ProblemRaised
 from donna_tui.freshness import Freshness, FreshParts, unindexed
 from donna_tui.index.database import Database
 from donna_tui.index.documents import folders_of, sources_of
@@ -157,6 +152,10 @@ class Engine:
         """Lists, previews, approves and rejects drafts, and looks at the calendar."""
         self._require_indexed()
         return self._draft_host().desk
+
+    def warm_up(self) -> None:
+        """Import what `drafts` needs, on any thread: it takes longer than the loop can do without its turn."""
+        import donna_tui.drafthost  # noqa: F401
 
     def _draft_host(self) -> DraftHost:
         if self._drafts is None:

@@ -213,7 +213,10 @@ class Backend(Protocol):
 
     @property
     def drafts(self) -> DraftBackend:
-        """Where drafts wait and meetings are listed. The first time it takes a moment."""
+        """Where drafts wait and meetings are listed. The first time it takes a moment, unless it was warmed up."""
+
+    def warm_up(self) -> None:
+        """Import on this thread what `drafts` needs."""
 
     async def start(self) -> None: ...
     async def stop(self) -> None: ...

@@ -132,6 +132,9 @@ class FakeBackend:
         """The arguments of each call of `name`, in order."""
         return [call.args for call in self.calls if call.name == name]
 
+    def warm_up(self) -> None:
+        """There is nothing slow here."""
+
     async def start(self) -> None:
         await self._enter("start")
         self._started = True

@@ -76,7 +76,7 @@ class ActivityPane(Vertical):
     def connect(self, backend: Backend) -> None:
         """Begin to show a vault."""
         self._backend = backend
-        self._show(backend.status())
+        self._take_status(backend.status())
 
     def cannot_open(self, error: DonnaError) -> None:
         """Say why there is no engine."""
@@ -97,6 +97,7 @@ class ActivityPane(Vertical):
 
     def focus_first(self) -> None:
         """Begin in the log, or in whatever part is shown."""
+        self._draw()
         if self.has_class("-compact"):
             self._part(self.sections.chosen).focus()
         else:
@@ -119,14 +120,15 @@ class ActivityPane(Vertical):
         self._tell_sections()
 
     def on_status_changed(self, event: StatusChanged) -> None:
-        self._show(event.status)
+        self._take_status(event.status)
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        self.event_log.add(event.events, missed=event.dropped)
+        self.event_log.add(event.events, missed=event.dropped, draw=self.display)
 
     def on_event_log_changed(self, event: EventLog.Changed) -> None:
         event.stop()
-        self._tell_log()
+        if self.display:
+            self._tell_log()
 
     def on_event_log_opened(self, event: EventLog.Opened) -> None:
         event.stop()
@@ -201,8 +203,17 @@ class ActivityPane(Vertical):
             text = " ".join(part for part in (error.message, error.hint) if part)
             self.notify(clean_line(text), severity="error", timeout=8, markup=False)
 
-    def _show(self, status: Status) -> None:
+    def _take_status(self, status: Status) -> None:
+        """Ten a second come while an index is built; to draw them behind another screen would hold up its keys."""
         self._status = status
+        if self.display:
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._status is not None:
+            self._show(self._status)
+
+    def _show(self, status: Status) -> None:
         self.remove_class("-unknown")
         self.overview.show(status)
         self.query_one("#coverage-figures", FigureTable).figures = tuple(coverage_figures(status))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from donna_tui.resources import style_sheet
@@ -17,30 +18,27 @@ if TYPE_CHECKING:
 LATER: tuple[PaneName, ...] = ("vault", "review", "meetings", "memory", "activity")
 
 
-def later_panes(outside: Outside, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
-    """Make them one by one, in the order of `LATER`; what draws them is told their style sheet before each."""
+def import_later() -> None:
+    """Import what draws them. On a thread, since it takes as long as some ten keys."""
     for name in LATER:
-        styles.read(style_sheet(name))
-        yield _pane(name, outside, keys)
+        import_module(f"donna_tui.tui.panes.{name}")
 
 
-def _pane(name: PaneName, outside: Outside, keys: Keys) -> Widget:
-    if name == "vault":
-        from donna_tui.tui.panes.vault import VaultPane
-
-        return VaultPane(outside, keys)
-    if name == "review":
-        from donna_tui.tui.panes.review import ReviewPane
-
-        return ReviewPane(outside, keys)
-    if name == "meetings":
-        from donna_tui.tui.panes.meetings import MeetingsPane
-
-        return MeetingsPane(outside, keys)
-    if name == "memory":
-        from donna_tui.tui.panes.memory import MemoryPane
-
-        return MemoryPane(outside, keys)
+def later_panes(outside: Outside, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
+    """Make them one by one, each when it is asked for; what draws them is told their style sheet before each."""
     from donna_tui.tui.panes.activity import ActivityPane
+    from donna_tui.tui.panes.meetings import MeetingsPane
+    from donna_tui.tui.panes.memory import MemoryPane
+    from donna_tui.tui.panes.review import ReviewPane
+    from donna_tui.tui.panes.vault import VaultPane
 
-    return ActivityPane(id="activity")
+    makers: dict[PaneName, Callable[[], Widget]] = {
+        "vault": lambda: VaultPane(outside, keys),
+        "review": lambda: ReviewPane(outside, keys),
+        "meetings": lambda: MeetingsPane(outside, keys),
+        "memory": lambda: MemoryPane(outside, keys),
+        "activity": lambda: ActivityPane(id="activity"),
+    }
+    for name, make in makers.items():
+        styles.read(style_sheet(name))
+        yield make()

@@ -37,6 +37,7 @@ from donna_tui.tui.widgets.memory_card import MemoryCard, note_of
 from donna_tui.tui.widgets.memory_list import MemoryList
 from donna_tui.tui.widgets.notice import Notice, Words
 from donna_tui.tui.widgets.row_list import RowList
+from donna_tui.tui.widgets.telling import tell
 
 PLACES = ("list", "text", "ask", "recall")
 _ABOUT_MEMORY = (SourceIngested, BackfillDone, IndexSwapped, NoteEmbedded, NoteDeleted)
@@ -260,7 +261,7 @@ class MemoryPane(MemoryReading):
         self._status = status
         words = why_not_kept_true(status)
         note = self.query_one("#memory-note", Static)
-        note.update(Content(words))
+        tell(note, Content(words))
         note.display = bool(words)
 
     def _end_words(self) -> None:

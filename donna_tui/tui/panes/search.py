@@ -50,6 +50,7 @@ from donna_tui.tui.widgets.notice import Notice, Words
 from donna_tui.tui.widgets.preview import Preview
 from donna_tui.tui.widgets.result_list import ResultList
 from donna_tui.tui.widgets.search_bar import SearchBar
+from donna_tui.tui.widgets.telling import tell
 
 ROOMY = 28
 """Lines of the pane from which on a result shows two lines of its text."""
@@ -354,7 +355,7 @@ class SearchPane(Vertical):
         kept = self.selected.chunk_id if keep and self.selected is not None else ""
         self.remove_class("-empty")
         self._tell_bar()
-        self.query_one("#search-title", Static).update(Content(list_title(self.question, outcome)))
+        tell(self.query_one("#search-title", Static), Content(list_title(self.question, outcome)), layout=False)
         self._note(note_of(outcome))
         self.results.show(rows, keep=kept)
         if self.screen.focused is self.notice:
@@ -382,7 +383,7 @@ class SearchPane(Vertical):
 
     def _note(self, text: str) -> None:
         note = self.query_one("#search-note", Static)
-        note.update(Content(text))
+        tell(note, Content(text), layout=False)
         note.display = bool(text)
 
     def _tell_bar(self) -> None:

@@ -28,7 +28,7 @@ from donna_tui.tui.keymap import Keymap
 from donna_tui.tui.keysheet import shown_key
 from donna_tui.tui.messages import ActionsChanged, ChooseSpace, OpenDraft, OpenNote, StatusChanged
 from donna_tui.tui.outside import Outside
-from donna_tui.tui.panes.later import later_panes
+from donna_tui.tui.panes.later import import_later, later_panes
 from donna_tui.tui.panes.pane import Pane
 from donna_tui.tui.panes.search import SearchPane
 from donna_tui.tui.screens.commands import THEME, KeyList, Palette
@@ -75,6 +75,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._bridges: tuple[EngineBridge, ...] = ()
         self._connected = False
         self._greeting: Callable[[Pane], None] | None = None
+        self._warm_up: Callable[[], None] = lambda: None
         self._panes: list[Widget] = []
         self._completing = asyncio.Lock()
         self.is_complete = self._is_leaving = False
@@ -123,7 +124,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def connect(self, backend: Backend) -> None:
         """Show what a running engine knows, from now on."""
-        self._connected = True
+        self._connected, self._warm_up = True, backend.warm_up
         self._greet(lambda pane: pane.connect(backend))
         self.post_message(StatusChanged(backend.status()))
 
@@ -159,6 +160,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Bring the panes that are not there yet, one at a time so that keys are answered between them."""
         async with self._completing:
             if not self.is_complete:
+                await asyncio.to_thread(import_later)
+                await asyncio.to_thread(self._warm_up)
                 for pane in later_panes(self._outside, self._keymap.keys, self.app.stylesheet):
                     await self.switcher.add_content(pane)
                     self._panes.append(pane)

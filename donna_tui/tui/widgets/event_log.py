@@ -60,14 +60,22 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
             return None
         return self.ring.shown[self._cursor_index()]
 
-    def add(self, happened: tuple[EngineEvent, ...], *, missed: int = 0) -> None:
-        """Append what is for people, in one redraw; `missed` events came before and are not known any more."""
+    def add(self, happened: tuple[EngineEvent, ...], *, missed: int = 0, draw: bool = True) -> None:
+        """Append what is for people, in one redraw; `missed` events came before and are not known any more.
+
+        Out of sight nothing needs to be drawn: it is when the log is shown.
+        """
         if missed and happened:
             self.ring.add(happened[0].at, not_listed(missed))
         for event in happened:
             sentence = describe(event)
             if sentence is not None:
                 self.ring.add(event.at, sentence)
+        if draw:
+            self._rows_changed()
+
+    def on_show(self) -> None:
+        """Show what happened meanwhile."""
         self._rows_changed()
 
     def state_words(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import events
+from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.widgets import Input
 
 from donna_tui.safety.terminal import clean_line
@@ -14,6 +16,9 @@ class LineInput(Input):
     """Its cursor does not blink. Of what is pasted it takes the first line, without what a terminal would obey."""
 
     LONGEST_PASTE: ClassVar[int] = 1_000
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    """How long the text is. Textual lays out the whole screen whenever that changes, at every key."""
 
     def on_mount(self) -> None:
         self.cursor_blink = False

@@ -34,10 +34,10 @@ class Notice(Static, can_focus=True):
         self._words = Words("")
 
     def say(self, words: Words) -> None:
-        """Replace what is shown."""
+        """Replace what is shown. It takes all the room there is, so nothing has to be laid out anew."""
         if words != self._words:
             self._words = words
-            self.update(self._content(words))
+            self.update(self._content(words), layout=False)
 
     def _content(self, words: Words) -> Content:
         helps = (*words.examples, *((self._key(action), does) for action, does in words.actions))

@@ -19,6 +19,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
 from donna_tui.tui.backend import Backend, Passage
 from donna_tui.tui.widgets.passage_view import PassageView
+from donna_tui.tui.widgets.telling import tell
 
 _MOST_LINKS = 6
 
@@ -65,8 +66,8 @@ class Preview(Vertical):
     def clear(self) -> None:
         """Show nothing."""
         self._hit = None
-        self.head.update(Content(""))
-        self.foot.update(Content(""))
+        tell(self.head, Content(""))
+        tell(self.foot, Content(""))
         self.view.show("")
 
     def _load(self) -> None:
@@ -86,16 +87,16 @@ class Preview(Vertical):
 
     def show(self, hit: Hit, passage: Passage) -> None:
         """Show the section that holds a hit."""
-        self.head.update(heading(placed(hit), line_range(hit), passage.heading_path, sensitive=passage.sensitive))
+        tell(self.head, heading(placed(hit), line_range(hit), passage.heading_path, sensitive=passage.sensitive))
         first = passage.start_line
         self.view.show(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1))
-        self.foot.update(footing(passage))
+        tell(self.foot, footing(passage))
 
     def fail(self, hit: Hit, message: str, hint: str) -> None:
         """Say why a section cannot be shown."""
-        self.head.update(heading(placed(hit), line_range(hit), hit.heading_path, sensitive=hit.sensitive))
+        tell(self.head, heading(placed(hit), line_range(hit), hit.heading_path, sensitive=hit.sensitive))
         self.view.show("\n\n".join(filter(None, (message, hint))))
-        self.foot.update(Content(""))
+        tell(self.foot, Content(""))
 
 
 def placed(hit: Hit) -> str:

@@ -11,6 +11,7 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.widgets.line_input import LineInput
+from donna_tui.tui.widgets.telling import tell
 
 
 class SearchInput(LineInput):
@@ -32,4 +33,4 @@ class SearchBar(Horizontal):
 
     def state(self, *facts: str) -> None:
         """Show facts about the search, in order."""
-        self.facts.update(Content.styled(" · ".join(clean_line(fact) for fact in facts if fact), "$text-muted"))
+        tell(self.facts, Content.styled(" · ".join(clean_line(fact) for fact in facts if fact), "$text-muted"))
