@@ -18,6 +18,7 @@ from donna_tui.paths import AppPaths, app_paths
 from donna_tui.space import known_spaces, space_at
 
 if TYPE_CHECKING:
+    from donna_tui.events import Listener
     from donna_tui.tui.backend import Backend, KnownVault
     from donna_tui.tui.first_run import FirstRun, VaultChoice
 
@@ -57,11 +58,13 @@ def require_terminal() -> None:
 def _open(session: Session | None) -> None:
     from donna_tui.tui.app import DonnaApp
     from donna_tui.tui.keymap import load_keymap
+    from donna_tui.tui.settling import Settling
 
+    settling = Settling()
     paths = app_paths(os.environ)
     ui: UiConfig = session.config.ui if session else load_config().config.ui
     app = DonnaApp(
-        lambda choice: _backend(session, choice, paths),
+        lambda choice: _backend(session, choice, paths, settling),
         keymap=load_keymap(ui.keymap, ui.keys),
         theme=ui.theme,
         space_name=session.space.name if session else "",
@@ -79,7 +82,7 @@ def _indexed(session: Session) -> Session:
     return session
 
 
-def _backend(session: Session | None, choice: VaultChoice | None, paths: AppPaths) -> Backend:
+def _backend(session: Session | None, choice: VaultChoice | None, paths: AppPaths, heard: Listener) -> Backend:
     from donna_tui.engine import Engine
 
     if choice is not None and choice.space:
@@ -89,7 +92,9 @@ def _backend(session: Session | None, choice: VaultChoice | None, paths: AppPath
         session = session_for(space_at(root, paths), paths)
     if session is None:
         raise SpaceError(Reason.NO_VAULT, "no vault is chosen", hint="donna ~/notes")
-    return Engine(session.space, session.config, session.paths, what="the Donna app")
+    engine = Engine(session.space, session.config, session.paths, what="the Donna app")
+    engine.subscribe(heard)
+    return engine
 
 
 def _spaces(paths: AppPaths) -> Iterator[KnownVault]:

@@ -1,0 +1,79 @@
+"""The app frees early what comes and goes, once everything that stays is loaded."""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.__main__ import COLLECT_AFTER as AT_START
+from donna_tui.cli.session import session_for
+from donna_tui.cli.tui import _backend
+from donna_tui.engine import Engine
+from donna_tui.events import ModelPhase, ModelStateChanged
+from donna_tui.paths import app_paths
+from donna_tui.space import space_at
+from donna_tui.tui.settling import COLLECT_AFTER, Settling
+
+IN_SIGHT = 5_000
+COME_AND_GO = 2_000_000
+
+
+@pytest.fixture(autouse=True)
+def collector() -> Iterator[None]:
+    """As `donna` starts it."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*AT_START)
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+def most_alive() -> int:
+    """How many objects there are at the most while lines that refer to themselves come and go."""
+    in_sight: deque[list[object]] = deque(maxlen=IN_SIGHT)
+    most = 0
+    for number in range(COME_AND_GO):
+        line: list[object] = []
+        line.append(line)
+        in_sight.append(line)
+        if number % 5_000 == 0:
+            most = max(most, len(gc.get_objects()))
+    return most
+
+
+@pytest.mark.parametrize("phase", [ModelPhase.READY, ModelPhase.MISSING, ModelPhase.FAILED])
+def test_lines_that_were_drawn_do_not_pile_up(phase: ModelPhase) -> None:
+    Settling()(ModelStateChanged(phase=phase))
+    youngest, waiting = COLLECT_AFTER[0], COLLECT_AFTER[1] * COLLECT_AFTER[2] * IN_SIGHT
+    assert most_alive() < 2 * youngest + waiting
+
+
+def test_nothing_changes_while_the_model_is_still_to_come() -> None:
+    settling = Settling()
+    for phase in (ModelPhase.PREPARING, ModelPhase.LOADING):
+        settling(ModelStateChanged(phase=phase))
+    assert gc.get_threshold() == AT_START
+
+
+def test_what_another_space_leaves_behind_is_not_kept_for_good() -> None:
+    settling = Settling()
+    settling(ModelStateChanged(phase=ModelPhase.READY))
+    kept = gc.get_freeze_count()
+    settling(ModelStateChanged(phase=ModelPhase.READY))
+    assert gc.get_freeze_count() == kept
+
+
+def test_the_app_settles_with_its_engine(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    paths = app_paths({"DONNA_HOME": str(tmp_path / "home")}).make()
+    engine = _backend(session_for(space_at(vault, paths), paths), None, paths, Settling())
+    assert isinstance(engine, Engine)
+    engine.hub.post(ModelStateChanged(phase=ModelPhase.READY))
+    assert gc.get_threshold() == COLLECT_AFTER
