@@ -15,6 +15,9 @@ from donna_tui.tui.messages import EngineEvents, StatusChanged
 
 FLUSH_SECONDS = 0.1
 KEPT_EVENTS = 2_000
+MOST_UNREAD = 50
+"""A pane with more messages than this does not get to them, as while another program has the terminal: what comes then
+waits here, where there is an end to it."""
 
 
 class EngineBridge:
@@ -71,7 +74,12 @@ class EngineBridge:
     def _flush(self) -> None:
         if not self._panes:
             self._scheduled = False
-            return
+        elif self._loop is not None and any(pane.message_queue_size > MOST_UNREAD for pane in self._panes):
+            self._loop.call_later(FLUSH_SECONDS, self._flush)
+        else:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
         with self._lock:
             events, dropped = tuple(self._waiting), self._dropped
             self._waiting.clear()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from textual.message import Message
 
 from donna_tui.events import IndexProgress, NoteDeleted
-from donna_tui.tui.bridge import FLUSH_SECONDS, KEPT_EVENTS, EngineBridge
+from donna_tui.tui.bridge import FLUSH_SECONDS, KEPT_EVENTS, MOST_UNREAD, EngineBridge
 from donna_tui.tui.messages import EngineEvents, StatusChanged
 from tests.tui import scenarios
 
@@ -19,6 +19,7 @@ class Pane:
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
+        self.message_queue_size = 0
 
     def post_message(self, message: Message) -> bool:
         self.messages.append(message)
@@ -100,3 +101,31 @@ def test_only_a_newer_status_replaces_a_status() -> None:
     status = StatusChanged(scenarios.AT_REST)
     assert status.can_replace(StatusChanged(replace(scenarios.AT_REST, queued=1)))
     assert not status.can_replace(EngineEvents(()))
+
+
+async def test_who_waits_for_panes_keeps_the_newest_for_them() -> None:
+    backend, pane = scenarios.normal(), Pane()
+    bridge = EngineBridge(backend, ())
+    bridge.open()
+    for number in range(KEPT_EVENTS + 5):
+        backend.post(NoteDeleted(path=f"{number}.md"))
+    await flushed()
+    bridge.serve((pane,))  # type: ignore[arg-type]
+    assert pane.paths == [f"{number}.md" for number in range(5, KEPT_EVENTS + 5)]
+    assert [each.dropped for each in pane.messages if isinstance(each, EngineEvents)] == [5]
+    backend.post(NoteDeleted(path="later.md"))
+    await flushed()
+    assert pane.paths[-1] == "later.md"
+
+
+async def test_a_pane_that_does_not_read_is_left_alone() -> None:
+    backend, pane = scenarios.normal(), Pane()
+    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
+    bridge.open()
+    pane.message_queue_size = MOST_UNREAD + 1
+    backend.post(NoteDeleted(path="one.md"))
+    await flushed()
+    assert pane.messages == []
+    pane.message_queue_size = 0
+    await flushed()
+    assert pane.paths == ["one.md"]
