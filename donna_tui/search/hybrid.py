@@ -19,6 +19,7 @@ from donna_tui.search.query import Query, parse_query
 from donna_tui.search.ranking import Candidate, Ranked, fuse
 from donna_tui.search.relevance import LOOKED_AT, answers, wanted
 from donna_tui.search.snippets import make_snippet
+from donna_tui.search.told_of import told_of_another
 
 CANDIDATES = 100
 """Chunks asked of each leg at the least; a request for more hits asks for four times as many as it wants."""
@@ -152,11 +153,17 @@ def is_relevant(one: Ranked, min_score: float) -> bool:
 
 
 def _answered(question: Question, best: Sequence[Ranked], rows: Mapping[int, _Row]) -> bool:
-    """Whether any of the best passages answers the question; only a search by words and meaning can say no."""
+    """Whether any of the best passages answers the question; only a search by words and meaning can say no.
+
+    Where they are of a conversation that tells it of the other person, none of them does.
+    """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return True
     asked_for = wanted(question.query, partial=question.request.partial)
-    return any(answers(asked_for, one.cosine, rows[one.id].whole) for one in best if one.id in rows)
+    if not any(answers(asked_for, one.cosine, rows[one.id].whole) for one in best if one.id in rows):
+        return False
+    passages = [rows[one.id].content for one in best if one.id in rows]
+    return not told_of_another(question.query.text, asked_for.stems, passages)
 
 
 def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:

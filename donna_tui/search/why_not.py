@@ -120,7 +120,7 @@ def _judged(database: Database, vectors: VectorIndex, question: Question, settin
         return replace(found, cause=Cause.TOO_FAR, detail=detail)
     if not judged.answered:
         place = 1 + ordered.index(best)
-        detail = f"nothing is close enough to the question to be an answer; it is near miss {place}"
+        detail = f"nothing is close enough to the question, or it is told of somebody else; it is near miss {place}"
         return replace(found, cause=Cause.NOTHING_RELEVANT, detail=detail, rank=place)
     if not any(is_relevant(one, settings.min_score) for one in ordered if one.id in ids):
         detail = f"it shares no word with the question, and its cosine is below {settings.min_score:g}"

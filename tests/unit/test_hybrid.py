@@ -75,6 +75,15 @@ def test_a_far_passage_that_shares_no_word_is_no_hit(store: MemoryStore) -> None
     assert paths(asked(store, "kestrel")) == ["near.md"]
 
 
+def test_what_a_conversation_tells_of_the_other_person_is_a_near_miss(store: MemoryStore) -> None:
+    talk = "Anna: I started pottery lessons at the town hall.\n\nBen: Do you enjoy them? I repair my boat.\n"
+    add(store, "talk.md", talk, leaning(0.9))
+    assert paths(asked(store, "Where does Anna take pottery lessons?")) == ["talk.md"]
+    outcome = asked(store, "Where does Ben take pottery lessons?")
+    assert (paths(outcome), [hit.path for hit in outcome.near_misses]) == ([], ["talk.md"])
+    assert paths(asked(store, "Where does Ben take pottery lessons?", mode="keyword")) == ["talk.md"]
+
+
 def test_where_nothing_is_relevant_the_near_misses_are_at_hand(store: MemoryStore) -> None:
     for number, cosine in enumerate((0.1, 0.3, 0.2)):
         add(store, f"{number}.md", f"text {number}", leaning(cosine))

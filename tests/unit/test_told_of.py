@@ -1,0 +1,128 @@
+"""Whether a conversation tells of the other person what a question asks of one."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from donna_tui.search.query import parse_query
+from donna_tui.search.relevance import wanted
+from donna_tui.search.told_of import LOOKED_AT, Turn, told_of_another, turns_of
+
+TALK = """\
+# Anna and Ben, 3 May 2024
+
+**Anna:** Hey Ben! I started pottery lessons at the community centre. My teacher fires the bowls twice.
+
+**Ben:** That is great, Anna! How did you get into pottery? I spent the week repairing my old sailing boat.
+
+**Anna:** My grandmother gave me her potter's wheel. Is your sailing boat ready for the regatta?
+
+**Ben:** Almost. I still paint the hull, and my brother sews the sails.
+"""
+
+
+def of_another(question: str, *passages: str) -> bool:
+    return told_of_another(question, wanted(parse_query(question), partial=False).stems, passages or (TALK,))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where does Ben take pottery lessons?",
+        "What does Ben's pottery teacher do with the bowls?",
+        "When will Anna paint the hull of the sailing boat?",
+        "Who sews the sails of Anna's boat?",
+    ],
+)
+def test_what_only_the_other_one_did_is_told_of_another(question: str) -> None:
+    assert of_another(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where does Anna take pottery lessons?",
+        "What does Anna's pottery teacher do with the bowls?",
+        "When will Ben paint the hull of the sailing boat?",
+        "Who sews the sails of Ben's boat?",
+    ],
+)
+def test_what_the_named_one_did_is_not(question: str) -> None:
+    assert not of_another(question)
+
+
+def test_you_is_the_listener() -> None:
+    talk = "Anna: How was your trip to the glacier in Norway?\nBen: Wonderful! Did you stay at home?\nAnna: I did."
+    assert not of_another("When did Ben see the glacier in Norway?", talk)
+    assert of_another("When did Anna see the glacier in Norway?", talk)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where are pottery lessons given at the community centre?",
+        "Did Anna or Ben take pottery lessons at the community centre?",
+        "Did Ben tell me about pottery lessons at the community centre?",
+        "Does Carla take pottery lessons at the community centre?",
+        "Ben",
+        "",
+    ],
+)
+def test_a_question_that_does_not_name_one_of_both_is_not_judged(question: str) -> None:
+    assert not of_another(question)
+
+
+def test_any_other_passage_counts_for_the_one_who_is_asked_about() -> None:
+    question = "Where does Ben take pottery lessons?"
+    assert of_another(question, TALK, "The weather was fine.")
+    assert not of_another(question, TALK, *["Ben takes pottery lessons."] * 3)
+    assert not of_another(question, "Anna takes pottery lessons.")
+
+
+def test_only_people_in_a_conversation_of_two_are_compared() -> None:
+    question = "Where does Ben take pottery lessons?"
+    assert not of_another(question, f"{TALK}\n**Carla:** Lovely!\n")
+    assert not of_another(question, TALK.replace("Anna", "Assistant"))
+    assert not of_another(question, TALK.replace("**Ben:**", "**Anna:**"))
+
+
+def test_in_a_language_without_i_and_you_nothing_is_judged() -> None:
+    talk = "Anna: Ich lerne Töpfern im Gemeindehaus.\nBen: Wie schön! Ich repariere mein Segelboot.\n"
+    assert not of_another("Wo lernt Ben Töpfern im Gemeindehaus?", talk)
+
+
+def test_only_the_first_passages_are_looked_at() -> None:
+    elsewhere = ["The weather was fine."] * LOOKED_AT
+    assert not of_another("Where does Ben take pottery lessons?", *elsewhere, TALK)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Anna: hello", "**Anna:** hello", "**Anna**: hello", "- Anna: hello", "> Anna: hello", "[10:32] Anna: hello"],
+)
+def test_a_turn_begins_with_a_name_in_any_usual_way(line: str) -> None:
+    assert [(turn.speaker, turn.text.strip()) for turn in turns_of(line)] == [("Anna", "hello")]
+
+
+def test_lines_without_a_name_go_on_with_the_turn() -> None:
+    passage = "# Chat\n\nand so on\n\nAnna Smith: hello\n*(photo: a bowl)*\n\nBen: at 10:30 or http://localhost"
+    assert turns_of(passage) == [
+        Turn("", "and so on"),
+        Turn("Anna Smith", " hello *(photo: a bowl)*"),
+        Turn("Ben", " at 10:30 or http://localhost"),
+    ]
+
+
+def test_a_full_name_is_named_by_either_part() -> None:
+    talk = TALK.replace("**Ben:**", "**Ben Smith:**")
+    assert of_another("Where does Ben take pottery lessons?", talk)
+    assert of_another("Where does Smith take pottery lessons?", talk)
+
+
+@pytest.mark.parametrize("part", ["\n", "a", "Ab ", "*", "* ", "Ab: you ", "Ab: you\n", "[", ". "])
+def test_any_passage_is_read_quickly(part: str) -> None:
+    started = time.perf_counter()
+    assert not of_another("What did Ab do?", part * 3_000, TALK)
+    assert time.perf_counter() - started < 0.5
