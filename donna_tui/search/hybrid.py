@@ -16,10 +16,10 @@ from donna_tui.index.packing import Vector
 from donna_tui.index.vectors import VectorIndex, vectors_of
 from donna_tui.results import Filters, Hit, Mode, SearchOutcome, SearchRequest, Snippet
 from donna_tui.search.query import Query, parse_query
-from donna_tui.search.ranking import Candidate, Ranked, fuse
+from donna_tui.search.ranking import Candidate, Ranked, fuse, lifted
 from donna_tui.search.relevance import LOOKED_AT, answers, wanted
 from donna_tui.search.snippets import make_snippet
-from donna_tui.search.told_of import told_of_another
+from donna_tui.search.told_of import compare
 
 CANDIDATES = 100
 """Chunks asked of each leg at the least; a request for more hits asks for four times as many as it wants."""
@@ -141,9 +141,12 @@ def judge(
     if legs is None:
         legs = Legs(by_words(database, question, limit), by_meaning(database, vectors, question, limit))
     ranked = _rank(database, question, legs)
-    hits = [one for one in ranked if is_relevant(one, settings.min_score)]
-    if hits and not _answered(question, hits[:LOOKED_AT], _load(database, hits[:LOOKED_AT])):
+    best = [one for one in ranked if is_relevant(one, settings.min_score)][:LOOKED_AT]
+    leads = _leads(question, best, _load(database, best))
+    if leads is None:
         return Judged([], ranked, answered=False)
+    ranked = lifted(ranked, leads)
+    hits = [one for one in ranked if is_relevant(one, settings.min_score)]
     return Judged(hits, [one for one in ranked if not is_relevant(one, settings.min_score)], answered=True)
 
 
@@ -152,18 +155,20 @@ def is_relevant(one: Ranked, min_score: float) -> bool:
     return one.keyword_rank is not None or (one.cosine is not None and one.cosine >= min_score)
 
 
-def _answered(question: Question, best: Sequence[Ranked], rows: Mapping[int, _Row]) -> bool:
-    """Whether any of the best passages answers the question; only a search by words and meaning can say no.
+def _leads(question: Question, best: Sequence[Ranked], rows: Mapping[int, _Row]) -> dict[int, float] | None:
+    """By how much the best passages of conversations tell what is asked more of whom the question names than of others.
 
-    Where they are of a conversation that tells it of the other person, none of them does.
+    None where no passage answers the question, or they tell it of the other person. Only a search by words and meaning
+    can say so.
     """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
-        return True
+        return {}
     asked_for = wanted(question.query, partial=question.request.partial)
-    if not any(answers(asked_for, one.cosine, rows[one.id].whole) for one in best if one.id in rows):
-        return False
-    passages = [rows[one.id].content for one in best if one.id in rows]
-    return not told_of_another(question.query.text, asked_for.stems, passages)
+    found = [one for one in best if one.id in rows]
+    if best and not any(answers(asked_for, one.cosine, rows[one.id].whole) for one in found):
+        return None
+    told = compare(question.query.text, asked_for.stems, [rows[one.id].content for one in found])
+    return None if told.is_of_another else dict(zip((one.id for one in found), told.leads, strict=False))
 
 
 def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:

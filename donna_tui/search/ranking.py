@@ -24,7 +24,10 @@ SAME_PLACE_LOSS = 0.2
 """In the order of a single note, what a passage loses directly beside a better one, and half, a third … of it farther
 away: what is said of a subject stands together, and five passages of one place leave the others out."""
 
-# All five were measured on the development questions; docs/retrieval.md has the table.
+LEAD_WEIGHT = 0.3
+"""What a passage of a conversation gets for telling what is asked of the person whom the question names."""
+
+# All six were measured on the development questions; docs/retrieval.md has the table.
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,14 @@ def fuse(
     if words and meaning and _is_one_note(candidates):
         return _spread(ranked, {one.id: one.index for one in candidates})
     return _varied(ranked)
+
+
+def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float]) -> list[Ranked]:
+    """The same, reordered by what some of the passages have in lead over others, from 0 to 1."""
+    if not any(leads.values()):
+        return list(ranked)
+    scores = {one.id: (one.rank_score + LEAD_WEIGHT * leads.get(one.id, 0.0)) / (1.0 + LEAD_WEIGHT) for one in ranked}
+    return sorted((replace(one, rank_score=scores[one.id]) for one in ranked), key=_best_first)
 
 
 def _convex_sum(candidates: Collection[Candidate], share: float) -> dict[int, float]:

@@ -12,14 +12,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import chain
+from typing import NamedTuple
 
 from donna_tui.search.snippets import stem
 
-LOOKED_AT = 5
-"""Passages at the top of the list that are compared."""
-
-TURNS = 3
+TURNS = 4
 """How many turns are compared, the best of each person: a single one may hold the words by chance."""
+
+FARTHER_DOWN = 0.95
+"""What the turns of each further passage count in that: the better a passage, the surer it is what was asked for."""
 
 BESIDE = 0.7
 """What a word counts that only the turn before or after holds: an answer seldom repeats its question."""
@@ -27,10 +28,10 @@ BESIDE = 0.7
 FEW_WORDS = 5
 """So many words that are told of neither are added to a question: one of two words is soon told by chance."""
 
-CLEAR_LEAD = 0.075
+CLEAR_LEAD = 0.08
 """By how large a share of the question more must be told of the other one."""
 
-# All five were measured on LoCoMo's development questions; docs/retrieval.md has the figures.
+# All of these were measured on LoCoMo's development questions; docs/retrieval.md has the figures.
 
 ROLES = frozenset({"user", "assistant", "system", "tool"})
 """Names of speakers that are no people."""
@@ -65,30 +66,62 @@ class Told:
     other: frozenset[str] = frozenset()
 
 
-def told_of_another(question: str, stems: Collection[str], passages: Sequence[str]) -> bool:
-    """Whether passages, best first, tell what a question asks clearly more of another person than of whom it names.
+class Share(NamedTuple):
+    """How much of a question a turn tells of the person who is asked about, and of the other one, from 0 to 1."""
 
-    `stems` are the words that count. Only a conversation of two people can say so, of whom the question names one; any
-    other passage counts for that one, whole.
+    asked: float
+    other: float
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The shares of the turns of each passage, best passage first, and how many words of the question they are of."""
+
+    passages: Sequence[Sequence[Share]] = ()
+    words: int = 0
+
+    @property
+    def is_of_another(self) -> bool:
+        """Whether what is asked is clearly told more of another person than of whom the question names."""
+        placed = [(FARTHER_DOWN**place, share) for place, passage in enumerate(self.passages) for share in passage]
+        of_asked = sum(nlargest(TURNS, (worth * share.asked for worth, share in placed)))
+        of_other = sum(nlargest(TURNS, (worth * share.other for worth, share in placed)))
+        return (of_other - of_asked) / TURNS * self.words >= CLEAR_LEAD * (self.words + FEW_WORDS)
+
+    @property
+    def leads(self) -> list[float]:
+        """By how much more each passage tells of whom the question names, in its best turn about each; not below 0."""
+        return [
+            max(0.0, max(share.asked for share in passage) - max(share.other for share in passage)) if passage else 0.0
+            for passage in self.passages
+        ]
+
+
+def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> Compared:
+    """What passages, best first, tell of the person whom a question names, and of the one with whom that one talks.
+
+    `stems` are the words that count. Most of the passages must be of conversations between two people, of whom the
+    question names one; any other passage counts for that one, whole.
     """
-    talks = [turns_of(passage) for passage in passages[:LOOKED_AT]]
+    talks = [turns_of(passage) for passage in passages]
     speakers = {turn.speaker for talk in talks for turn in talk} - {""}
     named = [speaker for speaker in speakers if _words(speaker) & _words(question)]
     if len(named) != 1 or _PERSON.search(question):
-        return False
+        return Compared()
+    if 2 * sum(_is_of_two(talk, named[0]) for talk in talks) <= len(talks):
+        return Compared()
     names = {stem(word) for speaker in speakers for word in _words(speaker)}
     asked = frozenset(each for each in stems if len(each) > 1) - names
     told = [_told(talk, named[0], asked) for talk in talks]
     weights = _weights(asked, list(chain.from_iterable(told)))
-    of_asked = _share([[turn.asked for turn in talk] for talk in told], weights)
-    return _share([[turn.other for turn in talk] for talk in told], weights) - of_asked >= CLEAR_LEAD
+    return Compared([_shares(talk, weights) for talk in told] if weights else [], len(weights))
 
 
 def turns_of(passage: str) -> list[Turn]:
     """The turns of a passage whose lines begin with the name of who speaks; headings before them are left out."""
     turns: list[Turn] = []
     for line in filter(str.strip, passage.splitlines()):
-        label = _LABEL.match(line)
+        label = _LABEL.match(line) if ":" in line else None
         if label:
             turns.append(Turn(label["speaker"], line[label.end() :]))
         elif turns:
@@ -100,7 +133,7 @@ def turns_of(passage: str) -> list[Turn]:
 
 def _told(talk: Sequence[Turn], named: str, asked: frozenset[str]) -> list[Told]:
     if not _is_of_two(talk, named):
-        return [Told(_stems(turn.text) & asked) for turn in talk]
+        return [Told(_found(asked, turn.text)) for turn in talk]
     return [_told_by(turn, named, asked) for turn in talk]
 
 
@@ -113,7 +146,7 @@ def _is_of_two(talk: Sequence[Turn], named: str) -> bool:
 
 
 def _told_by(turn: Turn, named: str, asked: frozenset[str]) -> Told:
-    held = _stems(turn.text) & asked
+    held = _found(asked, turn.text)
     if not held or not turn.speaker:
         return Told(held, held)
     of_speaker, of_listener = _halves(turn.text, asked)
@@ -129,7 +162,7 @@ def _halves(text: str, asked: frozenset[str]) -> tuple[frozenset[str], frozenset
         person = _PERSON.search(sentence)
         if person:
             about = of_speaker if person["first"] else of_listener
-        about |= _stems(sentence) & asked
+        about |= _found(asked, sentence)
     return frozenset(of_speaker), frozenset(of_listener)
 
 
@@ -139,22 +172,28 @@ def _weights(stems: Collection[str], turns: Sequence[Told]) -> dict[str, float]:
     return {each: math.log((len(turns) + 1) / (count + 0.5)) for each, count in held.items()}
 
 
-def _share(talks: Sequence[Sequence[frozenset[str]]], weights: Mapping[str, float]) -> float:
-    """How much of the question the best turns tell one person, from 0 to 1."""
-    shares = [_held(talk, place, weights) for talk in talks for place in range(len(talk))]
-    whole = sum(weights.values()) * (1 + FEW_WORDS / max(1, len(weights)))
-    return sum(nlargest(TURNS, shares)) / TURNS / whole if weights else 0.0
+def _shares(talk: Sequence[Told], weights: Mapping[str, float]) -> list[Share]:
+    """How much of the question each turn holds."""
+    whole = sum(weights.values())
+    asked, other = [turn.asked for turn in talk], [turn.other for turn in talk]
+    return [Share(_held(asked, at, weights) / whole, _held(other, at, weights) / whole) for at in range(len(talk))]
 
 
 def _held(talk: Sequence[frozenset[str]], place: int, weights: Mapping[str, float]) -> float:
-    own = talk[place]
-    beside = frozenset[str]().union(*talk[max(0, place - 1) : place + 2]) - own
-    return sum(weights[each] for each in own) + BESIDE * sum(weights[each] for each in beside)
+    own, near = talk[place], talk[max(0, place - 1) : place + 2]
+    if not any(near):
+        return 0.0
+    beside = frozenset[str]().union(*near) - own
+    return sum([weights[each] for each in own]) + BESIDE * sum([weights[each] for each in beside])
 
 
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text))
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(stem, _WORD.findall(text)))
+def _found(stems: frozenset[str], text: str) -> frozenset[str]:
+    """Which stems a text holds. Each begins its word, so most texts need not be taken apart: they hold none."""
+    folded = text.casefold()
+    if text.isascii() and not [each for each in stems if each in folded]:
+        return frozenset()
+    return stems & set(map(stem, _WORD.findall(text)))

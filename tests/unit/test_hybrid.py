@@ -76,12 +76,20 @@ def test_a_far_passage_that_shares_no_word_is_no_hit(store: MemoryStore) -> None
 
 
 def test_what_a_conversation_tells_of_the_other_person_is_a_near_miss(store: MemoryStore) -> None:
-    talk = "Anna: I started pottery lessons at the town hall.\n\nBen: Do you enjoy them? I repair my boat.\n"
+    talk = "Anna: I take pottery lessons at the town hall.\n\nBen: How are your pottery lessons? I repair my boat.\n"
     add(store, "talk.md", talk, leaning(0.9))
     assert paths(asked(store, "Where does Anna take pottery lessons?")) == ["talk.md"]
     outcome = asked(store, "Where does Ben take pottery lessons?")
     assert (paths(outcome), [hit.path for hit in outcome.near_misses]) == ([], ["talk.md"])
     assert paths(asked(store, "Where does Ben take pottery lessons?", mode="keyword")) == ["talk.md"]
+
+
+def test_who_is_asked_about_decides_which_passage_of_a_conversation_is_first(store: MemoryStore) -> None:
+    for number, (one, other) in enumerate((("Anna", "Ben"), ("Ben", "Anna")), 1):
+        talk = f"{one}: I started pottery lessons.\n\n{other}: How do you like the pottery lessons?\n"
+        add(store, f"{number}.md", talk, leaning(0.9, number))
+    assert paths(asked(store, "When did Anna start pottery lessons?")) == ["1.md", "2.md"]
+    assert paths(asked(store, "When did Ben start pottery lessons?")) == ["2.md", "1.md"]
 
 
 def test_where_nothing_is_relevant_the_near_misses_are_at_hand(store: MemoryStore) -> None:

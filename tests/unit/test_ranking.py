@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.search.ranking import MEANING_WEIGHT, NEIGHBOUR_SHARE, Candidate, Ranked, fuse
+from donna_tui.search.ranking import LEAD_WEIGHT, MEANING_WEIGHT, NEIGHBOUR_SHARE, Candidate, Ranked, fuse, lifted
 
 ALONE = 1 / (1 + NEIGHBOUR_SHARE)
 """What the best score is where no neighbour was found."""
@@ -141,3 +141,17 @@ def test_what_the_model_reads_less_than_half_of_is_ranked_by_words() -> None:
 
 def test_nothing_is_ranked_where_nothing_was_found() -> None:
     assert fuse([], [], []) == []
+
+
+def test_a_lead_moves_a_passage_up_and_scores_stay_below_1() -> None:
+    ranked = fused({1: 9.0, 2: 8.0, 3: 7.0}, {})
+    reordered = lifted(ranked, {1: 0.0, 3: 1.0})
+    assert [one.id for one in reordered] == [3, 1, 2]
+    assert reordered[0].rank_score == pytest.approx((ranked[2].rank_score + LEAD_WEIGHT) / (1 + LEAD_WEIGHT))
+    assert all(one.rank_score <= 1.0 for one in reordered)
+
+
+@given(st.dictionaries(chunks, bm25), st.booleans())
+def test_without_a_lead_nothing_changes(words: dict[int, float], looked_at: bool) -> None:
+    ranked = fused(words, {})
+    assert lifted(ranked, dict.fromkeys(words, 0.0) if looked_at else {}) == ranked

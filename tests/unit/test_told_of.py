@@ -8,7 +8,7 @@ import pytest
 
 from donna_tui.search.query import parse_query
 from donna_tui.search.relevance import wanted
-from donna_tui.search.told_of import LOOKED_AT, Turn, told_of_another, turns_of
+from donna_tui.search.told_of import Compared, Share, Turn, compare, turns_of
 
 TALK = """\
 # Anna and Ben, 3 May 2024
@@ -23,8 +23,12 @@ TALK = """\
 """
 
 
+def compared(question: str, *passages: str) -> Compared:
+    return compare(question, wanted(parse_query(question), partial=False).stems, passages or (TALK,))
+
+
 def of_another(question: str, *passages: str) -> bool:
-    return told_of_another(question, wanted(parse_query(question), partial=False).stems, passages or (TALK,))
+    return compared(question, *passages).is_of_another
 
 
 @pytest.mark.parametrize(
@@ -55,8 +59,8 @@ def test_what_the_named_one_did_is_not(question: str) -> None:
 
 def test_you_is_the_listener() -> None:
     talk = "Anna: How was your trip to the glacier in Norway?\nBen: Wonderful! Did you stay at home?\nAnna: I did."
-    assert not of_another("When did Ben see the glacier in Norway?", talk)
-    assert of_another("When did Anna see the glacier in Norway?", talk)
+    assert not of_another("When was Ben at the glacier in Norway?", talk)
+    assert of_another("When was Anna at the glacier in Norway?", talk)
 
 
 @pytest.mark.parametrize(
@@ -76,9 +80,31 @@ def test_a_question_that_does_not_name_one_of_both_is_not_judged(question: str) 
 
 def test_any_other_passage_counts_for_the_one_who_is_asked_about() -> None:
     question = "Where does Ben take pottery lessons?"
-    assert of_another(question, TALK, "The weather was fine.")
-    assert not of_another(question, TALK, *["Ben takes pottery lessons."] * 3)
+    assert of_another(question, TALK, TALK, "The weather was fine.")
+    assert not of_another(question, *["Ben takes pottery lessons."] * 2, *[TALK] * 3)
     assert not of_another(question, "Anna takes pottery lessons.")
+
+
+def test_most_of_the_passages_must_be_of_the_conversation() -> None:
+    question = "Where does Ben take pottery lessons?"
+    assert of_another(question, TALK, TALK, "The weather was fine.")
+    assert compared(question, TALK, "The weather was fine.") == Compared()
+
+
+def test_the_farther_down_a_passage_stands_the_less_its_turns_count() -> None:
+    barely = [Share(asked=0.0, other=0.5)]
+    assert Compared([barely], words=10).is_of_another
+    assert not Compared([[], [], barely], words=10).is_of_another
+
+
+def test_a_passage_leads_by_what_it_tells_more_of_whom_the_question_names() -> None:
+    anna = "Anna: I started pottery lessons.\nBen: How do you like them?"
+    ben = "Ben: I started pottery lessons.\nAnna: How do you like them?"
+    leads = compared("When did Ben start pottery lessons?", anna, ben, anna, "", "A pottery.").leads
+    assert leads[0] == leads[2] == leads[3] == 0.0
+    assert 0.9 < leads[1] <= 1.0
+    assert 0.0 < leads[4] < leads[1]
+    assert compared("When were pottery lessons started?", anna, ben).leads == []
 
 
 def test_only_people_in_a_conversation_of_two_are_compared() -> None:
@@ -91,11 +117,6 @@ def test_only_people_in_a_conversation_of_two_are_compared() -> None:
 def test_in_a_language_without_i_and_you_nothing_is_judged() -> None:
     talk = "Anna: Ich lerne Töpfern im Gemeindehaus.\nBen: Wie schön! Ich repariere mein Segelboot.\n"
     assert not of_another("Wo lernt Ben Töpfern im Gemeindehaus?", talk)
-
-
-def test_only_the_first_passages_are_looked_at() -> None:
-    elsewhere = ["The weather was fine."] * LOOKED_AT
-    assert not of_another("Where does Ben take pottery lessons?", *elsewhere, TALK)
 
 
 @pytest.mark.parametrize(
