@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from donna_tui.resources import style_sheet
@@ -15,13 +14,10 @@ if TYPE_CHECKING:
     from textual.css.stylesheet import Stylesheet
     from textual.widget import Widget
 
-LATER: tuple[PaneName, ...] = ("vault", "review", "meetings", "memory", "activity")
-
 
 def import_later() -> None:
     """Import what draws them. On a thread, since it takes as long as some ten keys."""
-    for name in LATER:
-        import_module(f"donna_tui.tui.panes.{name}")
+    from donna_tui.tui.panes import activity, meetings, memory, review, vault  # noqa: F401
 
 
 def later_panes(outside: Outside, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:

@@ -163,6 +163,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 await asyncio.to_thread(import_later)
                 await asyncio.to_thread(self._warm_up)
                 for pane in later_panes(self._outside, self._keymap.keys, self.app.stylesheet):
+                    if self._is_leaving:
+                        return
                     await self.switcher.add_content(pane)
                     self._panes.append(pane)
                     if self._greeting is not None:
