@@ -24,10 +24,11 @@ COME_AND_GO = 2_000_000
 
 @pytest.fixture(autouse=True)
 def collector() -> Iterator[None]:
-    """As `donna` starts it."""
+    """As `donna` starts it: how much there was at the last look at everything decides when the next one comes."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
+    gc.collect()
     gc.set_threshold(*AT_START)
     yield
     gc.set_threshold(*before)

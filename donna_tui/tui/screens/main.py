@@ -362,7 +362,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def _show_completed(self, name: PaneName) -> None:
         await self.complete()
-        self._bring_forward(name)
+        if self.is_complete:  # else Donna is being left
+            self._bring_forward(name)
 
     def _bring_forward(self, name: PaneName) -> None:
         self.switcher.current = name
