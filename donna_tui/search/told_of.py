@@ -108,11 +108,15 @@ def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> C
     named = [speaker for speaker in speakers if _words(speaker) & _words(question)]
     if len(named) != 1 or _PERSON.search(question):
         return Compared()
-    if 2 * sum(_is_of_two(talk, named[0]) for talk in talks) <= len(talks):
+    of_two = [_is_of_two(talk, named[0]) for talk in talks]
+    if 2 * sum(of_two) <= len(talks):
         return Compared()
     names = {stem(word) for speaker in speakers for word in _words(speaker)}
     asked = frozenset(each for each in stems if len(each) > 1) - names
-    told = [_told(talk, named[0], asked) for talk in talks]
+    told = [
+        [_told_by(turn, named[0], asked) if two else Told(_found(asked, turn.text)) for turn in talk]
+        for talk, two in zip(talks, of_two, strict=True)
+    ]
     weights = _weights(asked, list(chain.from_iterable(told)))
     return Compared([_shares(talk, weights) for talk in told] if weights else [], len(weights))
 
@@ -129,12 +133,6 @@ def turns_of(passage: str) -> list[Turn]:
         elif not line.startswith("#"):
             turns.append(Turn("", line))
     return turns
-
-
-def _told(talk: Sequence[Turn], named: str, asked: frozenset[str]) -> list[Told]:
-    if not _is_of_two(talk, named):
-        return [Told(_found(asked, turn.text)) for turn in talk]
-    return [_told_by(turn, named, asked) for turn in talk]
 
 
 def _is_of_two(talk: Sequence[Turn], named: str) -> bool:

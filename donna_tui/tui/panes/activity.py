@@ -210,10 +210,9 @@ class ActivityPane(Vertical):
             self._draw()
 
     def _draw(self) -> None:
-        if self._status is not None:
-            self._show(self._status)
-
-    def _show(self, status: Status) -> None:
+        status = self._status
+        if status is None:
+            return
         self.remove_class("-unknown")
         self.overview.show(status)
         self.query_one("#coverage-figures", FigureTable).figures = tuple(coverage_figures(status))
