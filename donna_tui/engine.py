@@ -28,6 +28,7 @@ from donna_tui.memoryhost import HostParts, MemoryHost
 from donna_tui.modelatwork import ModelAtWork
 from donna_tui.modelloader import ModelLoader
 from donna_tui.monitor import Monitor, measure
+from donna_tui.once import Once
 from donna_tui.paths import AppPaths, private_folder
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
@@ -35,7 +36,7 @@ from donna_tui.search.hybrid import Settings
 from donna_tui.search.why_not import WhyNot
 from donna_tui.space import Space, remember
 from donna_tui.status import Status
-from donna_tui.supervisor import Supervisor
+from donna_tui.supervisor import Supervisor, after
 from donna_tui.tenure import Tenure
 from donna_tui.tools.passage import Passage
 from donna_tui.tools.reading import passage_in
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from donna_tui.memorydesk import MemoryDesk
     from donna_tui.tools.neighbours import Neighbours
     from donna_tui.vaultdesk import VaultDesk
-
 
 T = TypeVar("T")
 
@@ -73,13 +73,13 @@ class Engine:
     ) -> None:
         self.space, self._config, self._paths, self._watch = space, config, paths, watch
         self.hub = EventHub()
-        self._vault: VaultDesk | None = None
+        self._vault = Once(self._open_vault)
         self._host = self._build_host()
-        self._drafts: DraftHost | None = None
+        self._drafts = Once(self._build_drafts)
         self._clock = clock
         loader = ModelLoader(config.embedding, paths.cache, self.hub)
         self._model = ModelAtWork(loader, lambda: self._desk, lambda: self._keeper, stays=watch)
-        self.model_known = self._model.known
+        self.model_known, self.at_best = self._model.known, self._model.at_best
         self._started = self._asleep = False
         self._waking = asyncio.Lock()
         self._open_desk: SearchDesk | None = None
@@ -114,18 +114,16 @@ class Engine:
         self.hub.post(EngineStateChanged(state="starting"))
         if not self._log.opened:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
+        await self._tenure.begin()
+        self._tasks.start("loading the model", self._model.load)
+        self._tasks.start("counting", after(self._desk.first_answer, self._monitor.run))
         if self._watch:
-            self._vault = await asyncio.to_thread(self._open_vault)
-            self._tasks.start("finishing an unfinished write", lambda: self.notes.recover(self.hub))
+            self._tasks.start("taking over the index", self._tenure.take_over)
+            self._tasks.start("finishing an unfinished write", after(self.at_best, self._recover))
             if port := self._config.metrics.port:
                 from donna_tui.tools.metrics_server import serve_metrics
 
                 self._tasks.start("serving metrics", lambda: serve_metrics(self.hub, port))
-        await self._tenure.begin()
-        if self._watch:
-            self._tasks.start("taking over the index", self._tenure.take_over)
-        self._tasks.start("loading the model", self._model.load)
-        self._tasks.start("counting", self._monitor.run)
 
     def _open_vault(self) -> VaultDesk:
         """Its import takes longer than a search does, and only who stays needs it."""
@@ -133,13 +131,16 @@ class Engine:
 
         return open_desk(self._config, self.space, self.hub, self._read)
 
+    async def _recover(self) -> None:
+        await (await asyncio.to_thread(self._vault)).recover(self.hub)
+
     @property
     def notes(self) -> VaultDesk:
         """Reads, changes and undoes notes. Raises SpaceError for an engine that does not stay."""
         self._require_indexed()
-        if self._vault is None:
+        if not (self._started and self._watch):
             raise SpaceError(Reason.BUSY, "the vault is not open for changes")
-        return self._vault
+        return self._vault()
 
     @property
     def memory(self) -> MemoryDesk:
@@ -151,29 +152,30 @@ class Engine:
     def drafts(self) -> DraftDesk:
         """Lists, previews, approves and rejects drafts, and looks at the calendar."""
         self._require_indexed()
-        return self._draft_host().desk
+        return self._drafts().desk
 
     def warm_up(self) -> None:
-        """Import what `drafts` needs, on any thread: it takes longer than the loop can do without its turn."""
+        """Import and open what `notes` and `drafts` need, on any thread: it takes longer than a key may wait."""
         import donna_tui.drafthost  # noqa: F401
 
-    def _draft_host(self) -> DraftHost:
-        if self._drafts is None:
-            from donna_tui.drafthost import DraftHost, DraftHostParts
+        if self._started and self._watch:
+            self._vault()
 
-            self._drafts = DraftHost(DraftHostParts(
-                space=self.space, config=self._config, hub=self.hub, read=self._read,
-                search=lambda request, most: self._desk.search(request, max_k=most), memory=lambda: self._host.desk,
-                router=lambda: self._host.router, clock=self._clock,
-            ))  # fmt: skip
-        return self._drafts
+    def _build_drafts(self) -> DraftHost:
+        from donna_tui.drafthost import DraftHost, DraftHostParts
+
+        return DraftHost(DraftHostParts(
+            space=self.space, config=self._config, hub=self.hub, read=self._read,
+            search=lambda request, most: self._desk.search(request, max_k=most), memory=lambda: self._host.desk,
+            router=lambda: self._host.router, clock=self._clock,
+        ))  # fmt: skip
 
     async def _draft(self) -> None:
         """Draft by itself, once searches are at their quickest and the notes that a draft rests on can be found."""
         await self.model_known.wait()
         if self._keeper:
             await self._keeper.caught_up()
-        await self._draft_host().follow()
+        await self._drafts().follow()
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
         """Bring one source in anew from what it is made from. Raises SpaceError if another process keeps the index."""
@@ -203,7 +205,7 @@ class Engine:
             remember(self.space)
         self.hub.subscribe(self._model.heard)
         if self._watch:
-            keeper.watch()
+            self._tasks.start("following the vault", after(self.at_best, keeper.follow))
         await self._model.give(keeper)
         self.hub.post(EngineStateChanged(state="running"))
         self._model.follow()
@@ -219,10 +221,10 @@ class Engine:
         self._model.cancel()
         await self._freshness.close()
         await self._tasks.stop()
-        if self._drafts:
-            await self._drafts.close()
-        if self._vault:
-            await self._vault.close()
+        if self._drafts.made:
+            await self._drafts.made.close()
+        if self._vault.made:
+            await self._vault.made.close()
         await self._host.close()
         if "_neighbours" in self.__dict__:
             await self._neighbours.close()

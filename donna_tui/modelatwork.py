@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DonnaError, Reason
+from donna_tui.errors import DonnaError, Reason, SpaceError
 from donna_tui.events import EngineEvent, IndexSwapped, ModelPhase, ModelStateChanged
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.modelloader import ModelLoader
@@ -15,6 +16,9 @@ from donna_tui.supervisor import set_within
 
 RETRY_SECONDS = 30.0
 """How long until a server that was away is asked again."""
+
+MODEL_FIRST_SECONDS = 0.6
+"""Other work waits so long for a model that loads as usual, not for one that is prepared or whose server is away."""
 
 NO_MODEL = "by words only: there is no model for search by meaning"
 
@@ -35,7 +39,12 @@ class ModelAtWork:
         self.known = asyncio.Event()
 
     async def load(self) -> None:
-        """Load the model; where its server is away, a program that stays tries again until it is there."""
+        """Load the model; where its server is away, a program that stays tries again until it is there.
+
+        There a question that came before the engine is answered first.
+        """
+        if self._stays:
+            await self._desk().first_answer()
         while not await self._loaded():
             await asyncio.sleep(RETRY_SECONDS)
 
@@ -52,6 +61,13 @@ class ModelAtWork:
             model = self._service.provider.version_tag
             self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
         return self._service is not None or not (self._stays and self._loader.passing)
+
+    async def at_best(self) -> None:
+        """Wait until what was asked first is answered, and by meaning if the model comes soon."""
+        with contextlib.suppress(SpaceError):  # nothing is indexed, so nothing is asked
+            await self._desk().first_answer()
+            if await set_within(self.known, MODEL_FIRST_SECONDS):
+                await self._desk().first_answer()
 
     async def give(self, keeper: Keeper) -> None:
         """This keeper has only now begun."""

@@ -70,6 +70,16 @@ class Supervisor:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+def after(first: Callable[[], Awaitable[None]], work: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    """One after the other."""
+
+    async def both() -> None:
+        await first()
+        await work()
+
+    return both
+
+
 async def set_within(event: asyncio.Event, seconds: float | None) -> bool:
     """Wait until the event is set, but no longer than so many seconds; whether it is.
 

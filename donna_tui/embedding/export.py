@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from donna_tui.embedding import calibration, files
-from donna_tui.embedding.files import GRAPH, MANIFEST, TOKENIZER, Manifest, sha256_of
+from donna_tui.embedding.files import GRAPH, MANIFEST, TOKENIZER, sha256_of
+from donna_tui.embedding.manifest import Manifest
 from donna_tui.embedding.onnx import OnnxGraph
 from donna_tui.embedding.provider import Vector
 from donna_tui.embedding.tokenizer import ModelTokens

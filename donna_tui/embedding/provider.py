@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from donna_tui.errors import ModelError, Reason
+from donna_tui.numeric import np
 from donna_tui.text.tokens import TokenCounter
 
-Vector = NDArray[np.float32]
-Matrix = NDArray[np.float32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = "NDArray[np.float32]"
+Matrix: TypeAlias = "NDArray[np.float32]"
 
 UNIT_TOLERANCE = 1e-3
 

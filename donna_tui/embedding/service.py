@@ -13,10 +13,9 @@ from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from donna_tui.embedding.provider import EmbeddingProvider, Matrix, ServedModel, Vector, check_vectors
 from donna_tui.errors import DonnaError, ModelError, Reason
+from donna_tui.numeric import np
 
 INGEST_NICENESS = 10
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import apsw
-import sqlite_vec
 
 from donna_tui.errors import DatabaseError, Reason
 
@@ -123,13 +123,24 @@ def _load_vec(connection: apsw.Connection) -> bool:
     """Load sqlite-vec. Where it cannot load, searches by meaning scan in NumPy instead."""
     try:
         connection.enable_load_extension(True)
-        connection.load_extension(sqlite_vec.loadable_path())
+        connection.load_extension(_vec_extension())
     except (apsw.Error, OSError, AttributeError):
         return False
     finally:
         with contextlib.suppress(apsw.Error, AttributeError):
             connection.enable_load_extension(False)
     return True
+
+
+def _vec_extension() -> str:
+    """The library in sqlite-vec's package, without importing it: that would import NumPy and another SQLite.
+
+    Raises OSError if it is not installed.
+    """
+    package = importlib.util.find_spec("sqlite_vec")
+    if package is None or package.origin is None:
+        raise OSError("sqlite-vec is not installed")
+    return str(Path(package.origin).with_name("vec0"))
 
 
 @contextlib.contextmanager

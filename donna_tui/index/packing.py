@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from donna_tui.numeric import np
 
-Vector = NDArray[np.float32]
-Vectors = NDArray[np.float32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = "NDArray[np.float32]"
+Vectors: TypeAlias = "NDArray[np.float32]"
 """Several, a row each."""
 
-Steps = NDArray[np.int8]
+Steps: TypeAlias = "NDArray[np.int8]"
 
 WIDEST = 8
 """A byte reaches to eight standard deviations of a number in a random unit vector; what is larger is cut off."""

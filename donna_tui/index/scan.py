@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-import numpy as np
 import simsimd
-from numpy.typing import NDArray
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, all_in_scope, in_scope
 from donna_tui.index.packing import Steps, Vector, steps, unpacked_rows
 from donna_tui.index.vectors import VectorMatch, decided, log_bounds, looked_at_for
+from donna_tui.numeric import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LOOK_AT_FIRST = 1.5
 """Of the nearest, first so many times as many as are wanted are asked whether they are in scope, then as many as that
@@ -43,9 +47,18 @@ class ExactScan:
         self._lock = threading.Lock()
         self._seen = 0
         self._count = 0
-        self._row_of = np.full(LEAST_ROWS, _NOWHERE, dtype=np.int32)
-        self._ids = np.zeros(0, dtype=np.int64)
-        self._matrix = np.empty((0, 0), dtype=np.int8)
+
+    @cached_property
+    def _row_of(self) -> NDArray[np.int32]:
+        return np.full(LEAST_ROWS, _NOWHERE, dtype=np.int32)
+
+    @cached_property
+    def _ids(self) -> NDArray[np.int64]:
+        return np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def _matrix(self) -> Steps:
+        return np.empty((0, 0), dtype=np.int8)
 
     def add(self, database: Database, ids: Sequence[int]) -> None:
         """Nothing to do: the next search reads the log."""

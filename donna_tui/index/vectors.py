@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, IN_NOTES, Scope, conditions
 from donna_tui.index.packing import Vector, coarse, unpacked
@@ -113,7 +111,7 @@ def looked_at_for(limit: int) -> int:
 def decided(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[VectorMatch]:
     """The nearest of some chunks by their stored vectors, nearest first."""
     stored = vectors_of(database, ids)
-    found = [VectorMatch(each, float(np.dot(vector, query))) for each, vector in stored.items()]
+    found = [VectorMatch(each, float(vector @ query)) for each, vector in stored.items()]
     return sorted(found, key=lambda match: (-match.score, match.id))[: min(limit, LARGEST_K)]
 
 

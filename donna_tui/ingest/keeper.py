@@ -54,7 +54,7 @@ class Keeper:
             raise
         self._tasks.start("replacing a damaged index", self._replace_damaged)
 
-    def watch(self) -> None:
+    async def follow(self) -> None:
         """Follow the vault from now on. The watch stands before the first comparison: nothing falls between them."""
         if self._policy.watch:
             self._tasks.start("watching the vault", self._watcher.run)

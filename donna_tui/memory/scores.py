@@ -9,16 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, TypeAlias
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.packing import Vector, unpacked
 from donna_tui.memories import Importance, Signal
 from donna_tui.memory.salience import salience
+from donna_tui.numeric import np
 from donna_tui.text.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 STEPS = 2**24
 """A number in half precision, as vectors are stored, is a whole multiple of 2⁻²⁴ (IEEE 754)."""
@@ -26,7 +28,7 @@ STEPS = 2**24
 AT_ONCE = 50
 """Sessions, or moments, whose scores are stored in one transaction."""
 
-Total = NDArray[np.int64]
+Total: TypeAlias = "NDArray[np.int64]"
 
 
 def keep_scores(database: Database, document_id: str, document: Document, counter: TokenCounter) -> None:

@@ -34,6 +34,13 @@ from donna_tui.search.why_not import WhyNot, why_not
 
 REMEMBERED_QUERIES = 64
 
+HEAD_START_SECONDS = 0.02
+"""A question that was typed while the engine started is asked within it."""
+
+DRAWING_SECONDS = 0.04
+
+LOOK_SECONDS = 0.005
+
 LOADING = "by words only until the model is ready"
 LATE = "by words only: the model did not read the question in time"
 OTHER_MODEL = "by words only until the new index is complete"
@@ -50,6 +57,15 @@ class SearchDesk:
         self._why_not, self._reason = LOADING, ""
         self._vectors: OrderedDict[str, Vector] = OrderedDict()
         self._invocations: list[Invocation] = []
+        self._under_way = 0
+
+    async def first_answer(self) -> None:
+        """Wait until what is asked just now is answered and drawn, for whoever would share the interpreter with it."""
+        await asyncio.sleep(HEAD_START_SECONDS)
+        while self._under_way:
+            while self._under_way:
+                await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(DRAWING_SECONDS)
 
     def use(self, service: EmbeddingService | None, why_not: str = "", reason: str = "") -> None:
         """Search by meaning with this model; without one, `why_not` and its code are told with each answer."""
@@ -66,9 +82,15 @@ class SearchDesk:
 
         Raises DatabaseError; without a model the answer is by words, and says so.
         """
+        self._under_way += 1
+        try:
+            return await self._found(request, self._settings if max_k is None else replace(self._settings, max_k=max_k))
+        finally:
+            self._under_way -= 1
+
+    async def _found(self, request: SearchRequest, settings: Settings) -> SearchOutcome:
         started = time.perf_counter()
         question = await self._with_vector(ask(request))
-        settings = self._settings if max_k is None else replace(self._settings, max_k=max_k)
         version = self._service.version_tag if self._service else ""
         readers = self._readers()
         legs: Legs | None = None

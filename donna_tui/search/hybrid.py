@@ -6,8 +6,6 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from donna_tui.index.database import Database
 from donna_tui.index.documents import places_of
 from donna_tui.index.filters import Scope
@@ -203,7 +201,7 @@ def _terms(database: Database, question: Question) -> list[str]:
 
 def _cosines(database: Database, query: Vector, ids: Collection[int]) -> dict[int, float]:
     """The cosines of candidates that only the keyword leg found."""
-    return {each: float(np.dot(vector, query)) for each, vector in vectors_of(database, sorted(ids)).items()}
+    return {each: float(vector @ query) for each, vector in vectors_of(database, sorted(ids)).items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
+from donna_tui.numeric import np
 
 MEANING_WEIGHT = 0.5
 """Share of the cosine divided by the largest; the rest is BM25 divided by the largest."""

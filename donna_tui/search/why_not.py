@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-import numpy as np
-
 from donna_tui.index.database import Database
 from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
@@ -146,7 +144,7 @@ def _ranked_by_legs(
     if question.vector is None or question.mode == "keyword":
         return found
     meaning = [match.id for match in vectors.search(database, question.vector, question.scope, LARGEST_K)]
-    cosines = [float(np.dot(vector, question.vector)) for vector in vectors_of(database, sorted(ids)).values()]
+    cosines = [float(vector @ question.vector) for vector in vectors_of(database, sorted(ids)).values()]
     return replace(found, vector_rank=_place(meaning, ids), cosine=max(cosines, default=None))
 
 

@@ -216,7 +216,10 @@ class Backend(Protocol):
         """Where drafts wait and meetings are listed. The first time it takes a moment, unless it was warmed up."""
 
     def warm_up(self) -> None:
-        """Import on this thread what `drafts` needs."""
+        """Import and open on this thread what `notes` and `drafts` need."""
+
+    async def at_best(self) -> None:
+        """Wait until searches are as good as they get for now; never long."""
 
     async def start(self) -> None: ...
     async def stop(self) -> None: ...

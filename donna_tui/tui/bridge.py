@@ -35,6 +35,7 @@ class EngineBridge:
         self._waiting: deque[EngineEvent] = deque(maxlen=KEPT_EVENTS)
         self._dropped = 0
         self._scheduled = False
+        self._flushed_at = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._unsubscribe: Callable[[], None] | None = None
 
@@ -63,7 +64,11 @@ class EngineBridge:
             if self._scheduled or loop is None or loop.is_closed():
                 return
             self._scheduled = True
-        loop.call_soon_threadsafe(loop.call_later, FLUSH_SECONDS, self._flush)
+        loop.call_soon_threadsafe(self._flush_in_time, loop)
+
+    def _flush_in_time(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The first event after a while is passed on at once: it may be the model that a question waits for."""
+        loop.call_at(self._flushed_at + FLUSH_SECONDS, self._flush)
 
     def _keep(self, event: EngineEvent) -> None:
         if isinstance(event, IndexProgress):
@@ -87,6 +92,7 @@ class EngineBridge:
             self._scheduled = False
         if self._loop is None:
             return
+        self._flushed_at = self._loop.time()
         status = self._backend.status()
         for pane in self._panes:
             if events:

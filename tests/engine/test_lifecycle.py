@@ -5,12 +5,19 @@ from __future__ import annotations
 import asyncio
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from donna_tui.events import IndexSwapped, ModelPhase, NoteIndexed
+from donna_tui import modelloader
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.errors import SpaceError
+from donna_tui.events import IndexSwapped, ModelPhase, NoteIndexed, ReconcileDone
 from donna_tui.index.generations import current_generation
 from donna_tui.ingest.queue import MemoryIngestQueue
+from donna_tui.results import SearchOutcome
+from donna_tui.search import desk as desk_module
+from donna_tui.supervisor import set_within
 from tests.engine.helpers import (
     Desk,
     eventually,
@@ -178,3 +185,58 @@ async def test_quitting_while_the_model_loads_leaves_no_thread(tmp_path: Path, m
     async with open_engine(fill(new_desk(tmp_path, model_cache), 3)):
         await asyncio.sleep(pause)
     assert not [each.name for each in set(threading.enumerate()) - before if each.name.startswith("donna")]
+
+
+async def test_a_question_that_was_there_first_is_answered_before_the_model_loads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = fill(new_desk(tmp_path), 3)
+    loading, may_answer = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    serve(monkeypatch, FaultyModel())
+    build = modelloader.build_embedding_service
+
+    def noticed(*arguments: Any) -> EmbeddingService:
+        loop.call_soon_threadsafe(loading.set)
+        return build(*arguments)
+
+    monkeypatch.setattr(modelloader, "build_embedding_service", noticed)
+    await index_once(desk)
+    loading.clear()
+    slowly(monkeypatch, may_answer)
+    async with open_engine(desk) as running:
+        asked = asyncio.create_task(running.found("serval001"))
+        assert not await set_within(loading, 0.3)
+        assert not asked.done()
+        assert not running.said(ReconcileDone)
+        may_answer.set()
+        assert await asked == ["1/1.md"]
+        assert await set_within(loading, 30.0)
+        await running.settled()
+
+
+async def test_the_vault_is_opened_once_however_early_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide_model(monkeypatch)
+    desk = fill(new_desk(tmp_path), 3)
+    async with open_engine(desk) as running:
+        early = running.engine.notes
+        await asyncio.to_thread(running.engine.warm_up)
+        await running.settled(vectors=False)
+        assert running.engine.notes is early
+        assert len(await early.vault_rows()) == 3
+    with pytest.raises(SpaceError, match="not open"):
+        _ = running.engine.notes
+
+
+def slowly(monkeypatch: pytest.MonkeyPatch, may_answer: threading.Event) -> None:
+    """Searches wait for a sign."""
+    search = desk_module.search
+
+    def waits(*arguments: Any) -> SearchOutcome:
+        assert may_answer.wait(30.0)
+        return search(*arguments)
+
+    monkeypatch.setattr(desk_module, "search", waits)

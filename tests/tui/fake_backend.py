@@ -132,6 +132,9 @@ class FakeBackend:
         """The arguments of each call of `name`, in order."""
         return [call.args for call in self.calls if call.name == name]
 
+    async def at_best(self) -> None:
+        """They are."""
+
     def warm_up(self) -> None:
         """There is nothing slow here."""
 

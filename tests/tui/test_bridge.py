@@ -129,3 +129,25 @@ async def test_a_pane_that_does_not_read_is_left_alone() -> None:
     pane.message_queue_size = 0
     await flushed()
     assert pane.paths == ["one.md"]
+
+
+async def test_the_first_event_after_a_while_is_passed_on_at_once_and_the_next_ones_together() -> None:
+    backend, pane = scenarios.normal(), Pane()
+    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
+    delays: list[float] = []
+    loop = asyncio.get_running_loop()
+    bridge.open()
+    backend.post(NoteDeleted(path="first.md"))
+    await asyncio.sleep(0)
+    while not pane.messages:
+        delays.append(loop.time())
+        await asyncio.sleep(0)
+    assert len(delays) < 10, "it waited"
+    for name in ("second.md", "third.md"):
+        backend.post(NoteDeleted(path=name))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert pane.paths == ["first.md"]
+    await flushed()
+    assert pane.paths == ["first.md", "second.md", "third.md"]
+    assert len([each for each in pane.messages if isinstance(each, EngineEvents)]) == 2

@@ -88,7 +88,7 @@ def test_an_old_sqlite_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_where_sqlite_vec_does_not_load_the_database_opens_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database_module.sqlite_vec, "loadable_path", lambda: str(tmp_path / "nothing"))
+    monkeypatch.setattr(database_module, "_vec_extension", lambda: str(tmp_path / "nothing"))
     database = open_database(tmp_path / "a.db")
     assert not database.vec_available
     assert database.value("SELECT 1") == 1

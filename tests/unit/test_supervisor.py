@@ -9,7 +9,7 @@ import pytest
 from donna_tui import supervisor as supervisor_module
 from donna_tui.errors import DatabaseError, Reason
 from donna_tui.events import EngineEvent, EventHub, ProblemCleared, ProblemRaised
-from donna_tui.supervisor import Supervisor, set_within
+from donna_tui.supervisor import Supervisor, after, set_within
 
 
 class Bench:
@@ -149,3 +149,24 @@ async def test_waiting_for_an_event_ends_with_it_or_with_the_time() -> None:
     event.set()
     assert await set_within(event, 60)
     assert await set_within(event, None)
+
+
+async def test_what_comes_after_something_waits_for_it() -> None:
+    bench, first, said = Bench(), asyncio.Event(), list[str]()
+
+    async def before() -> None:
+        await first.wait()
+        said.append("first")
+
+    async def work() -> None:
+        said.append("then")
+        ended.set()
+
+    ended = asyncio.Event()
+    bench.supervisor.start("it", after(before, work))
+    await asyncio.sleep(0.05)
+    assert said == []
+    first.set()
+    assert await set_within(ended, 10.0)
+    assert said == ["first", "then"]
+    await bench.supervisor.stop()

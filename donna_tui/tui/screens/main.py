@@ -126,6 +126,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show what a running engine knows, from now on."""
         self._connected, self._warm_up = True, backend.warm_up
         self._greet(lambda pane: pane.connect(backend))
+        self.run_worker(self._complete_after_answer(backend), group="panes")
         self.post_message(StatusChanged(backend.status()))
 
     def disconnect(self) -> None:
@@ -144,16 +145,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Say everywhere why there is no engine."""
         self.strip.trouble = error.message
         self._greet(lambda pane: pane.cannot_open(error))
+        self.run_worker(self.complete(), group="panes")
 
     def _greet(self, greeting: Callable[[Pane], None]) -> None:
-        """Greet the panes that are there, and the others when they come: once a first question is answered."""
+        """Greet the panes that are there, and the others when they come."""
         self._greeting = greeting
         for pane in self._panes:
             greeting(cast(Pane, pane))
-        self.run_worker(self._complete_after_answer(), group="panes")
 
-    async def _complete_after_answer(self) -> None:
+    async def _complete_after_answer(self, backend: Backend) -> None:
+        """What the other panes need would keep a first question, and the model, waiting."""
         await self.search.settled()
+        await backend.at_best()
         await self.complete()
 
     async def complete(self) -> None:
