@@ -178,6 +178,7 @@ class ModelRouter:
             raise CallError(FailureKind.INVALID, charged=True, usage=reply.usage) from None
 
     async def _fetched(self, asked: _Asked, dialect: Dialect, key: str) -> bytes:
+        await asyncio.to_thread(dialect.load)  # neither the deadline nor a key is kept waiting by it
         seconds = asked.route.deadline_seconds
         body = dialect.body(asked.route, asked.question)
         http = open_client(timeout_seconds=seconds, max_bytes=MAX_ANSWER_BYTES)

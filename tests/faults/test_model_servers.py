@@ -8,6 +8,7 @@ import email.utils
 import gzip
 import json
 import logging
+import threading
 import traceback
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from pydantic import BaseModel
 from donna_tui.config.routes import Route, Routes
 from donna_tui.draftevents import ModelCalled
 from donna_tui.events import EngineEvent, EventHub
+from donna_tui.llm.dialects.anthropic_messages import AnthropicMessages
+from donna_tui.llm.dialects.openai_chat import OpenAIChat
 from donna_tui.llm.failures import CompletionMetadata, FailureKind, ModelCallError
 from donna_tui.llm.ledger import CallLedger
 from donna_tui.llm.router import Completion, ModelRouter
@@ -106,10 +109,10 @@ IN_AN_HOUR = email.utils.format_datetime(datetime.datetime.now(datetime.UTC) + d
 
 CASES = (
     Case("good", server.good, None),
-    Case("hang", server.hang, K.TIMEOUT, deadline=0.4),
-    Case("slow headers", server.slow_headers, K.TIMEOUT, deadline=0.4),
-    Case("slow drip", server.slow_drip, K.TIMEOUT, deadline=0.4),
-    Case("1xx for ever", server.continue_for_ever, K.TIMEOUT, deadline=0.4),
+    Case("hang", server.hang, K.TIMEOUT, deadline=1.0),
+    Case("slow headers", server.slow_headers, K.TIMEOUT, deadline=1.0),
+    Case("slow drip", server.slow_drip, K.TIMEOUT, deadline=1.0),
+    Case("1xx for ever", server.continue_for_ever, K.TIMEOUT, deadline=1.0),
     Case("close without an answer", server.close_at_once, K.UNREACHABLE),
     Case("reset mid-body", server.reset_mid_body, K.UNREACHABLE),
     Case("body shorter than stated", server.short_body, K.UNREACHABLE),
@@ -311,7 +314,7 @@ async def test_what_a_server_does_not_state_counts_in_full(figures: tuple[Any, A
 async def test_what_may_have_been_charged_counts_in_full(behaviour: Behaviour, book: BookThread) -> None:
     async with ModelServer("openai", behaviour).running() as port:
         with pytest.raises(ModelCallError) as caught:
-            await desk(book, "openai", port, deadline_seconds=0.4).ask()
+            await desk(book, "openai", port, deadline_seconds=1.0).ask()
     assert caught.value.metadata is not None
     assert caught.value.metadata.tokens_out == 500
 
@@ -436,3 +439,20 @@ async def test_without_a_model_it_says_so(book: BookThread) -> None:
         await router.complete(asking(), task_type="t", schema=Answer)
     assert caught.value.kind is FailureKind.NOT_CONFIGURED
     assert not router.may_read(Sensitivity.PUBLIC)
+
+
+@pytest.mark.parametrize(("dialect", "kind"), [("openai", OpenAIChat), ("anthropic", AnthropicMessages)])
+async def test_the_library_is_imported_beside_the_event_loop(
+    dialect: str, kind: type[Any], book: BookThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load, on = kind.load, list[threading.Thread]()
+
+    def noticed(self: Any) -> None:
+        on.append(threading.current_thread())
+        load(self)
+
+    monkeypatch.setattr(kind, "load", noticed)
+    async with ModelServer(dialect, server.good).running() as port:
+        await desk(book, dialect, port).ask()
+    assert len(on) == 1
+    assert on[0] is not threading.main_thread()

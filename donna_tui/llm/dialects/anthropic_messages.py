@@ -37,13 +37,18 @@ class AnthropicMessages:
             "tool_choice": {"type": "tool", "name": _ANSWER},
         }
 
-    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send it once. Raises the errors of httpx2, DonnaError, or CallError without the library."""
+    def load(self) -> None:
+        """Import what it is sent with. Raises CallError without the library."""
         try:
             import anthropic
         except ImportError:
             raise CallError(FailureKind.NOT_INSTALLED, charged=False) from None
         quietly(anthropic.__name__)
+
+    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
+        """Send it once, after `load`. Raises the errors of httpx2 or DonnaError."""
+        import anthropic
+
         client = anthropic.AsyncAnthropic(
             api_key=key or _NO_KEY,
             base_url=route.server,

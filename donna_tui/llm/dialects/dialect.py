@@ -40,8 +40,11 @@ class Dialect(Protocol):
     def body(self, route: Route, question: Question) -> dict[str, Any]:
         """The question as the server wants it."""
 
+    def load(self) -> None:
+        """Import what it is sent with, on any thread: it may take a second. Raises CallError without the library."""
+
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send it once. Raises the errors of httpx2, DonnaError, or CallError without the library."""
+        """Send it once, after `load`. Raises the errors of httpx2 or DonnaError."""
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
         """Read an answer. Raises CallError."""

@@ -39,6 +39,9 @@ class OllamaChat:
             },
         }
 
+    def load(self) -> None:
+        """Nothing to do."""
+
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
         """Send it once. Raises the errors of httpx2 or DonnaError."""
         headers = {"authorization": f"Bearer {key}"} if key else {}

@@ -41,13 +41,18 @@ class OpenAIChat:
             "response_format": {"type": "json_schema", "json_schema": shape},
         }
 
-    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send it once. Raises the errors of httpx2, DonnaError, or CallError without the library."""
+    def load(self) -> None:
+        """Import what it is sent with. Raises CallError without the library."""
         try:
             import openai
         except ImportError:
             raise CallError(FailureKind.NOT_INSTALLED, charged=False) from None
         quietly(openai.__name__)
+
+    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
+        """Send it once, after `load`. Raises the errors of httpx2 or DonnaError."""
+        import openai
+
         client = openai.AsyncOpenAI(
             api_key=key or _NO_KEY,
             base_url=route.server,
