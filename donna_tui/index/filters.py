@@ -41,12 +41,12 @@ ALL_CHUNKS = "memory_documents d CROSS JOIN memory_chunks c ON c.document_id = d
 
 
 def in_scope(database: Database, scope: Scope, ids: Sequence[int]) -> list[int]:
-    """Those of some chunks, by integer key, that are in a scope, in their order."""
+    """Those of some chunks, by integer key, that are in a scope, in no order."""
     where, parameters = conditions(scope)
     rows = database.rows(  # a cross join keeps SQLite from walking through all chunks instead
         "SELECT c.id FROM json_each(?) asked CROSS JOIN memory_places c ON c.id = asked.value"  # noqa: S608
         f" JOIN memory_documents d ON d.id = c.document_id WHERE {where}",
-        [json.dumps(ids), *parameters],
+        [json.dumps(sorted(ids)), *parameters],  # chunks of one time stand on the same pages
     )
     return [each for (each,) in rows]
 

@@ -210,11 +210,11 @@ def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(
     expected = {each.id for each in brute_force(library, scope) if word in each.words}
     database = library.store.database
     ways = []
-    for narrow in (0.0, 1.1):
-        with mock.patch.object(keyword, "NARROW", narrow):
+    for narrow, short in ((0.0, 30_000), (1.1, 30_000), (1.1, 10)):
+        with mock.patch.multiple(keyword, NARROW=narrow, SHORT=short):
             ways.append(search_words(database, [quoted(word)], as_scope(scope), k))
     matches = search_words(database, [quoted(word)], as_scope(scope), k)
-    assert ways == [matches, matches]
+    assert ways == [matches, matches, matches]
     assert len(matches) == min(k, len(expected))
     assert {match.id for match in matches} <= expected
     assert [match.score for match in matches] == sorted((match.score for match in matches), reverse=True)
