@@ -68,6 +68,14 @@ def share_in_scope(database: Database, scope: Scope) -> float:
     return float(sum(inside for _, inside in counts) / max(1, sum(number for number, _ in counts)))
 
 
+def is_one_note(database: Database, scope: Scope) -> bool:
+    """Whether the paths of a scope leave a single document, whatever words it demands or forbids."""
+    if not scope.filters.path_prefix and not scope.filters.within:
+        return False
+    where, parameters = conditions(Scope(scope.filters))
+    return len(database.rows(f"SELECT 1 FROM memory_documents d WHERE {where} LIMIT 2", parameters)) == 1  # noqa: S608
+
+
 def conditions(scope: Scope) -> tuple[str, list[object]]:
     """SQL over chunks `c` and their documents `d`, with its parameters."""
     filters = scope.filters

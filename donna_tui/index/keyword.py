@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, in_scope, share_in_scope
+from donna_tui.index.filters import ALL_CHUNKS, Scope, all_in_scope, conditions, in_scope, is_one_note, share_in_scope
 from donna_tui.index.levels import choose_level
 
 LOOK_AT_FIRST = 2
@@ -19,6 +20,12 @@ NARROW, SHORT = 0.3, 30_000
 
 Listing takes as long for a rare word as for a common one, half a millisecond for 1,000 passages; asking the best takes
 longer the smaller the share and the commoner the words. At 100,000 passages they meet at a share of 0.4.
+"""
+
+ALSO_IN_NOTE = 0.5
+"""In a search of one note, the power of a term's rarity in that note by which its BM25 is multiplied.
+
+Measured on questions of six sets asked within their note; docs/retrieval.md has the figures.
 """
 
 WEIGHTS = "3.0, 2.0, 1.0, 1.0"
@@ -40,6 +47,8 @@ def search_words(database: Database, terms: Sequence[str], scope: Scope, limit: 
     """
     if not terms or limit < 1:
         return []
+    if is_one_note(database, scope):
+        return _best_in_note(database, terms, scope, limit)
     share = 0.0 if scope.required else share_in_scope(database, scope)
     if share <= NARROW and share * _passages(database) <= SHORT:
         return _best_in(database, terms, scope, limit)
@@ -80,6 +89,24 @@ def _best_in(database: Database, terms: Sequence[str], scope: Scope, limit: int)
     where, parameters = conditions(scope)
     listed = f"SELECT c.id FROM {ALL_CHUNKS} WHERE {where}"  # noqa: S608
     return _rank_inside(database, " OR ".join(terms), listed, parameters, limit)
+
+
+def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
+    """Ranks by how rare the terms are in the note too: what all of it is about tells none of its passages apart."""
+    inside = all_in_scope(database, scope)
+    scores: defaultdict[int, float] = defaultdict(float)
+    for term in terms:
+        found = _rank_inside(database, term, "SELECT value FROM json_each(?)", [json.dumps(inside)], len(inside))
+        weight = _rarity(len(found), len(inside)) ** ALSO_IN_NOTE
+        for match in found:
+            scores[match.id] += weight * match.score
+    best = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
+    return [KeywordMatch(*each) for each in best[:limit]]
+
+
+def _rarity(held: int, whole: int) -> float:
+    """Inverse document frequency, in the form that is never below zero (Lucene's BM25)."""
+    return math.log(1.0 + (whole - held + 0.5) / (held + 0.5))
 
 
 def _rank_inside(

@@ -1,0 +1,73 @@
+"""Inside one note, words are ranked by how rare they are in it too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.index.filters import Scope, is_one_note
+from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.store import MemoryStore
+from donna_tui.results import Filters
+from tests.unit.index_parts import note, open_store
+
+MEETING = "Meetings/remote.md"
+SPOKEN = "the designer and again the designer", "then we take the shape now", *["the designer nods here"] * 10
+"""The designer is in the whole meeting and in no other note; of shapes, a quarter of all notes speak."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    store = open_store(tmp_path / "i.db")
+    store.upsert(note(MEETING, "\n".join(f"# Part {number}\n{words}" for number, words in enumerate(SPOKEN))))
+    for number in range(60):
+        store.upsert(note(f"Notes/{number}.md", f"some shape {number}" if number % 4 == 0 else f"nothing {number}"))
+    yield store
+    store.database.close()
+
+
+def passages(store: MemoryStore, filters: Filters, *terms: str, forbidden: tuple[str, ...] = ()) -> list[str]:
+    """What each passage says below its heading, best first."""
+    scope = Scope(filters, forbidden=tuple(map(quoted, forbidden)))
+    found = search_words(store.database, [quoted(term) for term in terms], scope, 100)
+    assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)
+    text = "SELECT content FROM memory_chunks WHERE id = ?"
+    return [store.database.value(text, (match.id,)).rpartition("\n")[2] for match in found]
+
+
+@pytest.mark.parametrize("filters", [Filters(within=(MEETING,)), Filters(path_prefix=MEETING)])
+def test_a_word_that_a_whole_note_is_about_tells_none_of_its_passages_apart(
+    store: MemoryStore, filters: Filters
+) -> None:
+    assert passages(store, filters, "designer", "shape")[0] == SPOKEN[1]
+
+
+@pytest.mark.parametrize("filters", [Filters(), Filters(within=(MEETING, "Notes/1.md"))])
+def test_among_several_notes_only_the_vault_says_which_word_is_rare(store: MemoryStore, filters: Filters) -> None:
+    assert passages(store, filters, "designer", "shape")[0] == SPOKEN[0]
+
+
+def test_every_passage_with_a_word_is_found_also_by_one_that_all_of_them_hold(store: MemoryStore) -> None:
+    assert sorted(passages(store, Filters(within=(MEETING,)), "designer", "shape")) == sorted(SPOKEN)
+    assert len(passages(store, Filters(within=(MEETING,)), "part")) == len(SPOKEN)
+    assert passages(store, Filters(within=(MEETING,)), "heron") == []
+
+
+def test_forbidden_words_are_left_out_of_the_note(store: MemoryStore) -> None:
+    assert passages(store, Filters(within=(MEETING,)), "designer", "shape", forbidden=("designer",)) == [SPOKEN[1]]
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (Filters(), False),
+        (Filters(path_prefix="Meetings"), True),
+        (Filters(path_prefix="Notes"), False),
+        (Filters(within=("Notes/1.md", "Notes/2.md")), False),
+        (Filters(within=("Notes/none.md",)), False),
+    ],
+)
+def test_what_is_one_note(store: MemoryStore, filters: Filters, expected: bool) -> None:
+    assert is_one_note(store.database, Scope(filters, required=(quoted("shape"),))) is expected
