@@ -16,7 +16,7 @@ from donna_tui.vault.open import included
 def pipeline_parts(
     space: Space, config: MemoryConfig, host: MemoryHost, client: VaultClient, hub: EventHub, *, stays: bool
 ) -> Parts:
-    """The parts of the pipelines of a space. The first time the tokenizer is read from disk."""
+    """The parts of the pipelines of a space. Raises ModelError if the model's tokenizer cannot be read."""
     cutter = NoteCutter(host.cut.counter, host.cut.window, config.embedding.chunk_overlap)
     return Parts(
         root=space.root,

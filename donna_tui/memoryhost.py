@@ -57,7 +57,7 @@ class MemoryHost:
 
     @property
     def cut(self) -> Cut:
-        """The tokenizer and the window of the configured model. The first time it is read from disk."""
+        """How the configured model counts tokens, and its window."""
         if self._known_cut is None:
             embedding = self._parts.config.embedding
             served = isinstance(embedding, AgentEmbedding) and embedding.first != "local"

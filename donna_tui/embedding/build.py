@@ -9,10 +9,10 @@ from threading import Event
 from donna_tui.config.agentsettings import AgentEmbedding
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding import files
+from donna_tui.embedding.counting import ModelCounter
 from donna_tui.embedding.prepare import OnPhase, prepare_model
 from donna_tui.embedding.provider import EmbeddingProvider
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.embedding.tokenizer import ModelTokens
 from donna_tui.errors import ModelError, Reason
 from donna_tui.events import ModelPhase
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
@@ -89,7 +89,7 @@ def build_token_counter(provider: str, cache: Path) -> TokenCounter:
     file = (
         files.tokenizer_file(cache) if provider == files.MODEL_NAME else _folder_tokenizer(Path(provider).expanduser())
     )
-    return ModelTokens.load(file) if file is not None else EstimatedTokens()
+    return ModelCounter(file) if file is not None else EstimatedTokens()
 
 
 def _default_model(cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingProvider:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from donna_tui.errors import ModelError, Reason
+from donna_tui.embedding.counting import tokenizer_name, unusable
 
 
 class ModelTokens:
@@ -26,7 +25,7 @@ class ModelTokens:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._tokenizer.encode_special_tokens = True
-        self.name = f"tokenizer-{hashlib.sha256(definition).hexdigest()[:8]}"
+        self.name = tokenizer_name(definition)
 
     @classmethod
     def load(cls, file: Path) -> ModelTokens:
@@ -35,7 +34,7 @@ class ModelTokens:
             known = file.stat()
             return _loaded(file, known.st_mtime_ns, known.st_size)
         except (OSError, ValueError) as error:
-            raise ModelError(Reason.MODEL_INVALID, f"The model's tokenizer cannot be used: {file.name}.") from error
+            raise unusable(file) from error
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Half-open character offsets of the tokens of `text`, in order, without the model's special tokens."""

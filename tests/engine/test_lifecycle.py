@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from donna_tui import modelloader
+from donna_tui.embedding import files
+from donna_tui.embedding.counting import unusable
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import SpaceError
+from donna_tui.embedding.tokenizer import ModelTokens
+from donna_tui.errors import Reason, SpaceError
 from donna_tui.events import IndexSwapped, ModelPhase, NoteIndexed, ReconcileDone
 from donna_tui.index.generations import current_generation
 from donna_tui.ingest.queue import MemoryIngestQueue
@@ -29,6 +32,7 @@ from tests.engine.helpers import (
     quick_config,
 )
 from tests.engine.providers import FaultyModel, serve
+from tests.unit.embedding_files import tokenizer_json
 
 
 def fill(desk: Desk, count: int) -> Desk:
@@ -214,6 +218,29 @@ async def test_a_question_that_was_there_first_is_answered_before_the_model_load
         assert await asked == ["1/1.md"]
         assert await set_within(loading, 30.0)
         await running.settled()
+
+
+async def test_with_a_tokenizer_that_cannot_be_used_what_is_indexed_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = fill(new_desk(tmp_path), 3)
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    (weights / "tokenizer.json").write_bytes(tokenizer_json())
+    monkeypatch.setattr(files, "find_weights", lambda: weights)
+    serve(monkeypatch, FaultyModel())
+    await index_once(desk)
+    monkeypatch.setattr(ModelTokens, "load", classmethod(refused))
+    async with open_engine(desk) as running:
+        assert await running.found("serval001") == ["1/1.md"]
+        desk.write("new.md", "a new note\n")
+        await eventually(lambda: Reason.MODEL_INVALID in running.problems(), "the reason is told")
+        assert await running.found("serval002") == ["2/2.md"]
+    assert integrity(desk.database) == "ok"
+
+
+def refused(kind: type[ModelTokens], file: Path) -> ModelTokens:
+    raise unusable(file)
 
 
 async def test_the_vault_is_opened_once_however_early_it_is_asked_for(
