@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from donna_tui.drafting import CalendarRow, Draft, DraftRow, MeetingRow, Preview
 from donna_tui.events import Listener
 from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult
-from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
-from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
-from donna_tui.vault.conflicts import Conflict, Keep
+
+if TYPE_CHECKING:  # not before the first frame: only the panes after it need them
+    from donna_tui.drafting import CalendarRow, Draft, DraftRow, MeetingRow, Preview
+    from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
+    from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
+    from donna_tui.vault.conflicts import Conflict, Keep
 
 
 class Passage(Protocol):
