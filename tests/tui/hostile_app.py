@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.backend import KnownVault
@@ -29,6 +31,8 @@ def offer() -> FirstRun:
 
 if __name__ == "__main__":
     first_run = offer() if "first_run" in sys.argv else None
-    DonnaApp(
-        lambda choice: backend(), space_name=hostile.EVERYTHING, first_run=first_run, external=External(environ={})
-    ).run()
+    with pytest.MonkeyPatch.context() as patch:
+        draft_scenarios.stop_the_clock(patch)
+        DonnaApp(
+            lambda choice: backend(), space_name=hostile.EVERYTHING, first_run=first_run, external=External(environ={})
+        ).run()
