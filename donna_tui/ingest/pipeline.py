@@ -107,6 +107,8 @@ class Pipeline:
         await self.write(lambda: store.use_embeddings(version, dim))
         self.backlog = EmbeddingBacklog(store, self.write, service, self._hub, input_hash)
         self._tasks.start("embedding", self.backlog.run)
+        if self.beside:
+            self.beside.look()  # what it has may be scored now, and whoever waits until all is in waits for that
 
     @property
     def store(self) -> MemoryStore:

@@ -18,6 +18,7 @@ from donna_tui.errors import Reason, SpaceError
 from donna_tui.events import IndexSwapped, ModelPhase, NoteIndexed, ReconcileDone
 from donna_tui.index.generations import current_generation
 from donna_tui.ingest.queue import MemoryIngestQueue
+from donna_tui.memory import feed as feed_module
 from donna_tui.results import SearchOutcome
 from donna_tui.search import desk as desk_module
 from donna_tui.supervisor import set_within
@@ -218,6 +219,31 @@ async def test_a_question_that_was_there_first_is_answered_before_the_model_load
         assert await asked == ["1/1.md"]
         assert await set_within(loading, 30.0)
         await running.settled()
+
+
+async def test_who_waits_until_all_is_in_does_not_wait_for_the_next_look_at_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = fill(new_desk(tmp_path), 3)
+    looked = threading.Event()
+    serve(monkeypatch, FaultyModel())
+    build, step_through = modelloader.build_embedding_service, feed_module.MemoryFeed._step_through
+
+    def late(*arguments: Any) -> EmbeddingService:
+        assert looked.wait(30.0)
+        return build(*arguments)
+
+    async def noticed(self: feed_module.MemoryFeed, steps: Any) -> None:
+        await step_through(self, steps)
+        loop.call_later(0.1, looked.set)  # when it has long gone to sleep
+
+    loop = asyncio.get_running_loop()
+    monkeypatch.setattr(modelloader, "build_embedding_service", late)
+    monkeypatch.setattr(feed_module.MemoryFeed, "_step_through", noticed)
+    monkeypatch.setattr(feed_module, "LOOK_SECONDS", 3_600.0)
+    async with asyncio.timeout(60.0):
+        coverage = (await index_once(desk)).engine.status().coverage
+    assert coverage.vectors == coverage.notes == 3
 
 
 async def test_with_a_tokenizer_that_cannot_be_used_what_is_indexed_is_found(
