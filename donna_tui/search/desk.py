@@ -37,9 +37,7 @@ REMEMBERED_QUERIES = 64
 HEAD_START_SECONDS = 0.02
 """A question that was typed while the engine started is asked within it."""
 
-DRAWING_SECONDS = 0.04
-
-LOOK_SECONDS = 0.005
+DRAWING_SECONDS, LOOK_SECONDS, LONGEST_SECONDS = 0.04, 0.005, 1.0
 
 LOADING = "by words only until the model is ready"
 LATE = "by words only: the model did not read the question in time"
@@ -60,12 +58,15 @@ class SearchDesk:
         self._under_way = 0
 
     async def first_answer(self) -> None:
-        """Wait until what is asked just now is answered and drawn, for whoever would share the interpreter with it."""
+        """Wait until what is asked just now is answered and drawn, for whoever would share the interpreter with it.
+
+        Where there is always a question, only for so long.
+        """
         await asyncio.sleep(HEAD_START_SECONDS)
-        while self._under_way:
-            while self._under_way:
-                await asyncio.sleep(LOOK_SECONDS)
-            await asyncio.sleep(DRAWING_SECONDS)
+        until = time.monotonic() + LONGEST_SECONDS
+        while self._under_way and time.monotonic() < until:
+            await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(DRAWING_SECONDS)
 
     def use(self, service: EmbeddingService | None, why_not: str = "", reason: str = "") -> None:
         """Search by meaning with this model; without one, `why_not` and its code are told with each answer."""

@@ -209,6 +209,7 @@ async def test_a_question_that_was_there_first_is_answered_before_the_model_load
     monkeypatch.setattr(modelloader, "build_embedding_service", noticed)
     await index_once(desk)
     loading.clear()
+    monkeypatch.setattr(desk_module, "LONGEST_SECONDS", 3_600.0)
     slowly(monkeypatch, may_answer)
     async with open_engine(desk) as running:
         asked = asyncio.create_task(running.found("serval001"))
@@ -219,6 +220,23 @@ async def test_a_question_that_was_there_first_is_answered_before_the_model_load
         assert await asked == ["1/1.md"]
         assert await set_within(loading, 30.0)
         await running.settled()
+
+
+async def test_where_there_is_always_a_question_the_model_comes_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = fill(new_desk(tmp_path), 3)
+    serve(monkeypatch, FaultyModel())
+    await index_once(desk)
+    may_answer = threading.Event()
+    monkeypatch.setattr(desk_module, "LONGEST_SECONDS", 0.1)
+    slowly(monkeypatch, may_answer)
+    async with open_engine(desk) as running:
+        asked = asyncio.create_task(running.found("serval001"))
+        assert await set_within(running.engine.model_known, 30.0)
+        assert not asked.done()
+        may_answer.set()
+        assert await asked == ["1/1.md"]
 
 
 async def test_who_waits_until_all_is_in_does_not_wait_for_the_next_look_at_the_memory(
