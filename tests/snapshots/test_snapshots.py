@@ -121,6 +121,7 @@ async def watching(driver: Driver) -> None:
 
 async def watching_while_loading(driver: Driver) -> None:
     driver.main.action_view_activity()
+    await driver.until(lambda: isinstance(driver.main.pane, ActivityPane), "it is there")
 
 
 SEARCH_STEPS: dict[str, Steps] = {"empty": connected, "loading": typed_while_loading}
