@@ -7,7 +7,6 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -76,6 +75,7 @@ class Engine:
         self._vault = Once(self._open_vault)
         self._host = self._build_host()
         self._drafts = Once(self._build_drafts)
+        self._neighbours = Once(self._build_neighbours)
         self._clock = clock
         loader = ModelLoader(config.embedding, paths.cache, self.hub)
         self._model = ModelAtWork(loader, lambda: self._desk, lambda: self._keeper, stays=watch)
@@ -226,8 +226,8 @@ class Engine:
         if self._vault.made:
             await self._vault.made.close()
         await self._host.close()
-        if "_neighbours" in self.__dict__:
-            await self._neighbours.close()
+        if self._neighbours.made:
+            await self._neighbours.made.close()
         await self._model.close()
         await self._tenure.end()
         self.hub.post(EngineStateChanged(state="stopped"))
@@ -285,7 +285,7 @@ class Engine:
             return unindexed(request, why)
         try:
             own = await self._desk.search(request)
-            return await self._neighbours.search(self._desk, request, own) if request.everywhere else own
+            return await self._neighbours().search(self._desk, request, own) if request.everywhere else own
         except DatabaseError as error:
             self._report(error)
             raise
@@ -294,7 +294,7 @@ class Engine:
         """Passages of other notes that are like this one. Raises DatabaseError."""
         if self._is_here(hit.space):
             return await self._desk.more_like(hit, request)
-        return await self._neighbours.more_like(self._desk, hit, request)
+        return await self._neighbours().more_like(self._desk, hit, request)
 
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
         """Why a note is not among the hits of a question. Raises DatabaseError."""
@@ -308,7 +308,7 @@ class Engine:
         """
         if self._is_here(space):
             return await passage_in(self._tenure.readers, self._client, path, (start_line, end_line))
-        return await self._neighbours.passage(space, path, (start_line, end_line))
+        return await self._neighbours().passage(space, path, (start_line, end_line))
 
     async def folders(self) -> tuple[str, ...]:
         """All folders that hold indexed notes, sorted."""
@@ -325,13 +325,12 @@ class Engine:
 
     def root_of(self, space: str) -> Path:
         """The folder of a space that was searched. Raises VaultReadError."""
-        return self.space.root if self._is_here(space) else self._neighbours.root_of(space)
+        return self.space.root if self._is_here(space) else self._neighbours().root_of(space)
 
     def _is_here(self, space: str) -> bool:
         return space in ("", self.space.name)
 
-    @cached_property
-    def _neighbours(self) -> Neighbours:
+    def _build_neighbours(self) -> Neighbours:
         from donna_tui.tools.neighbours import Neighbours
 
         return Neighbours(self.space, self._paths)

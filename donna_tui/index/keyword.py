@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, Scope, all_in_scope, conditions, in_scope, is_one_note, share_in_scope
-from donna_tui.index.levels import choose_level
+from donna_tui.index.levels import choose_level, last_chunk
 
 LOOK_AT_FIRST = 2
 """Candidates of all passages for each that is wanted in a scope that holds all; more where it holds fewer."""
@@ -50,7 +50,7 @@ def search_words(database: Database, terms: Sequence[str], scope: Scope, limit: 
     if is_one_note(database, scope):
         return _best_in_note(database, terms, scope, limit)
     share = 0.0 if scope.required else share_in_scope(database, scope)
-    if share <= NARROW and share * _passages(database) <= SHORT:
+    if share <= NARROW and share * last_chunk(database) <= SHORT:
         return _best_in(database, terms, scope, limit)
     looked_at = math.ceil(LOOK_AT_FIRST * limit / share)
     best = _best(database, terms, looked_at)
@@ -59,11 +59,6 @@ def search_words(database: Database, terms: Sequence[str], scope: Scope, limit: 
     if len(found) == limit or len(best) < looked_at:
         return found
     return _best_in(database, terms, scope, limit)
-
-
-def _passages(database: Database) -> int:
-    """About how many passages there are, without counting them."""
-    return database.value("SELECT max(id) FROM memory_chunks") or 0
 
 
 def _best(database: Database, terms: Sequence[str], limit: int) -> list[KeywordMatch]:

@@ -42,10 +42,15 @@ class Level:
     within: str = ""
 
 
+def last_chunk(database: Database) -> int:
+    """The largest key of a passage: about how many there are, without counting them."""
+    return database.value("SELECT max(id) FROM memory_chunks") or 0
+
+
 def choose_level(database: Database, terms: Sequence[str], wanted: int) -> Level:
     """The narrowest level that holds the best `wanted` passages for any of the terms, FTS5 expressions each."""
     any_term = " OR ".join(terms)
-    last = database.value("SELECT max(id) FROM memory_chunks") or 0
+    last = last_chunk(database)
     if last <= ALL_RANKED:
         return Level(any_term)
     sample = _Sample.of(database, last)
