@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from timeit import repeat
 
 import pytest
 
@@ -144,6 +145,8 @@ def test_a_full_name_is_named_by_either_part() -> None:
 
 @pytest.mark.parametrize("part", ["\n", "a", "Ab ", "*", "* ", "Ab: you ", "Ab: you\n", "[", ". "])
 def test_any_passage_is_read_quickly(part: str) -> None:
-    started = time.perf_counter()
-    assert not of_another("What did Ab do?", part * 3_000, TALK)
-    assert time.perf_counter() - started < 0.5
+    def read() -> None:
+        assert not of_another("What did Ab do?", part * 3_000, TALK)
+
+    # Seconds of this thread alone, so that a busy machine does not count: 0.004 at most, on a slow one.
+    assert min(repeat(read, number=1, repeat=3, timer=time.thread_time)) < 0.1
