@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import logging.handlers
+import sys
 import threading
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
@@ -46,8 +47,7 @@ class LogFile:
         self._handler.close()
 
     def _write(self) -> None:
-        import structlog
-
+        structlog = _structlog()
         log = structlog.wrap_logger(
             self._logger,
             processors=[structlog.processors.JSONRenderer(ensure_ascii=True)],
@@ -55,6 +55,21 @@ class LogFile:
         )
         while (event := self._waiting.get()) is not None:
             log.info(event.name, timestamp=_iso(event.at), **_fields(event))
+
+
+def _structlog() -> Any:
+    """structlog, which would import rich, pygments and attrs for tracebacks on a terminal: a tenth of a whole search
+    from the shell. Where rich is there already, as on the screen, it stays.
+    """
+    hidden = "rich" not in sys.modules
+    if hidden:
+        sys.modules["rich"] = None  # type: ignore[assignment]  # the way in which Python says "cannot be imported"
+    try:
+        import structlog
+    finally:
+        if hidden:
+            del sys.modules["rich"]
+    return structlog
 
 
 def _iso(moment: float) -> str:
