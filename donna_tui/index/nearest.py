@@ -34,6 +34,20 @@ def open_vectors(database: Database, dim: int) -> VectorIndex:
     return table
 
 
+def left_vectors(database: Database) -> VectorIndex:
+    """The vector index of a writable database while no model is known: what is deleted leaves it all the same."""
+    if not _has_table(database):
+        return ExactScan()
+    if not database.vec_available:
+        set_meta(database, "vec_stale", "1")
+        return ExactScan()
+    return VecTable()
+
+
+def _has_table(database: Database) -> bool:
+    return bool(database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'"))
+
+
 class Meanwhile(VecTable):
     """sqlite-vec until the vectors are in memory; reading them begins with the first search, not with the app."""
 
@@ -55,8 +69,7 @@ def reading_vectors(
     For a program that does not stay, reading all vectors would take longer than its one search. While a scan is far
     behind, sqlite-vec serves, and each search calls `catch_up`.
     """
-    known = database.vec_available and database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'")
-    if not known or get_meta(database, "vec_stale") == "1":
+    if not (database.vec_available and _has_table(database)) or get_meta(database, "vec_stale") == "1":
         return scan
     before, newest = log_bounds(database)
     if not stays or not SCAN_FROM <= newest - before < SCAN_TO:

@@ -20,10 +20,9 @@ from donna_tui.index.documents import (
     write_document,
 )
 from donna_tui.index.migrations import set_meta
-from donna_tui.index.nearest import open_vectors
+from donna_tui.index.nearest import left_vectors, open_vectors
 from donna_tui.index.packing import Vector, packed
-from donna_tui.index.scan import ExactScan
-from donna_tui.index.vectors import VecTable, VectorIndex, is_sparse, log_vectors, rebuild
+from donna_tui.index.vectors import VecTable, VectorIndex, is_worn, log_vectors, rebuild
 from donna_tui.text.chunker import Chunk, embedding_text
 
 DEFAULT_WINDOW = 256
@@ -68,7 +67,7 @@ class MemoryStore:
     ) -> None:
         self.database = database
         self.version = ""
-        self.vectors: VectorIndex = ExactScan()
+        self.vectors: VectorIndex = left_vectors(database)
         self._chunk = chunk
         self._window = window
 
@@ -240,7 +239,7 @@ class MemoryStore:
             "DELETE FROM embeddings WHERE NOT EXISTS"
             " (SELECT 1 FROM memory_chunks WHERE memory_chunks.embed_hash = embeddings.embed_hash)"
         )
-        if isinstance(self.vectors, VecTable) and is_sparse(self.database):
+        if isinstance(self.vectors, VecTable) and is_worn(self.database):
             with self.database.transaction():
                 rebuild(self.database, self.vectors)
         give_room_back(self.database)

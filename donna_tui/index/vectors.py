@@ -134,11 +134,14 @@ def rebuild(database: Database, table: VectorIndex) -> None:
         table.add(database, [each for (each,) in ids[start : start + AT_ONCE]])
 
 
-def is_sparse(database: Database) -> bool:
-    """Whether most places of the vector table are empty: sqlite-vec does not fill again what deleted rows leave."""
+def is_worn(database: Database) -> bool:
+    """Whether the vector table holds another number of vectors than it should, or most of its places are empty:
+    sqlite-vec does not fill again what deleted rows leave.
+    """
     places = database.value("SELECT total(size) FROM vec_memory_chunks_chunks")
+    held = database.value("SELECT count(*) FROM vec_memory_chunks_rowids")
     used = database.value("SELECT count(*) FROM memory_chunks WHERE embedding_version NOT IN ('', 'failed')")
-    return bool(places > 2 * used + FEW_PLACES)
+    return bool(held != used or places > 2 * used + FEW_PLACES)
 
 
 def log_vectors(database: Database, ids: Sequence[int]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import Reason, VaultReadError
+from donna_tui.errors import DatabaseError, Reason, VaultReadError
 from donna_tui.events import EventHub, NoteIndexed, ReconcileDone
 from donna_tui.index.documents import Document
 from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
@@ -88,8 +88,7 @@ class Pipeline:
     async def open(self) -> Recipe:
         """Open the index file and start the tasks. Returns what the index was built with. Raises DatabaseError."""
         parts = self._parts
-        database = await self.write(lambda: open_generation(parts.folder, self.generation, parts.recipe))
-        self._store = MemoryStore(database, parts.chunk, parts.window)
+        store = self._store = await self.write(self._open_store)
         self.beside = parts.beside(self) if parts.beside else None
         self._source = VaultSource(parts.client, self._store, parts.chunk, self.beside)
         self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._settle)
@@ -99,7 +98,16 @@ class Pipeline:
         self._tasks.start("comparing folders", self._rescan_forever)
         if self.beside:
             self._tasks.start("following the memory", self.beside.run)
-        return await self.write(lambda: recipe_of(database))
+        return await self.write(lambda: recipe_of(store.database))
+
+    def _open_store(self) -> MemoryStore:
+        parts = self._parts
+        database = open_generation(parts.folder, self.generation, parts.recipe)
+        try:
+            return MemoryStore(database, parts.chunk, parts.window)
+        except DatabaseError:
+            database.close()
+            raise
 
     async def embed_with(self, service: EmbeddingService, version: str, dim: int, input_hash: InputHash) -> None:
         """From now on chunks get vectors from this service."""

@@ -73,6 +73,38 @@ def test_a_table_that_missed_changes_is_rebuilt_when_sqlite_vec_loads_again(tmp_
     again.database.close()
 
 
+@pytest.mark.parametrize("vec", [True, False])
+def test_what_is_deleted_while_no_model_is_known_leaves_no_vector(tmp_path: Path, vec: bool) -> None:
+    store = open_store(tmp_path / "i.db")
+    fill(store, 3)
+    store.database.close()
+
+    without = open_store(tmp_path / "i.db", vec=vec, version="")
+    without.delete("vault", "0.md")
+    without.upsert(note("1.md", "another text"))
+    without.database.close()
+
+    again = open_store(tmp_path / "i.db")
+    with_vectors = "SELECT chunk_id FROM memory_chunks WHERE embedding_version <> ''"
+    stored = again.database.rows("SELECT chunk_id FROM vec_memory_chunks")
+    assert len(stored) == 1
+    assert stored == again.database.rows(with_vectors)
+    again.database.close()
+
+
+def test_vectors_that_no_passage_has_are_tidied_away(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "i.db")
+    fill(store, 3)
+    with mock.patch.object(VecTable, "remove"):
+        store.delete("vault", "0.md")
+    assert store.database.value("SELECT count(*) FROM vec_memory_chunks") == 3
+    store.tidy()
+    stored = store.database.rows("SELECT chunk_id FROM vec_memory_chunks")
+    assert sorted(stored) == sorted(store.database.rows("SELECT chunk_id FROM memory_chunks"))
+    assert len(stored) == 2
+    store.database.close()
+
+
 def test_a_reader_of_a_stale_table_scans_instead(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.db")
     assert isinstance(reading_vectors(store.database, ExactScan(), stays=True), VecTable)
