@@ -40,16 +40,23 @@ class _Tally:
 
 
 class EmbeddingBacklog:
-    """One task that empties `MemoryStore.pending`, round by round."""
+    """One task that empties `MemoryStore.pending`, round by round. `rested` is called whenever that is done for now."""
 
     def __init__(
-        self, store: MemoryStore, write: Write, service: EmbeddingService, hub: EventHub, input_hash: InputHash
+        self,
+        store: MemoryStore,
+        write: Write,
+        service: EmbeddingService,
+        hub: EventHub,
+        input_hash: InputHash,
+        rested: Callable[[], None],
     ) -> None:
         self._store = store
         self._write = write
         self._service = service
         self._hub = hub
         self._input_hash = input_hash
+        self._rested = rested
         self._work = asyncio.Event()
         self._ask_now = asyncio.Event()
         self._tallies: dict[str, _Tally] = {}
@@ -86,14 +93,18 @@ class EmbeddingBacklog:
         if self._away:
             return await self._wait_for_server()
         if not self._work.is_set():
-            self.idle.set()
+            self._idle()
         if await set_within(self._work, RETRY_SECONDS if self._failed else None):
             self._work.clear()
             return
         await self._try_failed_again()
 
-    async def _wait_for_server(self) -> None:
+    def _idle(self) -> None:
         self.idle.set()
+        self._rested()
+
+    async def _wait_for_server(self) -> None:
+        self._idle()
         self._ask_now.clear()
         await set_within(self._ask_now, RETRY_SECONDS)
         self.idle.clear()

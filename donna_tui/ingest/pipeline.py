@@ -113,10 +113,13 @@ class Pipeline:
         """From now on chunks get vectors from this service."""
         store = self.store
         await self.write(lambda: store.use_embeddings(version, dim))
-        self.backlog = EmbeddingBacklog(store, self.write, service, self._hub, input_hash)
+        self.backlog = EmbeddingBacklog(store, self.write, service, self._hub, input_hash, self._embedded)
         self._tasks.start("embedding", self.backlog.run)
+
+    def _embedded(self) -> None:
+        """What is indexed beside the notes may be scored now, and whoever waits until all is in waits for that."""
         if self.beside:
-            self.beside.look()  # what it has may be scored now, and whoever waits until all is in waits for that
+            self.beside.look()
 
     @property
     def store(self) -> MemoryStore:

@@ -19,9 +19,6 @@ from donna_tui.vault.client import VaultNote
 LOOK_SECONDS = 1.0
 """How often another process's changes of the memory are looked for."""
 
-EMBEDDING_SECONDS = 0.05
-"""How often it is looked whether the memories that wait for their scores have their vectors."""
-
 
 class MemoryFeed:
     """One for each pipeline. Its generators are stepped on the pipeline's writer thread, all else is on the loop."""
@@ -68,8 +65,7 @@ class MemoryFeed:
             finally:
                 self._busy = False
             self._recovered()
-            pause = EMBEDDING_SECONDS if self._unscored and self._pipeline.backlog else LOOK_SECONDS
-            await set_within(self._asked, pause)
+            await set_within(self._asked, LOOK_SECONDS)
 
     async def _round(self) -> None:
         await self._step_through(self._follower.follow())

@@ -50,7 +50,7 @@ class Bench:
         self.events: list[EngineEvent] = []
         self.hub.subscribe(self.events.append)
         service = cast("EmbeddingService", self.service)
-        self.backlog = EmbeddingBacklog(store, self.write, service, self.hub, InputHash(b"k" * 32))
+        self.backlog = EmbeddingBacklog(store, self.write, service, self.hub, InputHash(b"k" * 32), lambda: None)
 
     async def write(self, work: Callable[[], Any]) -> Any:
         await asyncio.sleep(0)
