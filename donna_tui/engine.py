@@ -57,7 +57,8 @@ class Engine:
 
     `watch` follows the vault until `stop`; without it, `sync` brings the index up to date once. `what` names this
     program to others that find the space in use, and `clock` (Unix time) decides which meetings have ended. If another
-    process keeps the index, this one only reads it, and keeps it itself once the other has ended.
+    process keeps the index, this one only reads it, and keeps it itself once the other has ended. Where nobody `asks`
+    anything, the model is loaded only if passages wait for it.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Engine:
         watch: bool = True,
         what: str = "donna",
         clock: Callable[[], float] = time.time,
+        asks: bool = True,
     ) -> None:
         self.space, self._config, self._paths, self._watch = space, config, paths, watch
         self.hub = EventHub()
@@ -78,7 +80,7 @@ class Engine:
         self._neighbours = Once(self._build_neighbours)
         self._clock = clock
         loader = ModelLoader(config.embedding, paths.cache, self.hub)
-        self._model = ModelAtWork(loader, lambda: self._desk, lambda: self._keeper, stays=watch)
+        self._model = ModelAtWork(loader, lambda: self._desk, lambda: self._keeper, stays=watch, asks=asks)
         self.model_known, self.at_best = self._model.known, self._model.at_best
         self._started = self._asleep = False
         self._waking = asyncio.Lock()
@@ -221,13 +223,10 @@ class Engine:
         self._model.cancel()
         await self._freshness.close()
         await self._tasks.stop()
-        if self._drafts.made:
-            await self._drafts.made.close()
-        if self._vault.made:
-            await self._vault.made.close()
+        for each in (self._drafts, self._vault, self._neighbours):
+            if each.made:
+                await each.made.close()
         await self._host.close()
-        if self._neighbours.made:
-            await self._neighbours.made.close()
         await self._model.close()
         await self._tenure.end()
         self.hub.post(EngineStateChanged(state="stopped"))

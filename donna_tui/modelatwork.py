@@ -24,7 +24,9 @@ NO_MODEL = "by words only: there is no model for search by meaning"
 
 
 class ModelAtWork:
-    """`known` is set once the model is there, or it is clear that none is at present."""
+    """`known` is set once the model is there, or it is clear that none is at present. `asks` says that questions are
+    to come; without them the model is loaded only where passages wait for their vectors.
+    """
 
     def __init__(
         self,
@@ -33,16 +35,20 @@ class ModelAtWork:
         keeper: Callable[[], Keeper | None],
         *,
         stays: bool,
+        asks: bool = True,
     ) -> None:
         self._loader, self._desk, self._keeper, self._stays = loader, desk, keeper, stays
         self._service: EmbeddingService | None = None
-        self.known = asyncio.Event()
+        self.known, self._wanted = asyncio.Event(), asyncio.Event()
+        if asks:
+            self._wanted.set()
 
     async def load(self) -> None:
         """Load the model; where its server is away, a program that stays tries again until it is there.
 
         There a question that came before the engine is answered first.
         """
+        await self._wanted.wait()
         if self._stays:
             await self._desk().first_answer()
         while not await self._loaded():
@@ -91,10 +97,21 @@ class ModelAtWork:
 
     async def to_come(self, failure: Callable[[], DonnaError | None]) -> None:
         """Wait until it is known. Raises what keeps it from coming."""
+        if not self._wanted.is_set() and not await self._is_spare():
+            self._wanted.set()
         while not self.known.is_set():
             if error := failure():
                 raise error
             await set_within(self.known, 0.1)
+
+    async def _is_spare(self) -> bool:
+        """Whether every passage has its vector, made by the model that would be loaded. Then it is known."""
+        version, keeper = await self._loader.version_at_hand(), self._keeper()
+        if version is None or keeper is None or not await keeper.indexes.is_complete(version):
+            return False
+        self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=version))
+        self.known.set()
+        return True
 
     async def prepared(self, failure: Callable[[], DonnaError | None]) -> None:
         """Wait while the model is prepared for this machine: who gives up would begin again at each start."""

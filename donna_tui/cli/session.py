@@ -72,11 +72,11 @@ def open_session(named: str | None) -> Session:
 
 
 @contextlib.asynccontextmanager
-async def engine_for(session: Session, what: str) -> AsyncIterator[Engine]:
-    """An engine that does not watch."""
+async def engine_for(session: Session, what: str, *, asks: bool = True) -> AsyncIterator[Engine]:
+    """An engine that does not watch; whether questions come, for which it needs the model."""
     from donna_tui.engine import Engine
 
-    engine = Engine(session.space, session.config, session.paths, watch=False, what=what)
+    engine = Engine(session.space, session.config, session.paths, watch=False, what=what, asks=asks)
     try:
         await engine.start()
         yield engine

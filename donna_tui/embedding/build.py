@@ -10,9 +10,9 @@ from donna_tui.config.agentsettings import AgentEmbedding
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding import files
 from donna_tui.embedding.counting import ModelCounter
-from donna_tui.embedding.prepare import OnPhase, prepare_model
+from donna_tui.embedding.prepare import OnPhase, prepare_model, prepared_model
 from donna_tui.embedding.provider import EmbeddingProvider
-from donna_tui.embedding.service import EmbeddingService
+from donna_tui.embedding.service import EmbeddingService, stamped
 from donna_tui.errors import ModelError, Reason
 from donna_tui.events import ModelPhase
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
@@ -33,6 +33,17 @@ def build_embedding_service(
     if isinstance(config, AgentEmbedding):
         return _agent_service(config, cache, on_phase, cancel)
     return _local_service(config, cache, on_phase, cancel)
+
+
+def version_at_hand(config: EmbeddingConfig, cache: Path) -> str | None:
+    """What the configured model would mark its vectors with, if that can be told without loading it."""
+    if isinstance(config, AgentEmbedding) or config.provider != files.MODEL_NAME:
+        return None
+    try:
+        model = prepared_model(cache)
+    except ModelError:  # told by whoever loads it
+        return None
+    return stamped(config.version_tag, model.version_tag) if model and model.dim == config.dim else None
 
 
 def _agent_service(config: AgentEmbedding, cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingService:

@@ -39,7 +39,7 @@ def prepare_model(cache: Path, on_phase: OnPhase, cancel: Event | None = None) -
     `cancel` ends it at once. `on_phase` hears of it on the calling thread. Raises ModelError: model_missing without
     weights or when cancelled, model_invalid when weights or export are not as they should be.
     """
-    ready = files.load_hand_placed(cache) or _intact_export(cache)
+    ready = prepared_model(cache)
     if ready is not None:
         return ready
     _require_weights(cache)
@@ -47,6 +47,11 @@ def prepare_model(cache: Path, on_phase: OnPhase, cancel: Event | None = None) -
     models = private_folder(files.models_folder(cache))
     with _only_one(models / ".lock", on_phase, cancel):
         return _intact_export(cache) or _export(cache, on_phase, cancel)
+
+
+def prepared_model(cache: Path) -> ModelFiles | None:
+    """The default model, if it is there and intact; None if it must be exported first. Raises ModelError."""
+    return files.load_hand_placed(cache) or _intact_export(cache)
 
 
 def _intact_export(cache: Path) -> ModelFiles | None:

@@ -42,6 +42,11 @@ class _Documents:
         return self.taken >= len(self.texts) or self.future.done()
 
 
+def stamped(stamp: str, version_tag: str) -> str:
+    """What vectors are marked with: the user's own stamp and the fingerprint of the model."""
+    return f"{stamp} {version_tag}".strip()
+
+
 class EmbeddingService:
     """Embeds for an event loop.
 
@@ -53,7 +58,7 @@ class EmbeddingService:
 
     def __init__(self, provider: EmbeddingProvider, *, stamp: str = "", threads: int = 2, batch: int = 1) -> None:
         self.provider = provider
-        self.version_tag = f"{stamp} {provider.version_tag}".strip()
+        self.version_tag = stamped(stamp, provider.version_tag)
         self._batch = batch
         self._changed = threading.Condition()
         self._queries: deque[_Query] = deque()

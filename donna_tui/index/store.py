@@ -229,6 +229,11 @@ class MemoryStore:
             "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(FAILED, each) for each in ids]
         )
 
+    def lacks_vectors(self) -> bool:
+        """Whether any chunk waits for a vector, or could not be given one."""
+        lacking = "SELECT 1 FROM memory_chunks WHERE embedding_version IN ('', ?) LIMIT 1"
+        return self.database.value(lacking, (FAILED,)) is not None
+
     def retry_failed(self) -> None:
         """Let chunks whose embedding failed be tried again."""
         self.database.run("UPDATE memory_chunks SET embedding_version = '' WHERE embedding_version = ?", (FAILED,))

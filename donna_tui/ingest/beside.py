@@ -36,6 +36,10 @@ class Beside(NoteObserver, Protocol):
         """Whether there is anything to bring in, or to score once it is embedded."""
         ...
 
+    def lacks_scores(self) -> bool:
+        """Whether something that is embedded waits for its score; on the writer's thread."""
+        ...
+
     def look(self) -> None:
         """Something may have changed: `waiting` holds until that was looked into."""
 

@@ -156,6 +156,13 @@ class Indexes:
         """Wait until all that is known to differ is in. Raises DonnaError if it cannot be brought in now."""
         await asyncio.gather(*(pipeline.settled() for pipeline in self.pipelines))
 
+    async def is_complete(self, version: str) -> bool:
+        """Whether nothing is to be read, removed, embedded or scored, and all vectors are of this version."""
+        if self.building or self._built.embedding != version or not self.active.is_quiet:
+            return False
+        await self.active.settled()
+        return await self.active.is_complete()
+
     async def tidy(self) -> None:
         """Give back room, and vectors whose passages are gone: kept a while, for text that is moved or undone."""
         for pipeline in self.pipelines:

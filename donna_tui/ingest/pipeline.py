@@ -166,6 +166,17 @@ class Pipeline:
         return self._worker.busy or len(self.queue) > 0 or self._rescan_asked.is_set() or self._comparing
 
     @property
+    def is_quiet(self) -> bool:
+        """Whether no note waits to be read or removed."""
+        return not self._reading() and not self.departures.waiting
+
+    async def is_complete(self) -> bool:
+        """Whether no passage waits for its vector, and nothing beside the notes for what comes after that."""
+        if await self.write(self.store.lacks_vectors):
+            return False
+        return self.beside is None or not await self.write(self.beside.lacks_scores)
+
+    @property
     def is_read(self) -> bool:
         """Whether the notes that the first comparison found can all be found by their words."""
         return self.last_reconcile is not None and not self._reading()

@@ -48,6 +48,10 @@ class MemoryFeed:
             return False
         return self._busy or self._asked.is_set() or (self._unscored and self._pipeline.backlog is not None)
 
+    def lacks_scores(self) -> bool:
+        """Whether a memory that is embedded waits for its score."""
+        return waiting(self._database)
+
     def look(self) -> None:
         """Look soon."""
         self._asked.set()
@@ -73,7 +77,7 @@ class MemoryFeed:
         if self._unscored and backlog and backlog.idle.is_set():
             self._unscored = False
             await self._score()
-            self._unscored = await self._pipeline.write(partial(waiting, self._database))
+            self._unscored = await self._pipeline.write(self.lacks_scores)
 
     async def _step_through(self, steps: Iterator[int]) -> None:
         """Work a generator off in flushes, so that edits of notes get their turn between them."""
