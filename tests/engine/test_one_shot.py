@@ -1,0 +1,112 @@
+"""`donna index` loads the model only where passages wait for it, and brings in what it did before all the same."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from donna_tui.events import ModelPhase, ModelStateChanged
+from donna_tui.index.database import open_database
+from tests.engine.helpers import Desk, Running, hide_model, index_once, new_desk, quick_config
+
+pytestmark = pytest.mark.model
+
+Change = Callable[[Desk], object]
+
+
+def loaded(running: Running) -> bool:
+    return ModelPhase.LOADING in {each.phase for each in running.said(ModelStateChanged)}
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, model_cache: Path) -> Desk:
+    desk = new_desk(tmp_path, model_cache)
+    for number in range(5):
+        desk.write(f"{number}.md", f"# Note {number}\n\nserval{number} walks\n")
+    assert loaded(await index_once(desk))
+    return desk
+
+
+def complete(running: Running) -> bool:
+    status = running.engine.status()
+    coverage = status.coverage
+    return status.model_phase is ModelPhase.READY and coverage.vectors == coverage.text == coverage.notes
+
+
+async def test_where_nothing_has_changed_it_is_not_loaded(desk: Desk) -> None:
+    again = await index_once(desk)
+    assert not loaded(again)
+    assert complete(again)
+    assert again.engine.status().coverage.notes == 5
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda desk: desk.write("0.md", "# Note 0\n\nocelots walk\n"), id="edited"),
+        pytest.param(lambda desk: desk.write("new/9.md", "# Note 9\n\nocelots walk\n"), id="new"),
+        pytest.param(lambda desk: (desk.root / "0.md").unlink(), id="deleted"),
+        pytest.param(lambda desk: (desk.root / "0.md").rename(desk.root / "9.md"), id="renamed"),
+    ],
+)
+async def test_whatever_changed_is_brought_in_whole(desk: Desk, change: Change) -> None:
+    change(desk)
+    again = await index_once(desk)
+    assert complete(again)
+    assert {path for path, _ in desk.texts()} == {str(each.relative_to(desk.root)) for each in desk.root.rglob("*.md")}
+    assert desk.rows("SELECT count(*) FROM memory_chunks WHERE embedding_version IN ('', 'failed')") == [(0,)]
+    assert not loaded(await index_once(desk))
+
+
+FIRST = "WHERE chunk_id = (SELECT min(chunk_id) FROM memory_chunks)"
+
+
+@pytest.mark.parametrize(
+    "undone",
+    [
+        pytest.param(
+            (
+                f"UPDATE memory_chunks SET embedding_version = 'failed' {FIRST}",
+                f"DELETE FROM vec_memory_chunks {FIRST}",
+            ),
+            id="an embedding that failed",
+        ),
+        pytest.param(("UPDATE memory_scores SET novelty = NULL",), id="a score"),
+    ],
+)
+async def test_what_was_left_undone_is_done(desk: Desk, undone: tuple[str, ...]) -> None:
+    desk.write("tasks.md", "# Tasks\n\n- [ ] feed the serval\n- [ ] brush the ocelot\n")
+    await index_once(desk)
+    database = open_database(desk.database)
+    for each in undone:
+        database.run(each)
+        assert database.connection.changes() > 0
+    database.close()
+    again = await index_once(desk)
+    assert loaded(again)
+    assert complete(again)
+    assert desk.rows("SELECT count(*) FROM memory_scores WHERE novelty IS NULL") == [(0,)]
+
+
+async def test_another_version_of_the_vectors_is_made(desk: Desk) -> None:
+    again = await index_once(desk, quick_config(embedding={"version_tag": "another"}))
+    assert loaded(again)
+    versions = desk.rows("SELECT DISTINCT embedding_version FROM memory_chunks")
+    assert len(versions) == 1
+    assert versions[0][0].startswith("another ")
+
+
+async def test_a_model_that_was_damaged_meanwhile_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = desk.paths.cache / "models"
+    kept = models.resolve()
+    models.unlink()
+    shutil.copytree(kept, models)
+    (graph,) = models.rglob("model.onnx")
+    graph.write_bytes(graph.read_bytes()[:-1])
+    hide_model(monkeypatch)
+    status = (await index_once(desk)).engine.status()
+    assert status.model_phase is ModelPhase.FAILED
+    assert [problem.reason for problem in status.problems] == ["model_invalid"]
