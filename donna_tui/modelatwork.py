@@ -115,6 +115,7 @@ class ModelAtWork:
 
     async def prepared(self, failure: Callable[[], DonnaError | None]) -> None:
         """Wait while the model is prepared for this machine: who gives up would begin again at each start."""
+        self._wanted.set()
         while not self.known.is_set() and self._loader.phase in (None, ModelPhase.PREPARING) and not failure():
             await set_within(self.known, 0.05)
 

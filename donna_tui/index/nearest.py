@@ -34,7 +34,7 @@ def open_vectors(database: Database, dim: int) -> VectorIndex:
     return table
 
 
-def left_vectors(database: Database) -> VectorIndex:
+def standing_vectors(database: Database) -> VectorIndex:
     """The vector index of a writable database while no model is known: what is deleted leaves it all the same."""
     if not _has_table(database):
         return ExactScan()

@@ -1,4 +1,4 @@
-"""`donna index` loads the model only where passages wait for it, and brings in what it did before all the same."""
+"""Where nobody asks by meaning the model is loaded only if passages wait for it; what has changed is brought in whole."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 from donna_tui.events import ModelPhase, ModelStateChanged
 from donna_tui.index.database import open_database
-from tests.engine.helpers import Desk, Running, hide_model, index_once, new_desk, quick_config
+from donna_tui.results import SearchRequest
+from tests.engine.helpers import Desk, Running, hide_model, index_once, new_desk, open_engine, quick_config
 
 pytestmark = pytest.mark.model
 
@@ -41,6 +42,21 @@ async def test_where_nothing_has_changed_it_is_not_loaded(desk: Desk) -> None:
     assert not loaded(again)
     assert complete(again)
     assert again.engine.status().coverage.notes == 5
+
+
+async def test_a_question_by_words_does_not_need_it(desk: Desk) -> None:
+    async with open_engine(desk, watch=False, asks=False) as running:
+        await running.engine.sync()
+        assert await running.found("serval3") == ["3.md"]
+    assert not loaded(running)
+
+
+async def test_who_brings_the_index_up_to_date_with_the_question_gets_an_answer_by_meaning(desk: Desk) -> None:
+    async with open_engine(desk, watch=False, asks=False) as running:
+        outcome = await running.engine.search_fresh(SearchRequest(text="a wild cat that walks", mode="semantic", k=5))
+    assert loaded(running)
+    assert (outcome.mode, outcome.stale) == ("semantic", False)
+    assert outcome.hits
 
 
 @pytest.mark.parametrize(

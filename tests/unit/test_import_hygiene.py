@@ -136,10 +136,16 @@ def test_a_search_with_a_prepared_model_never_loads_torch(tmp_path: Path, model_
     (tmp_path / "home" / "cache" / "models").symlink_to(model_cache / "models")
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault" / "a.md").write_text("The boat leaves the harbour at dawn.")
-    words = ("search", "a ship sails in the morning", "--mode", "semantic", "--space", str(tmp_path / "vault"))
-    loaded = loaded_after(verb(*words), tmp_path / "home")
-    assert "onnxruntime" in loaded
-    assert not loaded & {"textual", *TORCH}
+    space = ("--space", str(tmp_path / "vault"))
+    loaded = loaded_after(
+        verb("search", "a ship sails in the morning", "--mode", "semantic", *space), tmp_path / "home"
+    )
+    assert {"onnxruntime", "structlog"} <= loaded
+    assert not loaded & {"textual", "rich", "pygments", "attr", *TORCH}
+    for words in (("index",), ("search", "ship", "--mode", "keyword")):
+        loaded = loaded_after(verb(*words, *space), tmp_path / "home")
+        assert "apsw" in loaded
+        assert not loaded & {"numpy", "onnxruntime", "tokenizers"}, words
 
 
 def test_only_the_screens_know_textual() -> None:
