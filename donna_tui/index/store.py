@@ -20,7 +20,7 @@ from donna_tui.index.documents import (
     write_document,
 )
 from donna_tui.index.migrations import set_meta
-from donna_tui.index.nearest import standing_vectors, open_vectors
+from donna_tui.index.nearest import open_vectors, standing_vectors
 from donna_tui.index.packing import Vector, packed
 from donna_tui.index.vectors import VecTable, VectorIndex, is_worn, log_vectors, rebuild
 from donna_tui.text.chunker import Chunk, embedding_text
