@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.agentsettings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
-from donna_tui.errors import DatabaseError, Reason, SpaceError
+from donna_tui.errors import DatabaseError, DonnaError, Reason, SpaceError
 from donna_tui.events import EngineStateChanged, EventHub, Listener, ProblemRaised
 from donna_tui.freshness import Freshness, FreshParts, unindexed
 from donna_tui.index.database import Database
@@ -57,8 +57,8 @@ class Engine:
 
     `watch` follows the vault until `stop`; without it, `sync` brings the index up to date once. `what` names this
     program to others that find the space in use, and `clock` (Unix time) decides which meetings have ended. If another
-    process keeps the index, this one only reads it, and keeps it itself once the other has ended. Where nobody `asks`
-    anything, the model is loaded only if passages wait for it.
+    process keeps the index, this one only reads it, and keeps it itself once the other has ended. Where nobody asks
+    `by_meaning`, the model is loaded only if something waits to be brought in.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Engine:
         watch: bool = True,
         what: str = "donna",
         clock: Callable[[], float] = time.time,
-        asks: bool = True,
+        by_meaning: bool = True,
     ) -> None:
         self.space, self._config, self._paths, self._watch = space, config, paths, watch
         self.hub = EventHub()
@@ -80,7 +80,7 @@ class Engine:
         self._neighbours = Once(self._build_neighbours)
         self._clock = clock
         loader = ModelLoader(config.embedding, paths.cache, self.hub)
-        self._model = ModelAtWork(loader, lambda: self._desk, lambda: self._keeper, stays=watch, asks=asks)
+        self._model = ModelAtWork(loader, lambda: self._desk, lambda: self._keeper, stays=watch, by_meaning=by_meaning)
         self.model_known, self.at_best = self._model.known, self._model.at_best
         self._started = self._asleep = False
         self._waking = asyncio.Lock()
@@ -244,8 +244,10 @@ class Engine:
         try:
             if self._keeper:
                 await self._keeper.compare(full=full)
-        finally:
+        except DonnaError:  # what is known may be searched all the same
             await self._model_to_come()
+            raise
+        await self._model_to_come()
         if self._tenure.trouble:
             raise self._tenure.trouble
         if self._keeper:

@@ -61,14 +61,14 @@ def _structlog() -> Any:
     """structlog, which would import rich, pygments and attrs for tracebacks on a terminal: a tenth of a whole search
     from the shell. Where rich is there already, as on the screen, it stays.
     """
-    hidden = "rich" not in sys.modules
+    hidden = not {"rich", "structlog"} & sys.modules.keys()
     if hidden:
         sys.modules["rich"] = None  # type: ignore[assignment]  # the way in which Python says "cannot be imported"
     try:
         import structlog
     finally:
         if hidden:
-            del sys.modules["rich"]
+            sys.modules.pop("rich", None)
     return structlog
 
 

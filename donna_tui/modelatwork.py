@@ -24,8 +24,8 @@ NO_MODEL = "by words only: there is no model for search by meaning"
 
 
 class ModelAtWork:
-    """`known` is set once the model is there, or it is clear that none is at present. `asks` says that questions are
-    to come; without them the model is loaded only where passages wait for their vectors.
+    """`known` is set once the model is there, or it is clear that none is at present. `by_meaning` says that questions
+    are to come for which it is wanted; without them it is loaded only where something waits to be brought in.
     """
 
     def __init__(
@@ -35,12 +35,12 @@ class ModelAtWork:
         keeper: Callable[[], Keeper | None],
         *,
         stays: bool,
-        asks: bool = True,
+        by_meaning: bool = True,
     ) -> None:
         self._loader, self._desk, self._keeper, self._stays = loader, desk, keeper, stays
         self._service: EmbeddingService | None = None
         self.known, self._wanted = asyncio.Event(), asyncio.Event()
-        if asks:
+        if by_meaning:
             self._wanted.set()
 
     async def load(self) -> None:
@@ -96,8 +96,10 @@ class ModelAtWork:
             self._desk().use(None, OTHER_MODEL)
 
     async def to_come(self, failure: Callable[[], DonnaError | None]) -> None:
-        """Wait until it is known. Raises what keeps it from coming."""
-        if not self._wanted.is_set() and not await self._is_spare():
+        """Wait until it is known, where it is wanted. Raises what keeps it from coming."""
+        if not self._wanted.is_set():
+            if await self._is_spare():
+                return
             self._wanted.set()
         while not self.known.is_set():
             if error := failure():
@@ -105,12 +107,11 @@ class ModelAtWork:
             await set_within(self.known, 0.1)
 
     async def _is_spare(self) -> bool:
-        """Whether every passage has its vector, made by the model that would be loaded. Then it is known."""
-        version, keeper = await self._loader.version_at_hand(), self._keeper()
-        if version is None or keeper is None or not await keeper.indexes.is_complete(version):
+        """Whether the model is at hand, and every passage has its vector by it, or another process sees to that."""
+        model, keeper = await self._loader.at_hand(), self._keeper()
+        if model is None or (keeper and not await keeper.indexes.is_complete(model.version)):
             return False
-        self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=version))
-        self.known.set()
+        self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))
         return True
 
     async def prepared(self, failure: Callable[[], DonnaError | None]) -> None:

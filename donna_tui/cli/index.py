@@ -32,7 +32,7 @@ def run_index(space: str | None, *, full: bool, as_json: bool) -> None:
 
 
 async def _index(session: Session, *, full: bool) -> tuple[Status, bool]:
-    async with engine_for(session, "donna index", asks=False) as engine:
+    async with engine_for(session, "donna index", by_meaning=False) as engine:
         with shown_progress(engine):
             await engine.sync(full=full)
         return engine.status(), engine.read_only

@@ -76,7 +76,7 @@ def question_of(query: str, asked: Asked, session: Session) -> SearchRequest:
 
 
 async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
-    async with engine_for(session, "donna search", asks=request.mode != "keyword") as engine:
+    async with engine_for(session, "donna search", by_meaning=request.mode != "keyword") as engine:
         if session.space.agent:  # whoever asks is a program with little time
             with shown_progress(engine):
                 return await engine.search_fresh(request)
@@ -136,7 +136,7 @@ def run_batch(source: str, asked: Asked, space: str | None) -> None:
 
 
 async def _answer_all(session: Session, queries: list[BatchQuery], request: SearchRequest) -> None:
-    async with engine_for(session, "donna search", asks=request.mode != "keyword") as engine:
+    async with engine_for(session, "donna search", by_meaning=request.mode != "keyword") as engine:
         await bring_up_to_date(engine)
         for query in queries:
             filters = replace(request.filters, exclude=query.exclude, within=(query.within,) if query.within else ())

@@ -72,11 +72,11 @@ def open_session(named: str | None) -> Session:
 
 
 @contextlib.asynccontextmanager
-async def engine_for(session: Session, what: str, *, asks: bool = True) -> AsyncIterator[Engine]:
-    """An engine that does not watch; `asks` says that questions come for which it needs the model."""
+async def engine_for(session: Session, what: str, *, by_meaning: bool = True) -> AsyncIterator[Engine]:
+    """An engine that does not watch; `by_meaning` says that questions come for which it needs the model."""
     from donna_tui.engine import Engine
 
-    engine = Engine(session.space, session.config, session.paths, watch=False, what=what, asks=asks)
+    engine = Engine(session.space, session.config, session.paths, watch=False, what=what, by_meaning=by_meaning)
     try:
         await engine.start()
         yield engine

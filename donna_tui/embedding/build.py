@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
@@ -35,15 +36,25 @@ def build_embedding_service(
     return _local_service(config, cache, on_phase, cancel)
 
 
-def version_at_hand(config: EmbeddingConfig, cache: Path) -> str | None:
-    """What the configured model would mark its vectors with, if that can be told without loading it."""
+@dataclass(frozen=True, slots=True)
+class ModelAtHand:
+    """A model that is ready to be loaded: its fingerprint, and what its vectors are marked with."""
+
+    version_tag: str
+    version: str
+
+
+def model_at_hand(config: EmbeddingConfig, cache: Path) -> ModelAtHand | None:
+    """What can be told of the configured model without loading it; None if it must be loaded for that."""
     if isinstance(config, AgentEmbedding) or config.provider != files.MODEL_NAME:
         return None
     try:
         model = prepared_model(cache)
-    except ModelError:  # told by whoever loads it
+    except (ModelError, OSError):  # told by whoever loads it
         return None
-    return stamped(config.version_tag, model.version_tag) if model and model.dim == config.dim else None
+    if model is None or model.dim != config.dim:
+        return None
+    return ModelAtHand(model.version_tag, stamped(config.version_tag, model.version_tag))
 
 
 def _agent_service(config: AgentEmbedding, cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingService:

@@ -77,7 +77,8 @@ class MemoryFeed:
         if self._unscored and backlog and backlog.idle.is_set():
             self._unscored = False
             await self._score()
-            self._unscored = await self._pipeline.write(self.lacks_scores)
+            lacking = await self._pipeline.write(self.lacks_scores)
+            self._unscored = self._unscored or lacking  # more may have been stored meanwhile
 
     async def _step_through(self, steps: Iterator[int]) -> None:
         """Work a generator off in flushes, so that edits of notes get their turn between them."""

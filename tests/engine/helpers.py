@@ -149,10 +149,10 @@ class Running:
 
 @contextlib.asynccontextmanager
 async def open_engine(
-    desk: Desk, *, watch: bool = True, config: MemoryConfig | None = None, what: str = "donna", asks: bool = True
+    desk: Desk, *, watch: bool = True, config: MemoryConfig | None = None, what: str = "donna", by_meaning: bool = True
 ) -> AsyncIterator[Running]:
     """An engine on the vault of a desk; it is stopped however the test ends."""
-    engine = Engine(desk.space, config or quick_config(), desk.paths, watch=watch, what=what, asks=asks)
+    engine = Engine(desk.space, config or quick_config(), desk.paths, watch=watch, what=what, by_meaning=by_meaning)
     running = Running(engine)
     engine.subscribe(running.events.append)
     try:
@@ -164,7 +164,7 @@ async def open_engine(
 
 async def index_once(desk: Desk, config: MemoryConfig | None = None) -> Running:
     """Start, bring up to date, stop: what `donna index` does."""
-    async with open_engine(desk, watch=False, config=config, asks=False) as running:
+    async with open_engine(desk, watch=False, config=config, by_meaning=False) as running:
         await running.engine.sync()
     return running
 

@@ -1,4 +1,4 @@
-"""Where nobody asks by meaning the model is loaded only if passages wait for it; what has changed is brought in whole."""
+"""Where nobody asks by meaning the model is loaded only if something waits; what has changed is brought in whole."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.errors import VaultReadError
 from donna_tui.events import ModelPhase, ModelStateChanged
 from donna_tui.index.database import open_database
+from donna_tui.memory.feed import MemoryFeed
 from donna_tui.results import SearchRequest
 from tests.engine.helpers import Desk, Running, hide_model, index_once, new_desk, open_engine, quick_config
 
@@ -45,18 +47,65 @@ async def test_where_nothing_has_changed_it_is_not_loaded(desk: Desk) -> None:
 
 
 async def test_a_question_by_words_does_not_need_it(desk: Desk) -> None:
-    async with open_engine(desk, watch=False, asks=False) as running:
+    async with open_engine(desk, watch=False, by_meaning=False) as running:
         await running.engine.sync()
         assert await running.found("serval3") == ["3.md"]
     assert not loaded(running)
 
 
 async def test_who_brings_the_index_up_to_date_with_the_question_gets_an_answer_by_meaning(desk: Desk) -> None:
-    async with open_engine(desk, watch=False, asks=False) as running:
+    async with open_engine(desk, watch=False, by_meaning=False) as running:
         outcome = await running.engine.search_fresh(SearchRequest(text="a wild cat that walks", mode="semantic", k=5))
     assert loaded(running)
     assert (outcome.mode, outcome.stale) == ("semantic", False)
     assert outcome.hits
+
+
+async def test_what_comes_later_is_brought_in_and_found_all_the_same(desk: Desk) -> None:
+    async with open_engine(desk, watch=False, by_meaning=False) as running:
+        await running.engine.sync()
+        assert not loaded(running)
+        desk.write("9.md", "# Note 9\n\nocelots walk\n")
+        await running.engine.sync()
+        assert loaded(running)
+        assert complete(running)
+    async with open_engine(desk, watch=False, by_meaning=False) as running:
+        await running.engine.sync()
+        assert (await running.engine.search_fresh(SearchRequest(text="cats", mode="semantic", k=5))).mode == "semantic"
+
+
+async def test_where_another_process_keeps_the_index_it_is_not_loaded(desk: Desk) -> None:
+    async with open_engine(desk) as keeping:
+        await keeping.settled()
+        desk.write("9.md", "# Note 9\n\nocelots walk\n")
+        again = await index_once(desk)
+        assert again.engine.status().model_phase is ModelPhase.READY
+    assert not loaded(again)
+
+
+async def test_a_vault_that_is_gone_is_told(desk: Desk) -> None:
+    async with open_engine(desk, watch=False, by_meaning=False) as running:
+        desk.root.rename(desk.root.with_name("elsewhere"))
+        with pytest.raises(VaultReadError):
+            await running.engine.sync()
+    assert not loaded(running)
+
+
+async def test_what_is_stored_while_others_are_scored_is_scored_too(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score, rounds = MemoryFeed._score, 0
+
+    async def overtaken(self: MemoryFeed) -> None:
+        nonlocal rounds
+        await score(self)
+        rounds += 1
+        self._unscored = rounds < 3
+
+    monkeypatch.setattr(MemoryFeed, "_score", overtaken)
+    desk.write("9.md", "# Tasks\n\n- [ ] feed the serval\n")
+    assert complete(await index_once(desk))
+    assert rounds == 3
 
 
 @pytest.mark.parametrize(
