@@ -15,24 +15,25 @@ from donna_tui.vault.prose import Span, prose
 
 _PUNCTUATION = r"[!-/:-@\[-`{-~]"
 _LONGEST_INNER = LONGEST_LINK - len("]]")
-_WIKILINK = re.compile(rf"\[\[(?!\[)((?:(?!\[\[|\]\])[^\r\n]){{1,{_LONGEST_INNER}}}+)\]\]")
+_WIKILINK = re.compile(rf"\[\[(?!\[)((?:(?!\[\[|\]\])[^\r\n]){{1,{_LONGEST_INNER}}})\]\]")
 _AFTER_TARGET = re.compile(r"[|#]")
 
 
 def _nested(depth: int) -> str:
     """A destination without angle brackets: its parentheses are balanced, and as deep as CommonMark asks for."""
-    inside = rf"|\({_nested(depth - 1)}*+\)" if depth else ""
+    inside = rf"|\((?>{_nested(depth - 1)}*)\)" if depth else ""
     return rf"(?:\\{_PUNCTUATION}|\\|[^\x00-\x20\x7f()\\]++{inside})"
 
 
+# What may fail halfway is in atomic groups: before Python 3.11.5 a possessive repetition keeps the half that it took.
 _GAP = r"[ \t\r\n]"
-_BARE = rf"(?!<){_nested(3)}++"
+_BARE = rf"(?!<)(?>{_nested(3)}+)"
 _POINTED = r"<((?:\\[^\r\n]|[^<>\\\r\n])*+)>"
 _TITLE = r"""(?:"(?:\\.|[^"\\])*+"|'(?:\\.|[^'\\])*+'|\((?:\\.|[^()\\])*+\))"""
-_DESTINATION = re.compile(rf"\({_GAP}*+(?:{_POINTED}|({_BARE}))(?:{_GAP}++{_TITLE})?+{_GAP}*+\)", re.DOTALL)
+_DESTINATION = re.compile(rf"\({_GAP}*+(?:{_POINTED}|({_BARE}))(?>(?:{_GAP}++{_TITLE})?){_GAP}*+\)", re.DOTALL)
 _DEFINITION = re.compile(
     rf"[ \t>]*+\[(?!\^)(?:\\.|[^\[\]\\\r\n]){{1,999}}+\]:[ \t]*+(?:(?:\r\n?|\n)[ \t>]*+)?+(?:{_POINTED}|({_BARE}))"
-    rf"(?=[ \t\r\n]|\Z)(?:{_GAP}++{_TITLE}(?=[ \t]*+(?:[\r\n]|\Z)))?+[ \t]*+(?:\r\n?|\n|\Z)",
+    rf"(?=[ \t\r\n]|\Z)(?>(?:{_GAP}++{_TITLE}(?=[ \t]*+(?:[\r\n]|\Z)))?)[ \t]*+(?:\r\n?|\n|\Z)",
 )
 _FRAGMENT = re.compile(r"(?<!&)#")
 _ESCAPED = re.compile(rf"\\({_PUNCTUATION})|&(?:#[0-9]{{1,7}}|#[xX][0-9a-fA-F]{{1,6}}|[0-9A-Za-z]{{2,32}});")
