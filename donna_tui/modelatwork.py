@@ -108,7 +108,7 @@ class ModelAtWork:
 
     async def _is_spare(self) -> bool:
         """Whether the model is at hand, and every passage has its vector by it, or another process sees to that."""
-        model, keeper = await self._loader.at_hand(), self._keeper()
+        model, keeper = await self._loader.unloaded(), self._keeper()
         if model is None or (keeper and not await keeper.indexes.is_complete(model.version)):
             return False
         self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))

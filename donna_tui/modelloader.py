@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 from donna_tui.config.models import EmbeddingConfig
-from donna_tui.embedding.build import ModelAtHand, build_embedding_service, model_at_hand
+from donna_tui.embedding.build import UnloadedModel, build_embedding_service, unloaded_model
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import DonnaError, ModelAwayError, Reason
 from donna_tui.events import EventHub, ModelPhase, ModelStateChanged, ProblemCleared, ProblemRaised
@@ -28,9 +28,9 @@ class ModelLoader:
         """Whether the last failure may pass by itself: a server was away."""
         return isinstance(self.failure, ModelAwayError) and self.failure.passing
 
-    async def at_hand(self) -> ModelAtHand | None:
+    async def unloaded(self) -> UnloadedModel | None:
         """What can be told of the model without loading it; None if nothing can."""
-        return await asyncio.to_thread(model_at_hand, self._config, self._cache)
+        return await asyncio.to_thread(unloaded_model, self._config, self._cache)
 
     def cancel(self) -> None:
         """Nobody wants the model any more."""

@@ -37,14 +37,14 @@ def build_embedding_service(
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAtHand:
+class UnloadedModel:
     """A model that is ready to be loaded: its fingerprint, and what its vectors are marked with."""
 
     version_tag: str
     version: str
 
 
-def model_at_hand(config: EmbeddingConfig, cache: Path) -> ModelAtHand | None:
+def unloaded_model(config: EmbeddingConfig, cache: Path) -> UnloadedModel | None:
     """What can be told of the configured model without loading it; None if it must be loaded for that."""
     if isinstance(config, AgentEmbedding) or config.provider != files.MODEL_NAME:
         return None
@@ -54,7 +54,7 @@ def model_at_hand(config: EmbeddingConfig, cache: Path) -> ModelAtHand | None:
         return None
     if model is None or model.dim != config.dim:
         return None
-    return ModelAtHand(model.version_tag, stamped(config.version_tag, model.version_tag))
+    return UnloadedModel(model.version_tag, stamped(config.version_tag, model.version_tag))
 
 
 def _agent_service(config: AgentEmbedding, cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingService:

@@ -191,6 +191,11 @@ def create_vector_table(database: Database, dim: int) -> None:
     )
 
 
+def has_vector_table(database: Database) -> bool:
+    """Whether that table is there: it comes with the first model."""
+    return bool(database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'"))
+
+
 def get_meta(database: Database, key: str) -> str | None:
     """A value of the `meta` table."""
     value: str | None = database.value("SELECT value FROM meta WHERE key = ?", (key,))

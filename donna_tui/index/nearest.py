@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
-from donna_tui.index.migrations import create_vector_table, get_meta, set_meta
+from donna_tui.index.migrations import create_vector_table, get_meta, has_vector_table, set_meta
 from donna_tui.index.packing import Vector
 from donna_tui.index.scan import ExactScan
 from donna_tui.index.vectors import VecTable, VectorIndex, VectorMatch, log_bounds, rebuild, shorten_log
@@ -36,16 +36,12 @@ def open_vectors(database: Database, dim: int) -> VectorIndex:
 
 def standing_vectors(database: Database) -> VectorIndex:
     """The vector index of a writable database while no model is known: what is deleted leaves it all the same."""
-    if not _has_table(database):
+    if not has_vector_table(database):
         return ExactScan()
     if not database.vec_available:
         set_meta(database, "vec_stale", "1")
         return ExactScan()
     return VecTable()
-
-
-def _has_table(database: Database) -> bool:
-    return bool(database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'"))
 
 
 class Meanwhile(VecTable):
@@ -69,7 +65,7 @@ def reading_vectors(
     For a program that does not stay, reading all vectors would take longer than its one search. While a scan is far
     behind, sqlite-vec serves, and each search calls `catch_up`.
     """
-    if not (database.vec_available and _has_table(database)) or get_meta(database, "vec_stale") == "1":
+    if not (database.vec_available and has_vector_table(database)) or get_meta(database, "vec_stale") == "1":
         return scan
     before, newest = log_bounds(database)
     if not stays or not SCAN_FROM <= newest - before < SCAN_TO:

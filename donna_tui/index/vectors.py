@@ -139,9 +139,15 @@ def is_worn(database: Database) -> bool:
     sqlite-vec does not fill again what deleted rows leave.
     """
     places = database.value("SELECT total(size) FROM vec_memory_chunks_chunks")
+    held, wanted = vector_counts(database)
+    return bool(held != wanted or places > 2 * wanted + FEW_PLACES)
+
+
+def vector_counts(database: Database) -> tuple[int, int]:
+    """How many vectors the vector table holds, and how many it should."""
     held = database.value("SELECT count(*) FROM vec_memory_chunks_rowids")
-    used = database.value("SELECT count(*) FROM memory_chunks WHERE embedding_version NOT IN ('', 'failed')")
-    return bool(held != used or places > 2 * used + FEW_PLACES)
+    wanted = database.value("SELECT count(*) FROM memory_chunks WHERE embedding_version NOT IN ('', 'failed')")
+    return held, wanted
 
 
 def log_vectors(database: Database, ids: Sequence[int]) -> None:

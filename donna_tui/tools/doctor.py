@@ -14,6 +14,8 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.generations import check_integrity, current_generation, index_path, set_aside
+from donna_tui.index.migrations import has_vector_table
+from donna_tui.index.vectors import vector_counts
 from donna_tui.paths import AppPaths
 from donna_tui.space import Space
 from donna_tui.spacelock import SpaceLock
@@ -129,12 +131,10 @@ def _vectors(database: Database) -> Finding | None:
 
 
 def _table(database: Database) -> Finding | None:
-    known = database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'")
-    if not database.vec_available or not known:
+    if not database.vec_available or not has_vector_table(database):
         return None
-    stored = database.value("SELECT count(*) FROM vec_memory_chunks")
-    wanted = database.value("SELECT count(*) FROM memory_chunks WHERE embedding_version NOT IN ('', 'failed')")
-    return _mismatch("vector table", abs(stored - wanted), "vectors are too many or too few")
+    held, wanted = vector_counts(database)
+    return _mismatch("vector table", abs(held - wanted), "vectors are too many or too few")
 
 
 def _mismatch(name: str, count: int, what: str) -> Finding | None:
