@@ -229,6 +229,10 @@ class MemoryStore:
             "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(FAILED, each) for each in ids]
         )
 
+    def has_pending(self) -> bool:
+        """Whether any chunk waits for a vector; quick in an index of any size."""
+        return self.database.value("SELECT 1 FROM memory_chunks WHERE embedding_version = '' LIMIT 1") is not None
+
     def lacks_vectors(self) -> bool:
         """Whether any chunk waits for a vector, or could not be given one."""
         lacking = "SELECT 1 FROM memory_chunks WHERE embedding_version IN ('', ?) LIMIT 1"

@@ -157,10 +157,9 @@ class Indexes:
         await asyncio.gather(*(pipeline.settled() for pipeline in self.pipelines))
 
     async def is_complete(self, version: str) -> bool:
-        """Whether nothing is to be read, removed, embedded or scored, and all vectors are of this version."""
-        if self.building or self._built.embedding != version or not self.active.is_quiet:
+        """Whether nothing is to be embedded or scored, and all vectors are of this version; waits until it is known."""
+        if self.building or self._built.embedding != version:
             return False
-        await self.active.settled()
         return await self.active.is_complete()
 
     async def tidy(self) -> None:

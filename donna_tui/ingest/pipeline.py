@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DatabaseError, Reason, VaultReadError
+from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.events import EventHub, NoteIndexed, ReconcileDone
 from donna_tui.index.documents import Document
 from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
@@ -151,9 +151,13 @@ class Pipeline:
         Raises DonnaError where waiting would not help for now, as on a full disk.
         """
         while self.working:
-            if trouble := self._worker.trouble or self._tasks.failure:
+            if trouble := self._trouble:
                 raise trouble
             await asyncio.sleep(0.02)
+
+    @property
+    def _trouble(self) -> DonnaError | None:
+        return self._worker.trouble or self._tasks.failure
 
     @property
     def working(self) -> bool:
@@ -165,13 +169,15 @@ class Pipeline:
     def _reading(self) -> bool:
         return self._worker.busy or len(self.queue) > 0 or self._rescan_asked.is_set() or self._comparing
 
-    @property
-    def is_quiet(self) -> bool:
-        """Whether no note waits to be read or removed."""
-        return not self._reading() and not self.departures.waiting
-
     async def is_complete(self) -> bool:
-        """Whether no passage waits for its vector, and nothing beside the notes for what comes after that."""
+        """Whether no passage waits for its vector, and nothing beside the notes for what comes after that.
+
+        Waits until all that is known to differ is read, unless a passage waits before, or waiting would not help.
+        """
+        while self.working:
+            if self._trouble is not None or await self.write(self.store.has_pending):
+                return False
+            await asyncio.sleep(0.02)
         if await self.write(self.store.lacks_vectors):
             return False
         return self.beside is None or not await self.write(self.beside.lacks_scores)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from donna_tui.errors import VaultReadError
 from donna_tui.events import ModelPhase, ModelStateChanged
 from donna_tui.index.database import open_database
+from donna_tui.ingest.queue import Job
+from donna_tui.ingest.source import Outcome, VaultSource
 from donna_tui.memory.feed import MemoryFeed
 from donna_tui.results import SearchRequest
 from tests.engine.helpers import Desk, Running, hide_model, index_once, new_desk, open_engine, quick_config
@@ -44,6 +47,31 @@ async def test_where_nothing_has_changed_it_is_not_loaded(desk: Desk) -> None:
     assert not loaded(again)
     assert complete(again)
     assert again.engine.status().coverage.notes == 5
+
+
+async def test_notes_that_were_only_touched_are_read_without_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    ingest, read = VaultSource.ingest, []
+
+    def at_length(self: VaultSource, job: Job) -> Outcome:
+        time.sleep(0.05)
+        read.append(job.path)
+        return ingest(self, job)
+
+    monkeypatch.setattr(VaultSource, "ingest", at_length)
+    for note in desk.root.iterdir():
+        note.touch()
+    again = await index_once(desk)
+    assert sorted(read) == [f"{number}.md" for number in range(5)]
+    assert not loaded(again)
+    assert complete(again)
+
+
+async def test_a_note_that_was_deleted_leaves_without_it(desk: Desk) -> None:
+    (desk.root / "0.md").unlink()
+    again = await index_once(desk)
+    assert not loaded(again)
+    assert complete(again)
+    assert again.engine.status().coverage.notes == 4
 
 
 async def test_a_question_by_words_does_not_need_it(desk: Desk) -> None:

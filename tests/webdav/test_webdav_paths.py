@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Iterator
@@ -77,18 +78,18 @@ def test_a_folder_with_hidden_files_stays_when_it_is_removed(served: Served) -> 
 
 
 def test_a_folder_that_becomes_a_link_leads_nowhere(served: Served, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
+    outside, old = tmp_path / "outside", tmp_path / "old"
+    old.mkdir()
     stop = threading.Event()
 
     def swap() -> None:
-        while not stop.is_set():
+        for number in itertools.count():
             (served.root / "Swap").mkdir()
-            (served.root / "Swap").rename(served.root / "Old")
+            (served.root / "Swap").rename(old / str(number))
             (served.root / "Swap").symlink_to(outside)
             (served.root / "Swap").unlink()
-            for each in (served.root / "Old").iterdir():
-                each.unlink()
-            (served.root / "Old").rmdir()
+            if stop.is_set():
+                return
 
     thread = threading.Thread(target=swap)
     thread.start()
