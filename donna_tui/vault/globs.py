@@ -18,29 +18,40 @@ class GlobSet:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         cores = (pattern.strip("/").removeprefix("**/").removesuffix("/**") for pattern in patterns)
-        self._patterns = [tuple(_component(part) for part in core.split("/")) for core in cores if core]
-        self._ignores = lru_cache(maxsize=REMEMBERED)(self._matches)
+        split = [core.split("/") for core in cores if core]
+        self._patterns = [tuple(_component(part) for part in parts) for parts in split]
+        self._last = re.compile("|".join(_expression(parts[-1]) for parts in split)) if split else _NOTHING
+        self._folder_matches = lru_cache(maxsize=REMEMBERED)(self._any_of)
 
     def matches(self, path: str) -> bool:
         """Whether a vault-relative path, or a folder above it, is ignored."""
-        parts = path.split("/")
-        return any(self._ignores("/".join(parts[:count])) for count in range(1, len(parts) + 1))
+        folder, _, _ = path.rpartition("/")
+        return (bool(folder) and self._folder_matches(folder)) or self._ends(path)
 
-    def _matches(self, path: str) -> bool:
+    def _any_of(self, folder: str) -> bool:
+        parts = folder.split("/")
+        return any(self._ends("/".join(parts[:count])) for count in range(1, len(parts) + 1))
+
+    def _ends(self, path: str) -> bool:
+        """Whether a path matches a pattern itself; most are told by their name, against all patterns at once."""
+        if not self._last.match(path.rpartition("/")[2]):
+            return False
         parts = path.split("/")
         return any(_ends_with(parts, pattern) for pattern in self._patterns)
 
 
 _ANY_DEPTH = None
 _Component = re.Pattern[str] | None
+_NOTHING = re.compile(r"(?!)")
 
 
 def _component(part: str) -> _Component:
     """One part of a pattern; None stands for any number of folders."""
-    if part == "**":
-        return _ANY_DEPTH
-    escaped = re.sub(r"\*+", "*", part).replace("[", "[[]")
-    return re.compile(translate(escaped))
+    return _ANY_DEPTH if part == "**" else re.compile(_expression(part))
+
+
+def _expression(part: str) -> str:
+    return translate(re.sub(r"\*+", "*", part).replace("[", "[[]"))
 
 
 def _ends_with(parts: list[str], pattern: tuple[_Component, ...]) -> bool:
