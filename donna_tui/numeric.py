@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,12 +14,28 @@ else:
         """Has every attribute of the module, each looked up once."""
 
         def __getattr__(self, name: str) -> Any:
-            import numpy
-
-            found = getattr(numpy, name)
+            import_numpy()
+            found = getattr(sys.modules["numpy"], name)
             setattr(self, name, found)
             return found
 
     np = _NumPy()
 
-__all__ = ["np"]
+__all__ = ["import_numpy", "np"]
+
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+
+
+def import_numpy() -> None:
+    """Import it with one thread for linear algebra, unless the environment says how many.
+
+    More would wait for work by spinning, a tenth of a second of a core at each start, and nothing here is large enough
+    for two. The variable is not left to the programs that Donna starts.
+    """
+    is_told = BLAS_THREADS in os.environ
+    os.environ.setdefault(BLAS_THREADS, "1")
+    try:
+        import numpy  # noqa: F401
+    finally:
+        if not is_told:
+            os.environ.pop(BLAS_THREADS, None)

@@ -16,6 +16,7 @@ from donna_tui.embedding.provider import EmbeddingProvider
 from donna_tui.embedding.service import EmbeddingService, stamped
 from donna_tui.errors import ModelError, Reason
 from donna_tui.events import ModelPhase
+from donna_tui.numeric import import_numpy
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 
 MAX_THREADS = 4
@@ -117,6 +118,7 @@ def build_token_counter(provider: str, cache: Path) -> TokenCounter:
 def _default_model(cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingProvider:
     model = prepare_model(cache, on_phase, cancel)
     on_phase(ModelPhase.LOADING, model.name)
+    import_numpy()
     from donna_tui.embedding.onnx import OnnxProvider
 
     return OnnxProvider(model)

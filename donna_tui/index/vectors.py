@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, IN_NOTES, Scope, conditions
-from donna_tui.index.packing import Vector, coarse, unpacked
+from donna_tui.index.packing import Vector, coarse, unpacked, unpacked_rows
 
 LARGEST_K = 4_096
 """sqlite-vec's own limit on k."""
@@ -110,20 +110,34 @@ def looked_at_for(limit: int) -> int:
 
 def decided(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[VectorMatch]:
     """The nearest of some chunks by their stored vectors, nearest first."""
-    stored = vectors_of(database, ids)
-    found = [VectorMatch(each, float(vector @ query)) for each, vector in stored.items()]
+    found = [VectorMatch(each, cosine) for each, cosine in cosines_of(database, ids, query).items()]
     return sorted(found, key=lambda match: (-match.score, match.id))[: min(limit, LARGEST_K)]
+
+
+def cosines_of(database: Database, ids: Sequence[int], query: Vector) -> dict[int, float]:
+    """The cosines of some chunks to a query, by integer key; chunks without a vector are left out.
+
+    Each row is added up by itself, unlike in a product of matrices: the vectors of twins have one cosine.
+    """
+    rows = _stored(database, ids)
+    if not rows:
+        return {}
+    cosines: list[float] = (unpacked_rows([vector for _, vector in rows]) * query).sum(axis=1).tolist()
+    return dict(zip((each for each, _ in rows), cosines, strict=True))
 
 
 def vectors_of(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
     """The stored vectors of some chunks, by integer key; chunks without one are left out."""
+    return {each: unpacked(vector) for each, vector in _stored(database, ids)}
+
+
+def _stored(database: Database, ids: Sequence[int]) -> list[tuple[Any, ...]]:
     marks = ", ".join("?" * len(ids))
-    rows = database.rows(
+    return database.rows(
         "SELECT c.id, e.vector FROM memory_chunks c JOIN embeddings e ON e.embed_hash = c.embed_hash"  # noqa: S608
         f" WHERE c.embedding_version <> '' AND c.id IN ({marks})",
         list(ids),
     )
-    return {each: unpacked(blob) for each, blob in rows}
 
 
 def rebuild(database: Database, table: VectorIndex) -> None:

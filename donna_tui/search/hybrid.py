@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.index.database import Database
@@ -11,7 +11,7 @@ from donna_tui.index.documents import places_of
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import KeywordMatch, begun_stem, newest, quoted, search_words
 from donna_tui.index.packing import Vector
-from donna_tui.index.vectors import VectorIndex, vectors_of
+from donna_tui.index.vectors import VectorIndex, cosines_of, vectors_of
 from donna_tui.results import Filters, Hit, Mode, SearchOutcome, SearchRequest, Snippet
 from donna_tui.search.query import Query, parse_query
 from donna_tui.search.ranking import Candidate, Ranked, fuse, lifted
@@ -173,7 +173,7 @@ def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
     words, meaning = legs.words, legs.meaning
     cosines = dict(meaning)
     if question.vector is not None and question.mode == "hybrid":
-        cosines |= _cosines(database, question.vector, words.keys() - meaning.keys())
+        cosines |= cosines_of(database, sorted(words.keys() - meaning.keys()), question.vector)
     places = places_of(database, [*words, *(each for each in meaning if each not in words)])
     candidates = [
         Candidate(each, at.document, at.first, words.get(each), cosines.get(each), at.last, at.is_turn)
@@ -197,11 +197,6 @@ def _terms(database: Database, question: Question) -> list[str]:
     word = quoted(query.begun)
     begun = f"({word} OR {quoted(begun_stem(database, query.begun) or query.begun)}*)"
     return [begun if literal == word else literal for literal in query.literals]
-
-
-def _cosines(database: Database, query: Vector, ids: Collection[int]) -> dict[int, float]:
-    """The cosines of candidates that only the keyword leg found."""
-    return {each: float(vector @ query) for each, vector in vectors_of(database, sorted(ids)).items()}
 
 
 @dataclass(frozen=True, slots=True)

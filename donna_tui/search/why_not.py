@@ -9,7 +9,7 @@ from enum import StrEnum
 from donna_tui.index.database import Database
 from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
-from donna_tui.index.vectors import LARGEST_K, VectorIndex, vectors_of
+from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
 from donna_tui.results import Filters
 from donna_tui.search.hybrid import CANDIDATES, Judged, Question, Settings, is_relevant, judge, matches
 
@@ -144,8 +144,8 @@ def _ranked_by_legs(
     if question.vector is None or question.mode == "keyword":
         return found
     meaning = [match.id for match in vectors.search(database, question.vector, question.scope, LARGEST_K)]
-    cosines = [float(vector @ question.vector) for vector in vectors_of(database, sorted(ids)).values()]
-    return replace(found, vector_rank=_place(meaning, ids), cosine=max(cosines, default=None))
+    cosines = cosines_of(database, sorted(ids), question.vector)
+    return replace(found, vector_rank=_place(meaning, ids), cosine=max(cosines.values(), default=None))
 
 
 def _place(ordered: Sequence[int], ids: Collection[int]) -> int | None:

@@ -1,0 +1,33 @@
+"""How NumPy comes: when it is first used, with one thread, and without a trace in the environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from donna_tui.numeric import BLAS_THREADS
+
+PROGRAM = f"""
+import os, sys
+from donna_tui.numeric import np
+assert "numpy" not in sys.modules
+np.zeros(1)
+assert "numpy" in sys.modules
+tasks = "/proc/self/task"
+print(len(os.listdir(tasks)) if os.path.exists(tasks) else 1, os.environ.get({BLAS_THREADS!r}))
+"""
+
+
+def said(**environ: str) -> list[str]:
+    clean = {name: value for name, value in os.environ.items() if name != BLAS_THREADS}
+    command = [sys.executable, "-c", PROGRAM]
+    return subprocess.run(command, env=clean | environ, check=True, capture_output=True, text=True).stdout.split()
+
+
+def test_it_begins_no_threads_of_its_own() -> None:
+    assert said() == ["1", "None"]
+
+
+def test_who_says_how_many_is_left_alone() -> None:
+    assert said(**{BLAS_THREADS: "2"})[1] == "2"
