@@ -1,0 +1,25 @@
+"""The largest products of a scan are found by way of a sample exactly as by sorting all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from donna_tui.index.scan import SAMPLED, _largest
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    length=st.integers(0, 60 * SAMPLED),
+    count=st.integers(1, 3 * SAMPLED),
+    spread=st.sampled_from([1, 3, 1_000_000]),
+    crowded=st.booleans(),
+)
+def test_the_largest_are_those_of_sorting(seed: int, length: int, count: int, spread: int, crowded: bool) -> None:
+    products = np.random.default_rng(seed).integers(0, spread, length).astype(np.float64)
+    if crowded:  # the rows that the sample sees are the largest of all
+        products[::SAMPLED] += spread
+    rows = _largest(products, count)
+    assert len(set(rows.tolist())) == len(rows) == min(count, length)
+    assert sorted(products[rows]) == sorted(products)[len(products) - len(rows) :]
