@@ -29,7 +29,7 @@ _COPY = re.compile(
 """Each ends the name, but for its ending and the number that a file manager may add."""
 
 _HINT = re.compile(r"[ck]onfli", re.IGNORECASE | re.ASCII)
-"""Stands in each of them. To look at every name of a large vault more closely took half of a comparison's time."""
+"""Stands in each of them: to look more closely at every name would take half of the time that a comparison takes."""
 
 
 class Keep(StrEnum):
