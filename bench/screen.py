@@ -12,7 +12,8 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -96,10 +97,14 @@ class Screen:
         return False
 
 
+def app_on_screen(home: Home, vault: Path) -> AbstractContextManager[Screen]:
+    """Start the app on a vault."""
+    return on_screen([*program(), str(vault)], home)
+
+
 @contextlib.contextmanager
-def app_on_screen(home: Home, vault: Path) -> Iterator[Screen]:
-    """Start the app on a vault; at the end it is asked to leave, and killed if it does not."""
-    command = [*program(), str(vault)]
+def on_screen(command: Sequence[str], home: Home) -> Iterator[Screen]:
+    """Start a Textual app; at the end it is asked to leave, and killed if it does not."""
     environ = {**home.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
     terminal, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))

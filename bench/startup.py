@@ -12,7 +12,7 @@ from bench.engines import index
 from bench.models import AroundReal, engines_get, no_model, serving
 from bench.program import Home, cpu_seconds, model_cache, new_home, peak_mb
 from bench.report import Report, arguments, finish, median
-from bench.screen import Screen, app_on_screen
+from bench.screen import Screen, app_on_screen, on_screen
 from bench.vaults import material, write_vault
 from donna_tui.embedding.prepare import prepare_model
 
@@ -28,13 +28,28 @@ BY_WORDS = r"words \d"
 BY_MEANING = r"meaning \d+(?![\d%]| %)|[━─]{3,} \d\.\d\d"
 """Its place among the nearest, or how near it is, which is known of no passage before there is a model."""
 
+EMPTY = "an empty app"
+EMPTY_APP = f"""
+from textual.app import App
+from textual.widgets import Label
+
+class Empty(App):
+    def compose(self):
+        yield Label({EMPTY!r})
+
+Empty().run()
+"""
+
 READY = "words and meaning ready|words ready . meaning off"
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start of the app: seconds from the start of its process. `meaning` is None without a model."""
+    """One start of the app: seconds from the start of its process. `meaning` is None without a model; `empty` is the
+    first frame of an app with nothing in it, started just before.
+    """
 
+    empty: float
     frame: float
     words: float
     meaning: float | None
@@ -42,7 +57,7 @@ class Start:
 
 def measure(*, small: bool = False) -> Report:
     """All figures."""
-    report = Report("Start and rest")
+    report = Report("Start and rest", peer="an empty Textual app")
     number = SMALL_NOTES if small else NOTES
     with new_home() as home:
         vault = write_vault(home.folder / "vault", number)
@@ -80,18 +95,21 @@ def unchanged(report: Report, home: Home, vault: Path) -> None:
 
 def start(home: Home, vault: Path) -> Start:
     """Start the app, type a question as soon as there is a place for it, and wait for both kinds of results."""
+    with on_screen([sys.executable, "-c", EMPTY_APP], home) as screen:
+        empty = screen.wait_for(EMPTY)
     with app_on_screen(home, vault) as screen:
         frame = screen.wait_for(FIRST_FRAME)
         screen.type(QUESTION)
         words = screen.wait_for(f"{BY_WORDS}|{BY_MEANING}")
         if model_cache() is None:
-            return Start(frame, words, None)
-        return Start(frame, words, screen.wait_for(f"{BY_MEANING}|{READY}"))
+            return Start(empty, frame, words, None)
+        return Start(empty, frame, words, screen.wait_for(f"{BY_MEANING}|{READY}"))
 
 
 def report_starts(report: Report, starts: Sequence[Start]) -> None:
     """The medians."""
-    report.add("start to first frame", median([each.frame for each in starts]), "s", 0.5)
+    empty = median([each.empty for each in starts])
+    report.add("start to first frame", median([each.frame for each in starts]), "s", 0.5, peer=empty)
     report.add("start to first result by words", median([each.words for each in starts]), "s", 0.7)
     meaning = [each.meaning for each in starts if each.meaning is not None]
     report.add("start to search by meaning", median(meaning) if meaning else None, "s", 1.2)
