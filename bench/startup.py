@@ -94,7 +94,9 @@ def unchanged(report: Report, home: Home, vault: Path) -> None:
 
 
 def start(home: Home, vault: Path) -> Start:
-    """Start the app, type a question as soon as there is a place for it, and wait for both kinds of results."""
+    """Start an empty app, then the app; type a question as soon as there is a place for it, and wait for both kinds of
+    results.
+    """
     with on_screen([sys.executable, "-c", EMPTY_APP], home) as screen:
         empty = screen.wait_for(EMPTY)
     with app_on_screen(home, vault) as screen:

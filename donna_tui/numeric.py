@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,8 +15,7 @@ else:
         """Has every attribute of the module, each looked up once."""
 
         def __getattr__(self, name: str) -> Any:
-            import_numpy()
-            found = getattr(sys.modules["numpy"], name)
+            found = getattr(import_numpy(), name)
             setattr(self, name, found)
             return found
 
@@ -26,8 +26,8 @@ __all__ = ["import_numpy", "np"]
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
-def import_numpy() -> None:
-    """Import it with one thread for linear algebra, unless the environment says how many.
+def import_numpy() -> ModuleType:
+    """NumPy, imported with one thread for linear algebra, unless the environment says how many.
 
     More would wait for work by spinning, a tenth of a second of a core at each start, and nothing here is large enough
     for two. The variable is not left to the programs that Donna starts.
@@ -35,7 +35,7 @@ def import_numpy() -> None:
     is_told = BLAS_THREADS in os.environ
     os.environ.setdefault(BLAS_THREADS, "1")
     try:
-        import numpy  # noqa: F401
+        return importlib.import_module("numpy")
     finally:
         if not is_told:
             os.environ.pop(BLAS_THREADS, None)

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from donna_tui.errors import ModelError, Reason
+from donna_tui.numeric import np
 
 PAIRS_AT_ONCE = 16
 
