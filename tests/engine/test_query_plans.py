@@ -1,0 +1,93 @@
+"""What is asked of the index for a single note costs the same however many notes there are: no table is read whole."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from donna_tui.index.database import Database
+from donna_tui.index.store import MemoryStore
+from donna_tui.ingest.source import VaultSource
+from tests.engine.helpers import index_once, new_desk
+
+pytestmark = pytest.mark.model
+
+FOR_ONE_NOTE: dict[type, tuple[str, ...]] = {
+    VaultSource: ("ingest", "remove"),
+    MemoryStore: ("pending", "attach_cached", "store_vectors", "waiting", "has_pending"),
+}
+PLANNED = ("SELECT", "INSERT", "UPDATE", "DELETE")
+
+
+class Plans:
+    """How SQLite does each statement that is run while a note is worked on, by the statement."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.steps: dict[str, list[str]] = {}
+        self._at_work = threading.local()
+        for owner, names in FOR_ONE_NOTE.items():
+            for name in names:
+                monkeypatch.setattr(owner, name, self._watched(getattr(owner, name)))
+        for name in ("rows", "value", "run", "run_many"):
+            monkeypatch.setattr(Database, name, self._explained(getattr(Database, name)))
+
+    def _watched(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(work)
+        def watched(*args: Any, **named: Any) -> Any:
+            self._at_work.on = True
+            try:
+                return work(*args, **named)
+            finally:
+                self._at_work.on = False
+
+        return watched
+
+    def _explained(self, ask: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(ask)
+        def explained(database: Database, sql: str, parameters: Any = ()) -> Any:
+            if getattr(self._at_work, "on", False) and sql.startswith(PLANNED) and sql not in self.steps:
+                asked = "EXPLAIN QUERY PLAN " + sql
+                bound = parameters if ask.__name__ != "run_many" else parameters[0] if parameters else None
+                if bound is not None:
+                    self.steps[sql] = [str(row[-1]) for row in database.connection.execute(asked, bound)]
+            return ask(database, sql, parameters)
+
+        return explained
+
+    def whole_tables(self) -> dict[str, list[str]]:
+        """The statements that read a table, or an index of one, from one end to the other."""
+        return {
+            sql: read
+            for sql, steps in self.steps.items()
+            if (read := [step for step in steps if step.startswith("SCAN") and not _is_small(step)])
+        }
+
+
+def _is_small(step: str) -> bool:
+    """The schema, values that were handed in, what looks up by itself (words, vectors), or only what waits."""
+    small = ("sqlite_master", "CONSTANT ROW", "json_each", "VIRTUAL TABLE INDEX", "ix_memory_chunks_pending")
+    return any(each in step for each in small)
+
+
+async def test_nothing_that_is_done_for_a_note_reads_a_whole_table(
+    tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = new_desk(tmp_path, model_cache)
+    for number in range(12):
+        desk.write(f"{number}.md", f"# Note {number}\n\nserval{number} walks, see [[{number + 1}]]\n\n- [ ] feed it\n")
+    plans = Plans(monkeypatch)
+    await index_once(desk)
+    desk.write("0.md", "# Note 0\n\nserval0 sleeps\n\n- [x] feed it\n")
+    (desk.root / "1.md").rename(desk.root / "moved.md")
+    (desk.root / "2.md").unlink()
+    (desk.root / "3.md").touch()
+    await index_once(desk)
+    statements = " ".join(plans.steps)
+    for table in ("memory_documents", "memory_chunks", "file_states", "links", "embeddings", "memory_fts"):
+        assert table in statements
+    assert plans.whole_tables() == {}
