@@ -33,9 +33,10 @@ def count(database: Database) -> Coverage:
     chunks, embedded = database.rows(
         "SELECT count(*), count(*) FILTER (WHERE embedding_version NOT IN ('', 'failed')) FROM memory_chunks"
     )[0]
-    waiting = database.value(
-        "SELECT count(DISTINCT c.document_id) FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
-        " WHERE c.embedding_version IN ('', 'failed') AND d.source_type = 'vault'"
+    waiting = database.value(  # by way of their places: the rows of chunks hold the text of all notes
+        "SELECT count(*) FROM (SELECT DISTINCT document_id FROM memory_places WHERE id IN"
+        " (SELECT id FROM memory_chunks WHERE embedding_version IN ('', 'failed')))"
+        " JOIN memory_documents d ON d.id = document_id WHERE d.source_type = 'vault'"
     )
     return Coverage(
         notes=indexed + failed,
