@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,10 +151,12 @@ class Pipeline:
 
         Raises DonnaError where waiting would not help for now, as on a full disk.
         """
-        while self.working:
+        for pause in _pauses():
+            if not self.working:
+                return
             if trouble := self._trouble:
                 raise trouble
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(pause)
 
     @property
     def _trouble(self) -> DonnaError | None:
@@ -174,10 +177,12 @@ class Pipeline:
 
         Waits until all that is known to differ is read, unless a passage waits before, or waiting would not help.
         """
-        while self.working:
+        for pause in _pauses():
+            if not self.working:
+                break
             if self._trouble is not None or await self.write(self.store.has_pending):
                 return False
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(pause)
         if await self.write(self.store.lacks_vectors):
             return False
         return self.beside is None or not await self.write(self.beside.lacks_scores)
@@ -302,6 +307,11 @@ class Pipeline:
     async def _count_notes(self) -> int:
         count: int = await self.write(lambda: self.store.database.value(NOTES))
         return count
+
+
+def _pauses() -> Iterator[float]:
+    """Seconds between looks at whether the work is done; short at first, for a vault in which hardly anything is."""
+    return itertools.chain((0.001, 0.002, 0.005, 0.01), itertools.repeat(0.02))
 
 
 def _later(work: Callable[[Any], T], argument: Any) -> Callable[[], T]:
