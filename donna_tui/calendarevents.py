@@ -68,3 +68,13 @@ class MeetingEndDispatchFailed(Event):
     calendar: str
     event_id: str
     reason: str
+
+
+CalendarEvent = (
+    CalendarFetched
+    | MeetingEndDetected
+    | MeetingEndDispatchFailed
+    | MeetingEndPollerCancelled
+    | MeetingEndPollerCycleFailed
+    | MeetingEndPollerStarted
+)

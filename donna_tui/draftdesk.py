@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, TypeVar
 
 from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between
-from donna_tui.drafting import DRAFT_KEY, CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
+from donna_tui.drafting import CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
 from donna_tui.drafts import queue
 from donna_tui.drafts.agenda import meeting_row
 from donna_tui.drafts.approval import Approver, corrections_of
@@ -27,6 +27,7 @@ from donna_tui.memory.book import Book
 from donna_tui.memory.bookthread import BookThread
 from donna_tui.vault.changes import Outcome, Plan
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.frontmatter import DRAFT_KEY
 from donna_tui.vault.writer import VaultWriter
 
 P = ParamSpec("P")

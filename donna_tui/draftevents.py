@@ -52,3 +52,6 @@ class AutowriteFailed(Autowrite):
 
     name: ClassVar[str] = "vault_autowrite_failed"
     reason: str
+
+
+DraftEvent = ModelCalled | Autowritten | AutowriteSkipped | AutowriteFailed

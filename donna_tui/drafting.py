@@ -6,9 +6,6 @@ import datetime
 from dataclasses import dataclass
 from enum import StrEnum
 
-DRAFT_KEY = "donna_draft"
-"""In the frontmatter of a note that Donna wrote and nobody has approved."""
-
 
 @dataclass(frozen=True, slots=True)
 class Attendee:

@@ -32,7 +32,6 @@ from donna_tui.paths import AppPaths, private_folder
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
 from donna_tui.search.hybrid import Settings
-from donna_tui.search.why_not import WhyNot
 from donna_tui.space import Space, remember
 from donna_tui.status import Status
 from donna_tui.supervisor import Supervisor, after
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from donna_tui.draftdesk import DraftDesk
     from donna_tui.drafthost import DraftHost
     from donna_tui.memorydesk import MemoryDesk
+    from donna_tui.search.why_not import WhyNot
     from donna_tui.tools.neighbours import Neighbours
     from donna_tui.vaultdesk import VaultDesk
 

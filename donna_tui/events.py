@@ -10,19 +10,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from donna_tui.calendarevents import (
-    CalendarFetched,
-    MeetingEndDetected,
-    MeetingEndDispatchFailed,
-    MeetingEndPollerCancelled,
-    MeetingEndPollerCycleFailed,
-    MeetingEndPollerStarted,
-)
-from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.errors import Reason
 from donna_tui.eventbase import Event
+
+if TYPE_CHECKING:
+    from donna_tui.calendarevents import CalendarEvent
+    from donna_tui.draftevents import DraftEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +292,7 @@ class BackfillDone(Event):
     latency_ms: float
 
 
-EngineEvent = (
+IndexEvent = (
     EngineStateChanged
     | ModelStateChanged
     | WatcherStateChanged
@@ -322,19 +317,13 @@ EngineEvent = (
     | MemoryRemembered
     | MemoryIngestFailed
     | BackfillDone
-    | ModelCalled
-    | Autowritten
-    | AutowriteSkipped
-    | AutowriteFailed
-    | CalendarFetched
-    | MeetingEndDetected
-    | MeetingEndDispatchFailed
-    | MeetingEndPollerCancelled
-    | MeetingEndPollerCycleFailed
-    | MeetingEndPollerStarted
 )
+"""Of the index, the memory and the vault."""
 
-Listener = Callable[[EngineEvent], None]
+EngineEvent: TypeAlias = "IndexEvent | DraftEvent | CalendarEvent"
+"""Every event. Those of drafts and calendars are not imported for it: a search from the shell has none."""
+
+Listener: TypeAlias = "Callable[[EngineEvent], None]"
 
 
 class EventHub:

@@ -20,7 +20,6 @@ from donna_tui.memories import BackfillRow, MemorySource
 from donna_tui.memory.feed import MemoryFeed
 from donna_tui.memory.follower import FeedParts
 from donna_tui.memory.passages import Cut
-from donna_tui.memory.recall import Read, Search
 from donna_tui.memory.upkeep import backfill, look, settled
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.vault.client import VaultClient
@@ -28,6 +27,7 @@ from donna_tui.vault.client import VaultClient
 if TYPE_CHECKING:
     from donna_tui.llm.router import ModelRouter
     from donna_tui.memory.compression import Material
+    from donna_tui.memory.recall import Read, Search
     from donna_tui.memorydesk import MemoryDesk
 
 

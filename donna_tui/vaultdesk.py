@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafting import DRAFT_KEY
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import EventHub, ProblemRaised, VaultWritten
 from donna_tui.index.database import Database
@@ -22,6 +21,7 @@ from donna_tui.space import Space
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, etag_of
 from donna_tui.vault.client import Entry, VaultClient
 from donna_tui.vault.conflicts import Conflict, Keep
+from donna_tui.vault.frontmatter import DRAFT_KEY
 from donna_tui.vault.open import indexed_client, open_writer, vault_client
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.shelf import EditShelf

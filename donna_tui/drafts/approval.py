@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from donna_tui.drafting import DRAFT_KEY, DraftState
+from donna_tui.drafting import DraftState
 from donna_tui.drafts.hunks import without_hunks
 from donna_tui.drafts.occasions import is_of
 from donna_tui.drafts.people import ACTOR, ensure_person_stubs
@@ -17,7 +17,7 @@ from donna_tui.text.numbers import plural
 from donna_tui.text.outline import headings
 from donna_tui.vault.changes import Change, OperationKind, Plan
 from donna_tui.vault.client import VaultClient, VaultNote
-from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.vault.frontmatter import DRAFT_KEY, parse_frontmatter
 from donna_tui.vault.merge import merge_frontmatter
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.writer import VaultWriter

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from donna_tui.drafting import DRAFT_KEY, Evidence
+from donna_tui.drafting import Evidence
 from donna_tui.drafts.answers import Answer
 from donna_tui.drafts.composing import EXTRACTIVE, Statement, Task, all_statements
 from donna_tui.drafts.people import ACTOR
@@ -15,6 +15,7 @@ from donna_tui.drafts.plain import inline, wikilink, words_only
 from donna_tui.drafts.queue import Rest
 from donna_tui.drafts.sentences import stands_as_task
 from donna_tui.memories import ME
+from donna_tui.vault.frontmatter import DRAFT_KEY
 
 Autonomy = Literal["low", "medium", "high"]
 INBOX = "Inbox"

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from donna_tui.drafting import DRAFT_KEY, Evidence
+from donna_tui.drafting import Evidence
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, MemorySource
 from donna_tui.results import Hit
+from donna_tui.vault.frontmatter import DRAFT_KEY
 
 LONGEST_TEXT = 4_000
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten
-from donna_tui.drafting import DRAFT_KEY, DraftState
+from donna_tui.drafting import DraftState
 from donna_tui.drafts import queue
 from donna_tui.drafts.answers import Answer
 from donna_tui.drafts.composing import EXTRACTIVE, Composed, Drafter, corrected, extract
@@ -28,6 +28,7 @@ from donna_tui.memories import ME
 from donna_tui.memory.bookthread import BookThread
 from donna_tui.memory.facts import new_id
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.frontmatter import DRAFT_KEY
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.writer import VaultWriter
 

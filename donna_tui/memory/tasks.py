@@ -10,7 +10,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import TaskSourceConfig
-from donna_tui.drafting import DRAFT_KEY
 from donna_tui.errors import DatabaseError, VaultReadError
 from donna_tui.events import EventHub, MemoryIngestFailed, TasksIngested
 from donna_tui.index.database import Database
@@ -24,6 +23,7 @@ from donna_tui.memory.tasklist import task_key_hash
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import Chunk
 from donna_tui.vault.client import VaultClient, VaultNote
+from donna_tui.vault.frontmatter import DRAFT_KEY
 
 KIND = MemorySource.TASK.value
 VERSION = "1"

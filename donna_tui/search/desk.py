@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import ModelError
@@ -30,7 +31,9 @@ from donna_tui.search.hybrid import (
     search,
     wanted_hits,
 )
-from donna_tui.search.why_not import WhyNot, why_not
+
+if TYPE_CHECKING:
+    from donna_tui.search.why_not import WhyNot
 
 REMEMBERED_QUERIES = 64
 
@@ -119,6 +122,8 @@ class SearchDesk:
 
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
         """Why a note is not among the hits of a request. Raises DatabaseError."""
+        from donna_tui.search.why_not import why_not
+
         question = await self._with_vector(ask(request))
         version = self._service.version_tag if self._service else ""
         return await self._readers().run(

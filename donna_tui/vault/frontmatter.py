@@ -14,6 +14,9 @@ from donna_tui.vault.bounded_yaml import YamlBlock, YamlError, load_yaml
 LARGEST_BLOCK = 64 * 1024
 """Characters of frontmatter that are parsed as a whole; more is data that a program left there."""
 
+DRAFT_KEY = "donna_draft"
+"""In the frontmatter of a note that Donna wrote and nobody has approved."""
+
 MOST_TAGS = 1_000
 
 _OPENING = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")

@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 
 from donna_tui.calendarevents import (
+    CalendarEvent,
     CalendarFetched,
     MeetingEndDetected,
     MeetingEndDispatchFailed,
@@ -17,10 +18,11 @@ from donna_tui.calendarevents import (
     MeetingEndPollerCycleFailed,
     MeetingEndPollerStarted,
 )
-from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
+from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, DraftEvent, ModelCalled
 from donna_tui.errors import Reason
 from donna_tui.events import (
     EngineEvent,
+    IndexEvent,
     IndexProgress,
     IngestBatch,
     ModelPhase,
@@ -75,7 +77,7 @@ def test_every_kind_of_event_is_in_words_or_left_to_the_machine() -> None:
     events = (*scenarios.morning(), *_drafting("meeting_note"), *_calendars("meeting_note"), *_events_for_machines())
     told = {type(event): describe(event) for event in events}
     assert {kind for kind, sentence in told.items() if sentence is None} == {IndexProgress, IngestBatch, WatchHint}
-    assert set(_DESCRIBE) == set(get_args(EngineEvent))
+    assert set(_DESCRIBE) == {*get_args(IndexEvent), *get_args(DraftEvent), *get_args(CalendarEvent)}
 
 
 def test_a_new_note_says_where_its_time_went() -> None:
