@@ -240,7 +240,8 @@ class MemoryStore:
 
     def retry_failed(self) -> None:
         """Let chunks whose embedding failed be tried again."""
-        self.database.run("UPDATE memory_chunks SET embedding_version = '' WHERE embedding_version = ?", (FAILED,))
+        failed = "SELECT id FROM memory_chunks WHERE embedding_version = ?"  # asked of an index: the rows hold all text
+        self.database.run(f"UPDATE memory_chunks SET embedding_version = '' WHERE id IN ({failed})", (FAILED,))  # noqa: S608
 
     def tidy(self) -> None:
         """Forget cached vectors that no chunk uses any more, and give back the room that deleting left."""

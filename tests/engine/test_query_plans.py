@@ -1,4 +1,7 @@
-"""What is asked of the index for a single note costs the same however many notes there are: no table is read whole."""
+"""What is asked of the index for a single note costs the same however many notes there are: no table is read whole.
+
+At a start and for a search some are counted, but never by way of the text of all notes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import pytest
 from donna_tui.index.database import Database
 from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.source import VaultSource
-from tests.engine.helpers import index_once, new_desk
+from tests.engine.helpers import index_once, new_desk, open_engine
 
 pytestmark = pytest.mark.model
 
@@ -25,12 +28,13 @@ PLANNED = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
 
 class Plans:
-    """How SQLite does each statement that is run while a note is worked on, by the statement."""
+    """How SQLite does each statement that is run inside the methods that are named, or any, by the statement."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, inside: dict[type, tuple[str, ...]] | None = None) -> None:
         self.steps: dict[str, list[str]] = {}
+        self._everywhere = inside is None
         self._at_work = threading.local()
-        for owner, names in FOR_ONE_NOTE.items():
+        for owner, names in (inside or {}).items():
             for name in names:
                 monkeypatch.setattr(owner, name, self._watched(getattr(owner, name)))
         for name in ("rows", "value", "run", "run_many"):
@@ -50,7 +54,8 @@ class Plans:
     def _explained(self, ask: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(ask)
         def explained(database: Database, sql: str, parameters: Any = ()) -> Any:
-            if getattr(self._at_work, "on", False) and sql.startswith(PLANNED) and sql not in self.steps:
+            at_work = self._everywhere or getattr(self._at_work, "on", False)
+            if at_work and sql.startswith(PLANNED) and sql not in self.steps:
                 asked = "EXPLAIN QUERY PLAN " + sql
                 bound = parameters if ask.__name__ != "run_many" else parameters[0] if parameters else None
                 if bound is not None:
@@ -80,7 +85,7 @@ async def test_nothing_that_is_done_for_a_note_reads_a_whole_table(
     desk = new_desk(tmp_path, model_cache)
     for number in range(12):
         desk.write(f"{number}.md", f"# Note {number}\n\nserval{number} walks, see [[{number + 1}]]\n\n- [ ] feed it\n")
-    plans = Plans(monkeypatch)
+    plans = Plans(monkeypatch, FOR_ONE_NOTE)
     await index_once(desk)
     desk.write("0.md", "# Note 0\n\nserval0 sleeps\n\n- [x] feed it\n")
     (desk.root / "1.md").rename(desk.root / "moved.md")
@@ -91,3 +96,24 @@ async def test_nothing_that_is_done_for_a_note_reads_a_whole_table(
     for table in ("memory_documents", "memory_chunks", "file_states", "links", "embeddings", "memory_fts"):
         assert table in statements
     assert plans.whole_tables() == {}
+
+
+async def test_neither_a_start_nor_a_search_reads_the_text_of_all_notes(
+    tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = new_desk(tmp_path, model_cache)
+    for number in range(12):
+        desk.write(f"{number}.md", f"# Note {number}\n\nserval{number} walks\n")
+    await index_once(desk)
+    plans = Plans(monkeypatch)
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        for mode in ("hybrid", "keyword", "semantic"):
+            assert await running.found("serval3 walks", mode)
+    assert len([sql for sql in plans.steps if "memory_chunks" in sql]) > 5
+    assert {sql: steps for sql, steps in plans.whole_tables().items() if any(map(_reads_chunks, steps))} == {}
+
+
+def _reads_chunks(step: str) -> bool:
+    """Not an index of them, which holds no text."""
+    return step in ("SCAN memory_chunks", "SCAN c")
