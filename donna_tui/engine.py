@@ -26,7 +26,7 @@ from donna_tui.memories import BackfillRow, MemorySource
 from donna_tui.memoryhost import HostParts, MemoryHost
 from donna_tui.modelatwork import ModelAtWork
 from donna_tui.modelloader import ModelLoader
-from donna_tui.monitor import Monitor, measure
+from donna_tui.monitor import Monitor, measure, worth_telling
 from donna_tui.once import Once
 from donna_tui.paths import AppPaths, private_folder
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
@@ -72,13 +72,12 @@ class Engine:
         clock: Callable[[], float] = time.time,
         by_meaning: bool = True,
     ) -> None:
-        self.space, self._config, self._paths, self._watch = space, config, paths, watch
+        self.space, self._config, self._paths, self._watch, self._clock = space, config, paths, watch, clock
         self.hub = EventHub()
         self._vault = Once(self._open_vault)
         self._host = self._build_host()
         self._drafts = Once(self._build_drafts)
         self._neighbours = Once(self._build_neighbours)
-        self._clock = clock
         loader = ModelLoader(config.embedding, paths.cache, self.hub)
         self._model = ModelAtWork(loader, lambda: self._desk, lambda: self._keeper, stays=watch, by_meaning=by_meaning)
         self.model_known, self.at_best = self._model.known, self._model.at_best
@@ -118,7 +117,8 @@ class Engine:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
         await self._tenure.begin()
         self._tasks.start("loading the model", self._model.load)
-        self._tasks.start("counting", after(self._desk.first_answer, self._monitor.run))
+        counting = after(self._desk.first_answer if self._watch else worth_telling, self._monitor.run)
+        self._tasks.start("counting", counting)
         if self._watch:
             self._tasks.start("taking over the index", self._tenure.take_over)
             self._tasks.start("finishing an unfinished write", after(self.at_best, self._recover))
@@ -184,18 +184,11 @@ class Engine:
         return await self._host.backfill(source)
 
     def _build_host(self) -> MemoryHost:
-        return MemoryHost(
-            HostParts(
-                folder=self.space.state,
-                cache=self._paths.cache,
-                config=self._config,
-                hub=self.hub,
-                read=self._read,
-                search=lambda request, most: self._desk.search(request, max_k=most),
-                keeper=lambda: self._keeper,
-                ready=self._model_to_come,
-            )
-        )
+        return MemoryHost(HostParts(
+            folder=self.space.state, cache=self._paths.cache, config=self._config, hub=self.hub, read=self._read,
+            search=lambda request, most: self._desk.search(request, max_k=most), keeper=lambda: self._keeper,
+            ready=self._model_to_come,
+        ))  # fmt: skip
 
     def _build_keeper(self) -> Keeper:
         parts = pipeline_parts(self.space, self._config, self._host, self._client, self.hub, stays=self._watch)
@@ -234,9 +227,10 @@ class Engine:
         self._end_log()
         self._log.close()
 
-    async def sync(self, *, full: bool = False) -> None:
+    async def sync(self, *, full: bool = False, counted: bool = True) -> None:
         """Bring the index up to date and return when it is; nothing to do where another process keeps it.
 
+        Who asks for the status next has it `counted`, which takes a moment in a large index.
         Raises DonnaError if it cannot be brought up to date: VaultReadError if the vault is missing, DatabaseError if
         the index cannot be written, SpaceError if it is not to be indexed.
         """
@@ -252,7 +246,8 @@ class Engine:
             raise self._tenure.trouble
         if self._keeper:
             await self._keeper.finish(full=full)
-            await self._monitor.refresh()
+            if counted:
+                await self._monitor.refresh()
             self._model.follow()
 
     async def _model_to_come(self) -> None:

@@ -39,6 +39,9 @@ INTERVAL_SECONDS = 0.25
 LEAST_REST = 9
 """A rest is that many times as long as the count before it, so that a large index is not counted all the time."""
 
+TELLING_SECONDS = 1.0
+"""What a command does within it needs no progress."""
+
 MOVES_COUNTS = (
     IngestBatch, NoteDeleted, NoteEmbedded, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, ReconcileDone,
 )  # fmt: skip
@@ -53,6 +56,11 @@ class Measurement:
     queued: int
     last_reconcile: float | None
     vector_engine: str
+
+
+async def worth_telling() -> None:
+    """Wait until a command has taken so long that its progress is worth counting."""
+    await asyncio.sleep(TELLING_SECONDS)
 
 
 async def measure(keeper: Keeper | None, readers: Readers) -> Measurement:

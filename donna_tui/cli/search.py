@@ -90,7 +90,7 @@ async def bring_up_to_date(engine: Engine) -> bool:
     """
     try:
         with shown_progress(engine):
-            await engine.sync()
+            await engine.sync(counted=False)
     except (VaultReadError, DatabaseError) as error:
         say(f"donna: {error.message}; searching what is known")
         return False

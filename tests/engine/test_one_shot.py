@@ -9,14 +9,25 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui import monitor
 from donna_tui.errors import VaultReadError
 from donna_tui.events import ModelPhase, ModelStateChanged
-from donna_tui.index.database import open_database
+from donna_tui.index.database import Database, open_database
+from donna_tui.ingest.progress import count
 from donna_tui.ingest.queue import Job
 from donna_tui.ingest.source import Outcome, VaultSource
 from donna_tui.memory.feed import MemoryFeed
 from donna_tui.results import SearchRequest
-from tests.engine.helpers import Desk, Running, hide_model, index_once, new_desk, open_engine, quick_config
+from tests.engine.helpers import (
+    GENEROUS_SECONDS,
+    Desk,
+    Running,
+    hide_model,
+    index_once,
+    new_desk,
+    open_engine,
+    quick_config,
+)
 
 pytestmark = pytest.mark.model
 
@@ -79,6 +90,19 @@ async def test_a_question_by_words_does_not_need_it(desk: Desk) -> None:
         await running.engine.sync()
         assert await running.found("serval3") == ["3.md"]
     assert not loaded(running)
+
+
+async def test_what_nobody_asks_for_is_not_counted(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[Database] = []
+    monkeypatch.setattr(monitor, "TELLING_SECONDS", GENEROUS_SECONDS)
+    monkeypatch.setattr(monitor, "count", lambda database: counts.append(database) or count(database))
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync(counted=False)
+        assert await running.found("serval3") == ["3.md"]
+        assert not counts
+        await running.engine.sync()
+        assert counts
+        assert complete(running)
 
 
 async def test_who_brings_the_index_up_to_date_with_the_question_gets_an_answer_by_meaning(desk: Desk) -> None:
