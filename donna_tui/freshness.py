@@ -10,7 +10,7 @@ from donna_tui.errors import DatabaseError, DonnaError, Reason
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.policy import SyncPolicy
-from donna_tui.ingest.reconcile import differs
+from donna_tui.ingest.reconcile import differing
 from donna_tui.results import SearchOutcome, SearchRequest
 from donna_tui.supervisor import set_within
 from donna_tui.vault.client import VaultClient
@@ -134,31 +134,45 @@ class Freshness:
             await keeper.indexes.active.settled()
 
     async def _kept_by_another(self, deadline: float) -> str:
-        """The other process notices changes by itself; wait for that."""
+        """The other process notices changes by itself; wait for those that were there when it was asked.
+
+        Later ones do not count: where somebody writes all the time, one is always on its way.
+        """
         loop = asyncio.get_running_loop()
         pause = FIRST_LOOK_SECONDS
-        while await self._not_made_or_lacking():
+        lacking = await self._known_to_differ()
+        while lacking is None or lacking:
             if loop.time() + pause > deadline:
                 return LATE if self._parts.policy.on_search else DIFFERS
             await asyncio.sleep(pause)
             pause = min(LONGEST_LOOK_SECONDS, pause * 2)
+            differ = await self._known_to_differ()
+            lacking = differ if lacking is None or differ is None else lacking & differ
         await set_within(self._parts.model_known, max(0.0, deadline - loop.time()))
         return ""
 
-    async def _not_made_or_lacking(self) -> bool:
+    async def _known_to_differ(self) -> frozenset[str] | None:
+        """The notes that are not in as they are on disk; None where the other process is just about to make the tables.
+
+        Raises DatabaseError and VaultReadError.
+        """
         try:
-            return await self._lacking()
+            return await self._differing()
         except DatabaseError as error:
-            if error.reason is not Reason.BUSY:  # the other process is just about to make the tables
+            if error.reason is not Reason.BUSY:
                 raise
-        return True
+        return None
 
     async def _lacking(self) -> bool:
         """Whether text is not in, or vectors that a known model could give."""
-        keeper, client = self._parts.keeper(), self._parts.client
+        keeper = self._parts.keeper()
         if keeper and keeper.indexes.active.working:
             return True
-        return await self._parts.readers().run(lambda database, _: differs(client, database))
+        return bool(await self._differing())
+
+    async def _differing(self) -> frozenset[str]:
+        client = self._parts.client
+        return await self._parts.readers().run(lambda database, _: differing(client, database))
 
     async def close(self) -> None:
         """Stop what was begun for a search."""

@@ -43,16 +43,16 @@ def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_a
     )
 
 
-def differs(client: VaultClient, database: Database) -> bool:
-    """Whether any note is not in the index as it is on disk. Where only the time is in doubt, its bytes decide.
+def differing(client: VaultClient, database: Database) -> frozenset[str]:
+    """The notes that are not in the index as they are on disk. Where only the time is in doubt, their bytes decide.
 
     Raises VaultReadError if the root is missing.
     """
     found = compare(client, database)
-    if found.new or found.gone:
-        return True
-    known = file_states(database)
-    return any(known[path].state == "indexed" and _other_bytes(client, known[path]) for path in found.changed)
+    known = file_states(database) if found.changed else {}
+    touched = (known[path] for path in found.changed if path in known)
+    others = (state.path for state in touched if state.state == "indexed" and _other_bytes(client, state))
+    return frozenset((*found.new, *found.gone, *others))
 
 
 def _other_bytes(client: VaultClient, state: FileState) -> bool:

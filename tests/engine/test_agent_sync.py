@@ -14,9 +14,12 @@ from donna_tui.embedding.provider import Matrix
 from donna_tui.errors import Reason, SpaceError, VaultReadError, VaultWriteError
 from donna_tui.events import ReconcileDone
 from donna_tui.freshness import DIFFERS, LATE, MISSING, Rounds
+from donna_tui.index.database import Database
 from donna_tui.ingest.keeper import Keeper
+from donna_tui.ingest.reconcile import differing
 from donna_tui.space import known_spaces
 from donna_tui.tools.spaces import list_spaces
+from donna_tui.vault.client import VaultClient
 from donna_tui.vault.open import open_writer, vault_client
 from tests.engine.agent_desks import AgentDesk, agent_desk, agent_engine, fresh, paths_of, tree
 from tests.engine.helpers import eventually, everything_below
@@ -341,6 +344,29 @@ async def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
             desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
             outcome = await fresh(second, "numbat")
             assert (paths_of(outcome), outcome.stale) == (["MEMORY.md"], False)
+
+
+async def test_it_does_not_wait_for_what_is_written_after_the_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = filled(agent_desk(tmp_path, sync={"watch_debounce_ms": 100}))
+    looks: list[frozenset[str]] = []
+
+    def one_more_each_time(client: VaultClient, database: Database) -> frozenset[str]:
+        if looks:
+            desk.write(f"memory/later-{len(looks)}.md", "# Later\n")
+        looks.append(differing(client, database))
+        return looks[-1]
+
+    async with agent_engine(desk, watch=True) as first:
+        await fresh(first, "kestrel")
+        async with agent_engine(desk) as second:
+            desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
+            monkeypatch.setattr("donna_tui.freshness.differing", one_more_each_time)
+            outcome = await fresh(second, "numbat")
+            assert (paths_of(outcome), outcome.stale) == (["MEMORY.md"], False)
+            assert looks[0] == {"MEMORY.md"}
+            assert looks[-1]
 
 
 async def test_a_second_process_says_when_the_first_does_nothing(tmp_path: Path) -> None:
