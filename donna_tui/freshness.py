@@ -156,8 +156,9 @@ class Freshness:
 
         Raises DatabaseError and VaultReadError.
         """
+        client = self._parts.client
         try:
-            return await self._differing()
+            return await self._parts.readers().run(lambda database, _: frozenset(differing(client, database)))
         except DatabaseError as error:
             if error.reason is not Reason.BUSY:
                 raise
@@ -165,14 +166,10 @@ class Freshness:
 
     async def _lacking(self) -> bool:
         """Whether text is not in, or vectors that a known model could give."""
-        keeper = self._parts.keeper()
+        keeper, client = self._parts.keeper(), self._parts.client
         if keeper and keeper.indexes.active.working:
             return True
-        return bool(await self._differing())
-
-    async def _differing(self) -> frozenset[str]:
-        client = self._parts.client
-        return await self._parts.readers().run(lambda database, _: differing(client, database))
+        return await self._parts.readers().run(lambda database, _: any(differing(client, database)))
 
     async def close(self) -> None:
         """Stop what was begun for a search."""

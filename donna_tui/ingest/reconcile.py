@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from donna_tui.errors import Reason, VaultReadError
@@ -43,16 +44,20 @@ def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_a
     )
 
 
-def differing(client: VaultClient, database: Database) -> frozenset[str]:
+def differing(client: VaultClient, database: Database) -> Iterator[str]:
     """The notes that are not in the index as they are on disk. Where only the time is in doubt, their bytes decide.
 
-    Raises VaultReadError if the root is missing.
+    Those come last and are read one by one, for who asks only whether there are any. Raises VaultReadError if the root
+    is missing.
     """
     found = compare(client, database)
+    yield from found.new
+    yield from found.gone
     known = file_states(database) if found.changed else {}
-    touched = (known[path] for path in found.changed if path in known)
-    others = (state.path for state in touched if state.state == "indexed" and _other_bytes(client, state))
-    return frozenset((*found.new, *found.gone, *others))
+    for path in found.changed:
+        state = known.get(path)
+        if state and state.state == "indexed" and _other_bytes(client, state):
+            yield path
 
 
 def _other_bytes(client: VaultClient, state: FileState) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -352,11 +352,11 @@ async def test_it_does_not_wait_for_what_is_written_after_the_question(
     desk = filled(agent_desk(tmp_path, sync={"watch_debounce_ms": 100}))
     looks: list[frozenset[str]] = []
 
-    def one_more_each_time(client: VaultClient, database: Database) -> frozenset[str]:
+    def one_more_each_time(client: VaultClient, database: Database) -> Iterator[str]:
         if looks:
             desk.write(f"memory/later-{len(looks)}.md", "# Later\n")
-        looks.append(differing(client, database))
-        return looks[-1]
+        looks.append(frozenset(differing(client, database)))
+        return iter(looks[-1])
 
     async with agent_engine(desk, watch=True) as first:
         await fresh(first, "kestrel")
