@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
 
 from donna_tui.index.database import Database
 from donna_tui.index.sampling import stretches
@@ -75,16 +74,23 @@ def _weights(whole: float, matches: Mapping[str, int]) -> dict[str, float]:
 
 
 def _at_least(weights: Mapping[str, float], share: float) -> str:
-    """The smallest combinations of terms that weigh a share of all of them."""
+    """The terms that weigh a share of all of them: an FTS5 expression."""
     rarest = sorted(weights, key=lambda term: -weights[term])[:WEIGHED]
-    needed = share * sum(weights[term] for term in rarest)
-    smallest: list[set[str]] = []
-    for size in range(1, len(rarest) + 1):
-        for terms in combinations(rarest, size):
-            heavy = sum(weights[term] for term in terms) >= needed
-            if heavy and not any(known <= set(terms) for known in smallest):
-                smallest.append(set(terms))
-    return " OR ".join(f"({' AND '.join(sorted(terms))})" for terms in smallest)
+    return _weighing([(term, weights[term]) for term in rarest], share * sum(weights[term] for term in rarest))
+
+
+def _weighing(terms: Sequence[tuple[str, float]], needed: float) -> str:
+    """What of some terms, the heaviest first, weighs as much as is needed; empty if all of them do not.
+
+    Each term stands before what it needs beside it, so that FTS5 walks through a term once for all combinations.
+    """
+    if sum(weight for _, weight in terms) < needed:
+        return ""
+    (term, weight), *lighter = terms
+    beside = _weighing(lighter, needed - weight) if needed > weight else ""
+    with_it = f"({term} AND {beside})" if beside else term
+    without_it = _weighing(lighter, needed)
+    return f"({with_it} OR {without_it})" if without_it else with_it
 
 
 @dataclass(frozen=True, slots=True)

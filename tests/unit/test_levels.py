@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from donna_tui.index import levels
 from donna_tui.index.filters import Scope
@@ -63,7 +66,7 @@ def test_few_matches_are_ranked_whole(store: MemoryStore) -> None:
 def test_what_holds_only_the_common_word_is_not_ranked(store: MemoryStore) -> None:
     fill(store, {"heron": 9, "water": 50})
     level = choose_level(store.database, ['"heron"', '"water"'], 5)
-    assert level == Level('"heron" OR "water"', '("heron")')
+    assert level == Level('"heron" OR "water"', '"heron"')
 
 
 @pytest.mark.usefixtures("pruning")
@@ -77,7 +80,20 @@ def test_of_words_that_are_as_common_both_must_be_there(store: MemoryStore) -> N
 def test_a_level_that_holds_too_few_is_widened(store: MemoryStore) -> None:
     fill(store, {"water": 50, "marsh": 40, "heron": 2})
     level = choose_level(store.database, ['"heron"', '"water"', '"marsh"'], 5)
-    assert level.within == '("heron") OR ("marsh" AND "water")'
+    assert level.within == '("heron" OR ("marsh" AND "water"))'
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=5), st.sampled_from(levels.LEVELS))
+def test_a_level_admits_what_holds_terms_that_weigh_enough(weights: list[int], share: float) -> None:
+    words = {f"w{number}": weight for number, weight in enumerate(weights)}
+    sets = [held for size in range(len(words) + 1) for held in combinations(words, size)]
+    table = sqlite3.connect(":memory:")
+    table.execute("CREATE VIRTUAL TABLE t USING fts5(text)")
+    table.executemany("INSERT INTO t VALUES (?)", [(" ".join(held),) for held in sets])
+    level = levels._at_least({quoted(word): weight for word, weight in words.items()}, share)
+    admitted = {text for (text,) in table.execute("SELECT text FROM t WHERE t MATCH ?", (level,))}
+    enough = [held for held in sets if sum(words[word] for word in held) >= share * sum(weights)]
+    assert admitted == {" ".join(held) for held in enough}
 
 
 @pytest.mark.usefixtures("pruning")
