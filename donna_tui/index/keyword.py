@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, Scope, all_in_scope, conditions, in_scope, is_one_note, share_in_scope
-from donna_tui.index.levels import choose_level, last_chunk
+from donna_tui.index.levels import Level, choose_level, last_chunk
 
 LOOK_AT_FIRST = 2
 """Candidates of all passages for each that is wanted in a scope that holds all; more where it holds fewer."""
@@ -32,6 +32,10 @@ WEIGHTS = "3.0, 2.0, 1.0, 1.0"
 """Of the title with aliases and tags, the heading path, the text, and the segments of unspaced scripts."""
 
 
+ALL_KEYS = (0, 2**63 - 1)
+"""The smallest and the largest key that a chunk can have."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeywordMatch:
     """A chunk's integer key and its BM25 score, larger is better (FTS5's own is negative)."""
@@ -40,7 +44,13 @@ class KeywordMatch:
     score: float
 
 
-def search_words(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
+Beside = Callable[[Callable[[Database], list[KeywordMatch]]], Callable[[], list[KeywordMatch]]]
+"""Starts a part of a search on another connection; what it returns waits for that part."""
+
+
+def search_words(
+    database: Database, terms: Sequence[str], scope: Scope, limit: int, beside: Beside | None = None
+) -> list[KeywordMatch]:
     """The best chunks for any of some terms, FTS5 expressions each, inside a scope, best first.
 
     A scope that is not narrow is asked only of the best of all: listing it would take longer than ranking them.
@@ -53,7 +63,7 @@ def search_words(database: Database, terms: Sequence[str], scope: Scope, limit: 
     if share <= NARROW and share * last_chunk(database) <= SHORT:
         return _best_in(database, terms, scope, limit)
     looked_at = math.ceil(LOOK_AT_FIRST * limit / share)
-    best = _best(database, terms, looked_at)
+    best = _best(database, terms, looked_at, beside)
     inside = set(in_scope(database, scope, [match.id for match in best]))
     found = [match for match in best if match.id in inside][:limit]
     if len(found) == limit or len(best) < looked_at:
@@ -61,12 +71,26 @@ def search_words(database: Database, terms: Sequence[str], scope: Scope, limit: 
     return _best_in(database, terms, scope, limit)
 
 
-def _best(database: Database, terms: Sequence[str], limit: int) -> list[KeywordMatch]:
+def _best(database: Database, terms: Sequence[str], limit: int, beside: Beside | None) -> list[KeywordMatch]:
     """The best of all; where the level turns out to hold too few, all that match are ranked after all."""
     level = choose_level(database, terms, limit)
-    at_level = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?"
-    found = _rank_inside(database, level.ranked_by, at_level, [level.within], limit) if level.within else []
+    found = _best_at(database, level, limit, beside) if level.within else []
     return found if len(found) == limit else rank_all(database, terms, limit)
+
+
+def _best_at(database: Database, level: Level, limit: int, beside: Beside | None) -> list[KeywordMatch]:
+    """The best at a level. FTS5 walks and ranks on one thread: the newer half of the chunks can be ranked beside."""
+
+    def among(part: Database, first: int, last: int) -> list[KeywordMatch]:
+        listed = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH ? AND rowid BETWEEN ? AND ?"
+        return _rank_inside(part, level.ranked_by, listed, [level.within, first, last], limit, (first, last))
+
+    if beside is None:
+        return among(database, *ALL_KEYS)
+    middle = last_chunk(database) // 2
+    newer = beside(lambda other: among(other, middle + 1, ALL_KEYS[1]))
+    found = [*among(database, ALL_KEYS[0], middle), *newer()]
+    return sorted(found, key=lambda match: (-match.score, match.id))[:limit]
 
 
 def rank_all(database: Database, terms: Sequence[str], limit: int) -> list[KeywordMatch]:
@@ -105,13 +129,18 @@ def _rarity(held: int, whole: int) -> float:
 
 
 def _rank_inside(
-    database: Database, expression: str, inside: str, parameters: Sequence[object], limit: int
+    database: Database,
+    expression: str,
+    inside: str,
+    parameters: Sequence[object],
+    limit: int,
+    keys: tuple[int, int] = ALL_KEYS,
 ) -> list[KeywordMatch]:
-    """Ranks only the chunks that a query lists. The plus keeps SQLite from asking for one chunk at a time."""
+    """Ranks only the chunks that a query lists, of some keys. The plus keeps SQLite from asking for one at a time."""
     rows = database.rows(
         f"SELECT rowid, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts WHERE memory_fts MATCH ?"  # noqa: S608
-        f" AND +rowid IN ({inside}) ORDER BY score DESC, rowid LIMIT ?",
-        [expression, *parameters, limit],
+        f" AND rowid BETWEEN ? AND ? AND +rowid IN ({inside}) ORDER BY score DESC, rowid LIMIT ?",
+        [expression, *keys, *parameters, limit],
     )
     return [KeywordMatch(*row) for row in rows]
 

@@ -23,7 +23,8 @@ T = TypeVar("T")
 class Readers:
     """A small pool of reading threads over one index file; `stays` says that there will be many searches.
 
-    One more thread brings the vectors in memory up to date, where there is so much to take in that a search would wait.
+    One more thread brings the vectors in memory up to date, where there is so much to take in that a search would wait,
+    or reads a part of a search beside another.
     """
 
     def __init__(self, path: Path, *, stays: bool) -> None:
@@ -39,8 +40,25 @@ class Readers:
 
     async def run(self, work: Callable[[Database, VectorIndex], T]) -> T:
         """Run `work` on a reading thread, with its connection. Raises what it raises, and DatabaseError."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, self._with_connection, work)
+        with self._lock:
+            if self._closing.is_set():
+                raise DatabaseError(Reason.BUSY, "this index is no longer read", hint="try again in a moment")
+            running = self._executor.submit(self._with_connection, work)
+        return await asyncio.wrap_future(running)
+
+    def beside(self, work: Callable[[Database], T]) -> Callable[[], T]:
+        """For `work` that is itself on a reading thread: start a part of it on another one.
+
+        What it returns waits for that part, or does it there and then if no thread was free, so that none waits for a
+        part that waits for it. Raises what the part raises, and DatabaseError.
+        """
+
+        def part() -> T:
+            return work(self._connection())
+
+        with self._lock:
+            started = None if self._closing.is_set() else self._executor.submit(part)
+        return part if started is None else lambda: part() if started.cancel() else started.result()
 
     def _with_connection(self, work: Callable[[Database, VectorIndex], T]) -> T:
         database = self._connection()
@@ -79,7 +97,8 @@ class Readers:
 
     def close(self) -> None:
         """Wait for running reads and close all connections."""
-        self._closing.set()
+        with self._lock:
+            self._closing.set()
         self._executor.shutdown(wait=True)
         for database in self._open:
             database.close()

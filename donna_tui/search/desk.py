@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import ModelError
+from donna_tui.errors import DatabaseError, ModelError
 from donna_tui.events import EventHub, SearchDone
 from donna_tui.index.database import Database
 from donna_tui.index.generations import recipe_of
@@ -93,19 +93,42 @@ class SearchDesk:
             self._under_way -= 1
 
     async def _found(self, request: SearchRequest, settings: Settings) -> SearchOutcome:
+        """Where the index is replaced meanwhile, as after a change of model, the new one is asked."""
         started = time.perf_counter()
-        question = await self._with_vector(ask(request))
-        version = self._service.version_tag if self._service else ""
         readers = self._readers()
-        legs: Legs | None = None
-        if question.vector is not None:
-            question = await readers.run(lambda database, _: comparable(database, question, version))
-            legs = await _both_legs(readers, question, candidates_for(wanted_hits(request, settings)))
+        while True:
+            try:
+                return await self._found_in(readers, request, settings, started)
+            except DatabaseError:
+                if readers is self._readers():
+                    raise
+                readers = self._readers()
+
+    async def _found_in(
+        self, readers: Readers, request: SearchRequest, settings: Settings, started: float
+    ) -> SearchOutcome:
+        """Both legs at a time: that of the words while the model still reads the question."""
+        asked, limit = ask(request), candidates_for(wanted_hits(request, settings))
+        words, (question, meaning) = await asyncio.gather(
+            readers.run(lambda database, _: by_words(database, asked, limit, readers.beside)),
+            self._by_meaning(readers, asked, limit),
+        )
 
         def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
-            return search(database, vectors, question, settings, legs)
+            return search(database, vectors, question, settings, Legs(words, meaning))
 
         return await self._answer(started, work, readers)
+
+    async def _by_meaning(self, readers: Readers, asked: Question, limit: int) -> tuple[Question, Mapping[int, float]]:
+        """The question with its vector, where that can be compared with the vectors of the index, and its nearest."""
+        question = await self._with_vector(asked)
+        version = self._service.version_tag if self._service else ""
+
+        def work(database: Database, vectors: VectorIndex) -> tuple[Question, Mapping[int, float]]:
+            compared = comparable(database, question, version)
+            return compared, by_meaning(database, vectors, compared, limit)
+
+        return (question, {}) if question.vector is None else await readers.run(work)
 
     async def search_in(self, readers: Readers, request: SearchRequest, embedding: str) -> SearchOutcome:
         """Answer a request from another index: by meaning if its vectors are of this model. Raises DatabaseError."""
@@ -174,15 +197,6 @@ class SearchDesk:
         if len(self._vectors) > REMEMBERED_QUERIES:
             self._vectors.popitem(last=False)
         return vector
-
-
-async def _both_legs(readers: Readers, question: Question, limit: int) -> Legs:
-    """Both legs at a time, on two reading threads."""
-    words, meaning = await asyncio.gather(
-        readers.run(lambda database, _: by_words(database, question, limit)),
-        readers.run(lambda database, vectors: by_meaning(database, vectors, question, limit)),
-    )
-    return Legs(words, meaning)
 
 
 def comparable(database: Database, question: Question, version: str) -> Question:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from donna_tui.index.database import Database
 from donna_tui.index.documents import places_of
 from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import KeywordMatch, begun_stem, newest, quoted, search_words
+from donna_tui.index.keyword import Beside, KeywordMatch, begun_stem, newest, quoted, search_words
 from donna_tui.index.packing import Vector
 from donna_tui.index.vectors import VectorIndex, cosines_of, vectors_of
 from donna_tui.results import Filters, Hit, Mode, SearchOutcome, SearchRequest, Snippet
@@ -71,11 +71,11 @@ class Legs:
     meaning: Mapping[int, float]
 
 
-def by_words(database: Database, question: Question, limit: int) -> dict[int, float]:
-    """The keyword leg."""
+def by_words(database: Database, question: Question, limit: int, beside: Beside | None = None) -> dict[int, float]:
+    """The keyword leg; `beside` starts a part of it on another connection."""
     if question.mode == "semantic":
         return {}
-    return {match.id: match.score for match in matches(database, question, limit)}
+    return {match.id: match.score for match in matches(database, question, limit, beside)}
 
 
 def by_meaning(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:
@@ -182,10 +182,10 @@ def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
     return fuse(candidates, list(words), list(meaning), trust=question.trust)
 
 
-def matches(database: Database, question: Question, limit: int) -> list[KeywordMatch]:
+def matches(database: Database, question: Question, limit: int, beside: Beside | None = None) -> list[KeywordMatch]:
     """The keyword leg; without any word to look for, the newest notes that the filters let through."""
     if question.query.terms:
-        return search_words(database, _terms(database, question), question.scope, limit)
+        return search_words(database, _terms(database, question), question.scope, limit, beside)
     return newest(database, question.scope, limit) if question.narrows else []
 
 

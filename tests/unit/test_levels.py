@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.index import levels
+from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.keyword import KeywordMatch, quoted, search_words
 from donna_tui.index.levels import Level, choose_level
 from donna_tui.index.sampling import SAMPLED_FROM, stretches
 from donna_tui.index.store import MemoryStore
@@ -116,6 +117,27 @@ def test_of_one_common_word_the_notes_that_are_named_after_it_are_ranked(store: 
         " ORDER BY bm25(memory_fts, 3.0, 2.0, 1.0, 1.0), rowid LIMIT 5"
     )
     assert [each for each, _ in best(store, "water")] == [each for (each,) in everything]
+
+
+@pytest.mark.usefixtures("pruning")
+def test_halves_that_are_ranked_beside_each_other_give_the_same(store: MemoryStore) -> None:
+    for number in range(120):
+        held = (("heron", number % 2), ("water", number % 3), ("marsh", number % 5))
+        store.upsert(note(f"{number}.md", " ".join(f"{word} " * count for word, count in held) + f" {number}"))
+    halves: list[int] = []
+
+    def beside(work: Callable[[Database], list[KeywordMatch]]) -> Callable[[], list[KeywordMatch]]:
+        found = work(store.database)
+        halves.append(len(found))
+        return lambda: found
+
+    terms = ['"heron"', '"water"', '"marsh"']
+    whole = search_words(store.database, terms, EVERYTHING, 40)
+    assert search_words(store.database, terms, EVERYTHING, 40, beside) == whole
+    assert len(whole) == 40
+    assert {match.id > 60 for match in whole} == {True, False}
+    assert len(halves) == 1
+    assert 0 < halves[0] < 80
 
 
 @pytest.mark.usefixtures("pruning")

@@ -1,0 +1,139 @@
+"""Threads that read: a part of a search beside another, none free, closed, and an index that is replaced meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+from unittest import mock
+
+import pytest
+
+from donna_tui.errors import DatabaseError, Reason
+from donna_tui.events import EventHub
+from donna_tui.index.database import Database
+from donna_tui.index.generations import index_path
+from donna_tui.index.invocations import InputHash
+from donna_tui.index.readers import READERS, Readers
+from donna_tui.index.vectors import VectorIndex
+from donna_tui.results import SearchRequest
+from donna_tui.search.desk import SearchDesk
+from donna_tui.search.hybrid import Settings
+from tests.unit.index_parts import note, open_store
+
+THREADS = READERS + 1
+
+T = TypeVar("T")
+
+
+def make_index(folder: Path, generation: int, text: str) -> Readers:
+    store = open_store(index_path(folder, generation))
+    store.upsert(note(f"{generation}.md", text))
+    store.database.close()
+    return Readers(index_path(folder, generation), stays=False)
+
+
+@pytest.fixture
+def readers(tmp_path: Path) -> Iterator[Readers]:
+    readers = make_index(tmp_path, 1, "a heron")
+    yield readers
+    readers.close()
+
+
+def thread_of(_: Database) -> str:
+    return threading.current_thread().name
+
+
+def count_notes(database: Database) -> int:
+    count: int = database.value("SELECT count(*) FROM memory_documents")
+    return count
+
+
+async def test_a_part_is_read_on_another_thread_and_connection(readers: Readers) -> None:
+    started = threading.Event()
+
+    def part(other: Database) -> tuple[Database, str]:
+        started.set()
+        return other, thread_of(other)
+
+    def work(database: Database, _: VectorIndex) -> tuple[bool, bool]:
+        waited_for = readers.beside(part)
+        assert started.wait(30)
+        other, there = waited_for()
+        return other is not database, there != thread_of(database)
+
+    assert await readers.run(work) == (True, True)
+
+
+async def test_where_all_threads_wait_for_a_part_each_does_its_own(readers: Readers) -> None:
+    together = threading.Barrier(THREADS, timeout=30)
+
+    def work(database: Database, _: VectorIndex) -> bool:
+        together.wait()
+        part = readers.beside(thread_of)
+        together.wait()
+        own = part() == thread_of(database)
+        together.wait()
+        return own
+
+    found = await asyncio.wait_for(asyncio.gather(*(readers.run(work) for _ in range(THREADS))), 60)
+    assert found == [True] * THREADS
+
+
+async def test_what_a_part_fails_with_is_raised_where_it_is_waited_for(readers: Readers) -> None:
+    def failing(_: Database) -> int:
+        raise DatabaseError(Reason.IO_ERROR, "the disk is gone")
+
+    with pytest.raises(DatabaseError, match="gone"):
+        await readers.run(lambda *_: readers.beside(failing)())
+
+
+async def test_a_part_that_is_asked_for_while_they_close_is_read_where_it_is_asked_for(readers: Readers) -> None:
+    asked, closing = threading.Event(), threading.Event()
+
+    def work(database: Database, _: VectorIndex) -> bool:
+        asked.set()
+        closing.wait(30)
+        return readers.beside(thread_of)() == thread_of(database)
+
+    running = asyncio.ensure_future(readers.run(work))
+    await asyncio.to_thread(asked.wait, 30)
+    closed = asyncio.ensure_future(asyncio.to_thread(readers.close))
+    while not readers._closing.is_set():
+        await asyncio.sleep(0.01)
+    closing.set()
+    assert await running
+    await closed
+
+
+async def test_what_is_closed_says_so(readers: Readers) -> None:
+    readers.close()
+    with pytest.raises(DatabaseError) as caught:
+        await readers.run(lambda database, _: count_notes(database))
+    assert caught.value.reason is Reason.BUSY
+
+
+async def test_an_index_that_is_replaced_during_a_search_is_not_missed(readers: Readers, tmp_path: Path) -> None:
+    newer = make_index(tmp_path, 2, "a heron and a stork")
+    now, run = [readers], readers.run
+
+    async def replaced_meanwhile(work: Callable[[Database, VectorIndex], T]) -> T:
+        found = await run(work)
+        now[0] = newer
+        await asyncio.to_thread(readers.close)
+        return found
+
+    desk = SearchDesk(lambda: now[0], Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    with mock.patch.object(readers, "run", replaced_meanwhile):
+        outcome = await desk.search(SearchRequest(text="heron", k=8))
+    assert [hit.path for hit in outcome.hits] == ["2.md"]
+    newer.close()
+
+
+async def test_an_index_that_is_closed_and_not_replaced_is_told(readers: Readers) -> None:
+    desk = SearchDesk(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    readers.close()
+    with pytest.raises(DatabaseError, match="no longer"):
+        await desk.search(SearchRequest(text="heron", k=8))
