@@ -113,9 +113,11 @@ class SearchDesk:
             readers.run(lambda database, _: by_words(database, asked, limit, readers.beside)),
             self._by_meaning(readers, asked, limit),
         )
+        fell_back = asked.mode == "semantic" and question.mode == "keyword"  # then words were not looked for
+        legs = None if fell_back else Legs(words, meaning)
 
         def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
-            return search(database, vectors, question, settings, Legs(words, meaning))
+            return search(database, vectors, question, settings, legs)
 
         return await self._answer(started, work, readers)
 

@@ -15,7 +15,7 @@ from donna_tui.memory.conversations import NewTurn
 from donna_tui.memorydesk import MemoryDesk
 from donna_tui.paths import app_paths
 from donna_tui.results import Filters, SearchRequest
-from tests.engine.helpers import Desk, hide_model, new_desk, open_engine, quick_config
+from tests.engine.helpers import Desk, eventually, hide_model, new_desk, open_engine, quick_config
 from tests.model_server import Behaviour, ModelServer, text
 from tests.unit.memory_parts import jsonl, said
 
@@ -280,7 +280,7 @@ async def test_notes_that_go_take_their_tasks_and_nothing_else_with_them(desk: D
         notes = [task.note for task in await running.engine.memory.tasks()]
         assert sorted(notes) == ["moved.md", "n2.md", "n3.md"]
         assert await running.engine.memory.count(MemoryFilter(sources=(MemorySource.CHAT,))) == 4
-        assert running.engine.status().coverage.notes == 3
+        await eventually(lambda: running.engine.status().coverage.notes == 3, "three notes counted")
 
 
 async def test_backfilling_twice_changes_no_row(desk: Desk, tmp_path: Path) -> None:
