@@ -31,7 +31,6 @@ Measured on questions of six sets asked within their note; docs/retrieval.md has
 WEIGHTS = "3.0, 2.0, 1.0, 1.0"
 """Of the title with aliases and tags, the heading path, the text, and the segments of unspaced scripts."""
 
-
 ALL_KEYS = (0, 2**63 - 1)
 """The smallest and the largest key that a chunk can have."""
 

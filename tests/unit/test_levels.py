@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -88,11 +89,11 @@ def test_a_level_that_holds_too_few_is_widened(store: MemoryStore) -> None:
 def test_a_level_admits_what_holds_terms_that_weigh_enough(weights: list[int], share: float) -> None:
     words = {f"w{number}": weight for number, weight in enumerate(weights)}
     sets = [held for size in range(len(words) + 1) for held in combinations(words, size)]
-    table = sqlite3.connect(":memory:")
-    table.execute("CREATE VIRTUAL TABLE t USING fts5(text)")
-    table.executemany("INSERT INTO t VALUES (?)", [(" ".join(held),) for held in sets])
     level = levels._at_least({quoted(word): weight for word, weight in words.items()}, share)
-    admitted = {text for (text,) in table.execute("SELECT text FROM t WHERE t MATCH ?", (level,))}
+    with closing(sqlite3.connect(":memory:")) as table:
+        table.execute("CREATE VIRTUAL TABLE t USING fts5(text)")
+        table.executemany("INSERT INTO t VALUES (?)", [(" ".join(held),) for held in sets])
+        admitted = {text for (text,) in table.execute("SELECT text FROM t WHERE t MATCH ?", (level,))}
     enough = [held for held in sets if sum(words[word] for word in held) >= share * sum(weights)]
     assert admitted == {" ".join(held) for held in enough}
 
