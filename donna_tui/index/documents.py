@@ -69,6 +69,12 @@ def find_document(database: Database, user_id: str, source_type: str, source_id:
     return StoredDocument(*rows[0]) if rows else None
 
 
+def number_of_notes(database: Database, user_id: str) -> int:
+    """How many notes of a user are in the index."""
+    known = "SELECT documents FROM memory_counts WHERE user_id = ? AND source_type = 'vault'"
+    return database.value(known, (user_id,)) or 0
+
+
 def write_document(database: Database, document: Document, existing: StoredDocument | None) -> str:
     """Insert or update the row of a document, and its links. Returns its id."""
     now = time.time()

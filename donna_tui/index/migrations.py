@@ -145,7 +145,31 @@ END;
 """The documents of chunks, without their text: thousands are asked of each search with a filter, and of a large index
 the chunks themselves are not all in the system's memory."""
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_base", BASE), ("0002_memories", MEMORIES), ("0003_places", PLACES))
+COUNTS = """
+CREATE TABLE memory_counts (
+    user_id TEXT NOT NULL,
+    source_type TEXT NOT NULL,
+    documents INTEGER NOT NULL,
+    PRIMARY KEY (user_id, source_type)
+) WITHOUT ROWID;
+INSERT INTO memory_counts SELECT user_id, source_type, count(*) FROM memory_documents GROUP BY user_id, source_type;
+CREATE TRIGGER memory_document_comes AFTER INSERT ON memory_documents BEGIN
+    INSERT INTO memory_counts VALUES (NEW.user_id, NEW.source_type, 1)
+    ON CONFLICT DO UPDATE SET documents = documents + 1;
+END;
+CREATE TRIGGER memory_document_goes AFTER DELETE ON memory_documents BEGIN
+    UPDATE memory_counts SET documents = documents - 1
+    WHERE user_id = OLD.user_id AND source_type = OLD.source_type;
+END;
+"""
+"""How many documents there are, which each search tells: to count 125,000 takes 6 ms."""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("0001_base", BASE),
+    ("0002_memories", MEMORIES),
+    ("0003_places", PLACES),
+    ("0004_counts", COUNTS),
+)
 """Ordered and append-only: a released migration never changes."""
 
 

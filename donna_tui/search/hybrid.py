@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.index.database import Database
-from donna_tui.index.documents import places_of
+from donna_tui.index.documents import number_of_notes, places_of
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import Beside, KeywordMatch, begun_stem, newest, quoted, search_words
 from donna_tui.index.packing import Vector
@@ -113,10 +113,7 @@ def search(
         mode=question.mode,
         hits=tuple(_hit(one, rows[one.id], terms, request) for one in judged.hits[:k] if one.id in rows),
         near_misses=tuple(_hit(one, rows[one.id], terms, request) for one in near if one.id in rows),
-        searched_notes=database.value(
-            "SELECT count(*) FROM memory_documents WHERE user_id = ? AND source_type = 'vault'",
-            [question.query.filters.user_id],
-        ),
+        searched_notes=number_of_notes(database, question.query.filters.user_id),
         note=question.note,
         reason=question.reason,
     )

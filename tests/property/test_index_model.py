@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from donna_tui.index.documents import number_of_notes
 from donna_tui.index.filters import Scope
 from donna_tui.index.store import MemoryStore
 from donna_tui.results import Filters
@@ -98,6 +99,10 @@ class Index(RuleBasedStateMachine):
             for path, (text, private) in sorted(self.notes.items())
             for chunk in cut(note(path, text))
         ]
+
+    @invariant()
+    def knows_how_many_they_are(self) -> None:
+        assert number_of_notes(self.store.database, "me") == len(self.notes)
 
     @invariant()
     def a_passage_that_counts_as_embedded_has_a_vector(self) -> None:
