@@ -31,10 +31,10 @@ from donna_tui.embedding.service import EmbeddingService
 from donna_tui.events import EventHub
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
-from donna_tui.index.filters import Scope
+from donna_tui.index.filters import Scope, all_in_scope
 from donna_tui.index.generations import Recipe, index_path, open_generation
 from donna_tui.index.invocations import InputHash
-from donna_tui.index.keyword import rank_all, search_words
+from donna_tui.index.keyword import rank_all, rank_scope, search_words
 from donna_tui.index.nearest import SCAN_FROM, SCAN_TO
 from donna_tui.index.packing import Vector, unpacked_rows
 from donna_tui.index.readers import Readers
@@ -109,10 +109,13 @@ async def _measure_index(report: Report, readers: Readers, service: EmbeddingSer
         report.add(f"{size:,} passages{name}: p50", median(times), "ms")
         report.add(f"{size:,} passages{name}: p95", percentile(times, 95), "ms", budget)
     vectors = [await service.embed_query(each) for each in questions[:50]]
-    found = await _recall(readers, vectors)
-    report.add(f"{size:,} passages: recall@10 of the vectors, against all cosines", found, "", 0.99, at_least=True)
-    found = await readers.run(lambda database, _: _recall_of_words(database, questions))
-    report.add(f"{size:,} passages: recall@10 of the words, against ranking all", found, "", 0.99, at_least=True)
+    for name, filters in FILTERS.items():
+        found = await _recall(readers, vectors, Scope(filters))
+        label = f"{size:,} passages{name}: recall@10 of the vectors, against all cosines"
+        report.add(label, found, "", 0.99, at_least=True)
+        found = await _recall_of_words(readers, questions, Scope(filters))
+        label = f"{size:,} passages{name}: recall@10 of the words, against ranking all"
+        report.add(label, found, "", 0.99, at_least=True)
 
 
 async def _load_vectors(report: Report, readers: Readers, size: int) -> None:
@@ -161,30 +164,42 @@ def _megabytes(file: Path) -> float:
     return file.stat().st_size / 1e6
 
 
-def _recall_of_words(database: Database, questions: Sequence[str]) -> float:
+async def _recall_of_words(readers: Readers, questions: Sequence[str], scope: Scope) -> float:
     """By scores, since passages that were multiplied tie: how many of the ten best are as good as they should be."""
-    right = wanted = 0
-    for text in questions:
-        terms = parse_query(text).literals
-        best = [match.score for match in rank_all(database, terms, 10)]
-        found = [match.score for match in search_words(database, terms, Scope(Filters()), candidates_for(HITS))]
-        right += sum(score >= at_best - NEARLY for score, at_best in zip(found, best, strict=False))
-        wanted += len(best)
-    return right / wanted
+
+    def found(database: Database, _: VectorIndex) -> float:
+        right = wanted = 0
+        for text in questions:
+            terms = parse_query(text).literals
+            best = _best_of_all(database, terms, scope)
+            matches = search_words(database, terms, scope, candidates_for(HITS))
+            right += sum(match.score >= score - NEARLY for match, score in zip(matches, best, strict=False))
+            wanted += len(best)
+        return right / wanted
+
+    return await readers.run(found)
 
 
-async def _recall(readers: Readers, queries: Sequence[Vector]) -> float:
+def _best_of_all(database: Database, terms: Sequence[str], scope: Scope) -> list[float]:
+    """The scores of the ten best, of all that match."""
+    everything = scope == Scope(Filters())
+    best = rank_all(database, terms, 10) if everything else rank_scope(database, terms, scope, 10)
+    return [match.score for match in best]
+
+
+async def _recall(readers: Readers, queries: Sequence[Vector], scope: Scope) -> float:
     def found(database: Database, vectors: VectorIndex) -> float:
-        best = _nearest_of_all(database, np.stack(queries))
-        matches = [vectors.search(database, query, Scope(Filters()), 10) for query in queries]
+        best = _nearest_of_all(database, np.stack(queries), scope)
+        matches = [vectors.search(database, query, scope, 10) for query in queries]
         right = sum(len(known & {match.id for match in each}) for known, each in zip(best, matches, strict=True))
         return right / (10 * len(queries))
 
     return await readers.run(found)
 
 
-def _nearest_of_all(database: Database, queries: Matrix) -> list[set[int]]:
-    """The keys of the ten nearest chunks of each query, by all cosines."""
+def _nearest_of_all(database: Database, queries: Matrix, scope: Scope) -> list[set[int]]:
+    """The keys of the ten nearest chunks of a scope to each query, by all cosines."""
+    inside = set(all_in_scope(database, scope))
     best: list[list[tuple[float, int]]] = [[] for _ in queries]
     last = database.value("SELECT max(id) FROM memory_chunks")
     for start in range(1, last + 1, BLOCK):
@@ -193,6 +208,9 @@ def _nearest_of_all(database: Database, queries: Matrix) -> list[set[int]]:
             " WHERE c.id BETWEEN ? AND ?",
             (start, start + BLOCK - 1),
         )
+        rows = [row for row in rows if row[0] in inside]
+        if not rows:
+            continue
         cosines = unpacked_rows([vector for _, vector in rows]) @ queries.T
         for number, column in enumerate(cosines.T):
             nearest = np.argsort(-column)[:10]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,9 @@ class Scope:
         return self.filters == plain and not self.required and not self.forbidden
 
 
+EXPECTED = 1.1
+"""Chunks that are asked whether they are in a scope, for each that should hold enough."""
+
 IN_NOTES = "task"
 """Documents of this source stand in notes, which are found anyway: they are found when they are asked for."""
 
@@ -49,6 +53,22 @@ def in_scope(database: Database, scope: Scope, ids: Sequence[int]) -> list[int]:
         [json.dumps(sorted(ids)), *parameters],  # chunks of one time stand on the same pages
     )
     return [each for (each,) in rows]
+
+
+def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted: int, share: float = 1.0) -> list[int]:
+    """The first `wanted` of some chunks, the best first, that are in a scope of which about a share of all are.
+
+    Asked are as many as should hold enough, then as many as the share among them lets expect, until there are enough.
+    """
+    found: list[int] = []
+    asked = 0
+    while len(found) < wanted and asked < len(ids):
+        more = ids[asked : asked + math.ceil(EXPECTED * (wanted - len(found)) / share)]
+        inside = set(in_scope(database, scope, more))
+        found += [each for each in more if each in inside]
+        asked += len(more)
+        share = max(1, len(found)) / asked
+    return found[:wanted]
 
 
 def all_in_scope(database: Database, scope: Scope) -> list[int]:

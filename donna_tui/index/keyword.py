@@ -9,7 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import ALL_CHUNKS, Scope, all_in_scope, conditions, in_scope, is_one_note, share_in_scope
+from donna_tui.index.filters import (
+    ALL_CHUNKS,
+    Scope,
+    all_in_scope,
+    conditions,
+    first_in_scope,
+    is_one_note,
+    share_in_scope,
+)
 from donna_tui.index.levels import Level, choose_level, last_chunk
 
 LOOK_AT_FIRST = 2
@@ -60,14 +68,14 @@ def search_words(
         return _best_in_note(database, terms, scope, limit)
     share = 0.0 if scope.required else share_in_scope(database, scope)
     if share <= NARROW and share * last_chunk(database) <= SHORT:
-        return _best_in(database, terms, scope, limit)
+        return rank_scope(database, terms, scope, limit)
     looked_at = math.ceil(LOOK_AT_FIRST * limit / share)
     best = _best(database, terms, looked_at, beside)
-    inside = set(in_scope(database, scope, [match.id for match in best]))
-    found = [match for match in best if match.id in inside][:limit]
+    known = {match.id: match for match in best}
+    found = [known[each] for each in first_in_scope(database, scope, list(known), limit, share)]
     if len(found) == limit or len(best) < looked_at:
         return found
-    return _best_in(database, terms, scope, limit)
+    return rank_scope(database, terms, scope, limit)
 
 
 def _best(database: Database, terms: Sequence[str], limit: int, beside: Beside | None) -> list[KeywordMatch]:
@@ -102,8 +110,8 @@ def rank_all(database: Database, terms: Sequence[str], limit: int) -> list[Keywo
     return [KeywordMatch(*row) for row in rows]
 
 
-def _best_in(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
-    """Lists the scope and ranks only what is in it."""
+def rank_scope(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
+    """The best of a scope: it is listed, and all in it that match are ranked."""
     where, parameters = conditions(scope)
     listed = f"SELECT c.id FROM {ALL_CHUNKS} WHERE {where}"  # noqa: S608
     return _rank_inside(database, " OR ".join(terms), listed, parameters, limit)

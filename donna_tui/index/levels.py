@@ -27,7 +27,8 @@ passages, 99.5 % are there."""
 
 FIELDS = "title heading"
 MANY = 30_000
-"""From so many passages at a level on, the one before it must do, or holding it in the fields that weigh most."""
+"""From so many passages at a level on, the one before it must do, or with it those that hold the level in the fields
+that weigh most."""
 
 WEIGHED = 6
 """Terms that a level looks at, the rarest; more would make too many combinations."""
@@ -62,7 +63,8 @@ def choose_level(database: Database, terms: Sequence[str], wanted: int) -> Level
     place = bisect_left(levels, least, key=matches)
     within = levels[place] if place < len(levels) else telling
     if matches(within) > MANY:
-        narrower = (*levels[:place][-1:], f"{{{FIELDS}}} : ({within})")
+        before = levels[:place][-1:]
+        narrower = (*before, " OR ".join([*before, f"{{{FIELDS}}} : ({within})"]))
         within = next((each for each in narrower if matches(each) >= 2 * wanted), within)
     return Level(telling, within)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import simsimd
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, all_in_scope, in_scope
+from donna_tui.index.filters import Scope, all_in_scope, first_in_scope
 from donna_tui.index.packing import Steps, Vector, steps, unpacked_rows
 from donna_tui.index.vectors import VectorMatch, decided, log_bounds, looked_at_for
 from donna_tui.numeric import np
@@ -19,12 +18,8 @@ from donna_tui.numeric import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LOOK_AT_FIRST = 1.5
-"""Of the nearest, first so many times as many as are wanted are asked whether they are in scope, then as many as that
-lets expect to hold enough, so many times over."""
-
 MOST_LOOKED_AT = 10_000
-"""Where more would have to be asked, the scope is listed instead."""
+"""Of the nearest, so many may be asked whether they are in scope; where those hold too few, the scope is listed."""
 
 SAMPLED, FEW = 100, 20
 """One row of so many tells how large the largest are, to so few of them."""
@@ -161,22 +156,14 @@ def _nearest_inside(
     database: Database, scope: Scope, ids: NDArray[np.int64], products: NDArray[np.float64], wanted: int
 ) -> list[int]:
     """The keys of the nearest chunks that are in scope, at most `wanted`, in no order."""
-    looked_at = math.ceil(LOOK_AT_FIRST * wanted)
-    while looked_at < min(len(ids), MOST_LOOKED_AT):
-        nearest = _largest(products, looked_at)
-        inside = in_scope(database, scope, ids[nearest].tolist())
-        if len(inside) >= wanted:
-            return _best(nearest, ids, products, inside, wanted)
-        looked_at = max(2 * looked_at, math.ceil(LOOK_AT_FIRST * wanted * looked_at / max(1, len(inside))))
-    return _best(np.arange(len(ids)), ids, products, all_in_scope(database, scope), wanted)
-
-
-def _best(
-    rows: NDArray[np.intp], ids: NDArray[np.int64], products: NDArray[np.float64], inside: list[int], wanted: int
-) -> list[int]:
-    """Those of some rows whose chunks are inside, at most `wanted`, the nearest."""
-    kept = rows[np.isin(ids[rows], np.array(inside, dtype=np.int64))]
-    return [int(each) for each in ids[kept[_largest(products[kept], wanted)]]]
+    looked_at = min(len(ids), MOST_LOOKED_AT)
+    nearest = _largest(products, looked_at)
+    in_order = ids[nearest[np.argsort(-products[nearest])]].tolist()
+    found = first_in_scope(database, scope, in_order, wanted)
+    if len(found) == wanted or looked_at == len(ids):
+        return found
+    inside = np.flatnonzero(np.isin(ids, np.array(all_in_scope(database, scope), dtype=np.int64)))
+    return [int(each) for each in ids[inside[_largest(products[inside], wanted)]]]
 
 
 def _largest(products: NDArray[np.float64], count: int) -> NDArray[np.intp]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from unittest import mock
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from donna_tui.index import keyword, scan
 from donna_tui.index.documents import Document
-from donna_tui.index.filters import Scope
+from donna_tui.index.filters import Scope, first_in_scope
 from donna_tui.index.keyword import quoted, search_words
 from donna_tui.index.packing import Vector, packed, unpacked
 from donna_tui.index.scan import ExactScan
@@ -193,13 +194,25 @@ def check_engines(
     k: int,
     expected: list[Passage],
 ) -> None:
-    engines: tuple[tuple[VectorIndex, float], ...] = ((VecTable(), 1.5), (ExactScan(), 1.5), (ExactScan(), 0.1))
+    engines: tuple[tuple[VectorIndex, int], ...] = ((VecTable(), 10_000), (ExactScan(), 10_000), (ExactScan(), 20))
     for engine, looked_at in engines:
-        with mock.patch.object(scan, "LOOK_AT_FIRST", looked_at):
+        with mock.patch.object(scan, "MOST_LOOKED_AT", looked_at):
             matches = engine.search(library.store.database, query, as_scope(scope), k)
         assert ids(matches) == [each.id for each in expected], engine.name
         scores = [float(each.vector @ query) for each in expected]
         assert [match.score for match in matches] == pytest.approx(scores, abs=1e-5)
+
+
+@examples
+@given(scope=scopes, order=st.randoms(use_true_random=False), k=st.integers(0, 300), share=st.floats(0.01, 1.0))
+def test_chunks_that_are_asked_in_parts_keep_their_order(
+    library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], order: Random, k: int, share: float
+) -> None:
+    asked = [each.id for each in library.passages]
+    order.shuffle(asked)
+    inside = {each.id for each in brute_force(library, scope)}
+    found = first_in_scope(library.store.database, as_scope(scope), asked, k, share)
+    assert found == [each for each in asked if each in inside][:k]
 
 
 @examples

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from donna_tui.index import levels
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import KeywordMatch, quoted, search_words
+from donna_tui.index.keyword import KeywordMatch, quoted, rank_all, search_words
 from donna_tui.index.levels import Level, choose_level
 from donna_tui.index.sampling import SAMPLED_FROM, stretches
 from donna_tui.index.store import MemoryStore
@@ -118,6 +118,21 @@ def test_of_one_common_word_the_notes_that_are_named_after_it_are_ranked(store: 
         " ORDER BY bm25(memory_fts, 3.0, 2.0, 1.0, 1.0), rowid LIMIT 5"
     )
     assert [each for each, _ in best(store, "water")] == [each for (each,) in everything]
+
+
+@pytest.mark.usefixtures("pruning")
+def test_the_few_that_hold_all_words_are_ranked_beside_the_notes_that_are_named_after_one(store: MemoryStore) -> None:
+    for number in range(110):
+        held = " ".join(word for word, here in (("heron", number < 45), ("marsh", 42 <= number < 87)) if here)
+        store.upsert(note(f"{number}.md", f"number{number} {held}"))
+    for number in range(9):
+        store.upsert(note(f"t{number}.md", "other text", title=f"{('heron', 'marsh')[number % 2]} {number}"))
+    terms = ['"heron"', '"marsh"']
+    level = choose_level(store.database, terms, 5)
+    assert level.within == '("marsh" AND "heron") OR {title heading} : (("marsh" OR "heron"))'
+    whole = rank_all(store.database, terms, 12)
+    assert search_words(store.database, terms, EVERYTHING, 5) == whole[:5]
+    assert {43, 44, 45} <= {match.id for match in whole}
 
 
 @pytest.mark.usefixtures("pruning")
