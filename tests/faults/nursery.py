@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,10 @@ class Nursery:
         return dict(json.loads(self._process.stdout.readline()))
 
     def close(self) -> None:
+        """The child of a test that failed may still be at work."""
+        for each in descendants(self._process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
         self._process.communicate()
 
 
@@ -76,10 +80,11 @@ def open_nursery() -> Iterator[Nursery]:
 def descendants(pid: int) -> list[int]:
     """All processes that this one started, and those that they started."""
     parents: dict[int, list[int]] = {}
-    for each in Path("/proc").glob("[0-9]*/stat"):
+    known = os.listdir("/proc") if os.path.isdir("/proc") else []
+    for each in filter(str.isdigit, known):
         fields = _stat(each)
         if fields is not None:
-            parents.setdefault(int(fields[1]), []).append(int(each.parent.name))
+            parents.setdefault(int(fields[1]), []).append(int(each))
     found, todo = [], [pid]
     while todo:
         below = parents.get(todo.pop(), [])
@@ -90,13 +95,14 @@ def descendants(pid: int) -> list[int]:
 
 def alive(pid: int) -> bool:
     """Whether a process still runs."""
-    fields = _stat(Path(f"/proc/{pid}/stat"))
+    fields = _stat(str(pid))
     return fields is not None and fields[0] not in "ZX"
 
 
-def _stat(path: Path) -> list[str] | None:
+def _stat(pid: str) -> list[str] | None:
+    """What /proc says of a process from its state on; None once it is gone."""
     try:
-        return path.read_text().rpartition(")")[2].split()
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
 
