@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_LOOKED_AT = 10_000
-"""Of the nearest, so many may be asked whether they are in scope; where those hold too few, the scope is listed."""
+"""Of the nearest, so many may be asked whether they are in scope. The scope is listed instead where those hold too few,
+by what the first of them let expect."""
 
 SAMPLED, FEW = 100, 20
 """One row of so many tells how large the largest are, to so few of them."""
@@ -156,11 +157,14 @@ def _nearest_inside(
     database: Database, scope: Scope, ids: NDArray[np.int64], products: NDArray[np.float64], wanted: int
 ) -> list[int]:
     """The keys of the nearest chunks that are in scope, at most `wanted`, in no order."""
-    looked_at = min(len(ids), MOST_LOOKED_AT)
-    nearest = _largest(products, looked_at)
+    nearest = _largest(products, MOST_LOOKED_AT)
     in_order = ids[nearest[np.argsort(-products[nearest])]].tolist()
-    found = first_in_scope(database, scope, in_order, wanted)
-    if len(found) == wanted or looked_at == len(ids):
+    sample, rest = in_order[: 2 * wanted], in_order[2 * wanted :]
+    found = first_in_scope(database, scope, sample, wanted)
+    share = len(found) / max(1, len(sample))
+    if wanted <= share * len(in_order):
+        found += first_in_scope(database, scope, rest, wanted - len(found), share)
+    if len(found) == wanted:
         return found
     inside = np.flatnonzero(np.isin(ids, np.array(all_in_scope(database, scope), dtype=np.int64)))
     return [int(each) for each in ids[inside[_largest(products[inside], wanted)]]]

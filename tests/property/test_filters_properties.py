@@ -18,7 +18,7 @@ from donna_tui.index.documents import Document
 from donna_tui.index.filters import Scope, first_in_scope
 from donna_tui.index.keyword import quoted, search_words
 from donna_tui.index.packing import Vector, packed, unpacked
-from donna_tui.index.scan import ExactScan
+from donna_tui.index.scan import ExactScan, _nearest_inside
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable, VectorIndex, VectorMatch
 from donna_tui.results import Filters
@@ -201,6 +201,29 @@ def check_engines(
         assert ids(matches) == [each.id for each in expected], engine.name
         scores = [float(each.vector @ query) for each in expected]
         assert [match.score for match in matches] == pytest.approx(scores, abs=1e-5)
+
+
+@examples
+@given(
+    scope=scopes,
+    order=st.randoms(use_true_random=False),
+    wanted=st.integers(1, 60),
+    looked_at=st.sampled_from((10, 100, 10_000)),
+)
+def test_the_scan_keeps_the_nearest_in_scope_however_many_it_may_ask(
+    library: Library,
+    scope: tuple[Filters, tuple[str, ...], tuple[str, ...]],
+    order: Random,
+    wanted: int,
+    looked_at: int,
+) -> None:
+    by_product = [each.id for each in library.passages]
+    order.shuffle(by_product)
+    products = -np.arange(len(by_product), dtype=np.float64)
+    inside = {each.id for each in brute_force(library, scope)}
+    with mock.patch.object(scan, "MOST_LOOKED_AT", looked_at):
+        found = _nearest_inside(library.store.database, as_scope(scope), np.array(by_product), products, wanted)
+    assert sorted(found) == sorted([each for each in by_product if each in inside][:wanted])
 
 
 @examples
