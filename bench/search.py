@@ -55,19 +55,24 @@ SMALL_SIZES: Sizes = ((2_000, 30.0),)
 MILLION: Sizes = ((1_000_000, 150.0),)
 """Passages, and the milliseconds that a search may take at p95. A million take a quarter of an hour to make."""
 
-FILTERS = {
-    "": Filters(),
-    ", in a folder": Filters(path_prefix="3"),
-    ", by date": Filters(after=5e8),
-}
 QUESTIONS, WARM_UP, HITS = 110, 10, 32
 CHUNKS_A_NOTE = 8
+SECONDS_A_PASSAGE = 1e4
 BLOCK = 20_000
 EMPTIED_BELOW = 50_000
 NEARLY = 1e-3
 """A difference of BM25 that comes of words that nearly all passages hold."""
 NOISE = 0.0125
 """Standard deviation of what is added to each number of a real vector: cosines of about 0.97 to it."""
+
+
+def filters_for(size: int) -> dict[str, Filters]:
+    """None, a seventh of all passages, and the newer half."""
+    return {
+        "": Filters(),
+        ", in a folder": Filters(path_prefix="3"),
+        ", by date": Filters(after=size / 2 * SECONDS_A_PASSAGE),
+    }
 
 
 def measure(sizes: Sizes = SIZES) -> Report:
@@ -104,12 +109,12 @@ async def _measure_index(report: Report, readers: Readers, service: EmbeddingSer
     desk = SearchDesk(lambda: readers, Settings(0.25, HITS), EventHub(), InputHash(b"bench"))
     desk.use(service)
     questions = eval_questions("vault_help")[:QUESTIONS]
-    for name, filters in FILTERS.items():
+    for name, filters in filters_for(size).items():
         times = [await _timed(desk, each, filters) for each in questions][WARM_UP:]
         report.add(f"{size:,} passages{name}: p50", median(times), "ms")
         report.add(f"{size:,} passages{name}: p95", percentile(times, 95), "ms", budget)
     vectors = [await service.embed_query(each) for each in questions[:50]]
-    for name, filters in FILTERS.items():
+    for name, filters in filters_for(size).items():
         found = await _recall(readers, vectors, Scope(filters))
         label = f"{size:,} passages{name}: recall@10 of the vectors, against all cosines"
         report.add(label, found, "", 0.99, at_least=True)
@@ -258,7 +263,9 @@ def _passages(client: VaultClient, path: str, service: EmbeddingService) -> Iter
 def _add(store: MemoryStore, number: int, passages: Sequence[_Passage], vectors: Matrix) -> None:
     path = _path_of(number)
     title = f"{passages[0].title} {number}"
-    document = Document(source_type="vault", source_id=path, title=title, text=path, modified_at=number * 1e4)
+    document = Document(
+        source_type="vault", source_id=path, title=title, text=path, modified_at=number * SECONDS_A_PASSAGE
+    )
     chunks = [
         Chunk(index, one.heading_path, f"{one.text}\n{number}-{index}", 0, len(one.text), 1, 9, 50)
         for index, one in enumerate(passages)
