@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import os
 from pathlib import Path
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from donna_tui.embedding.counting import tokenizer_name, unusable
+
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # a pool of threads, for single texts
 
 
 class ModelTokens:
@@ -38,18 +41,24 @@ class ModelTokens:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Half-open character offsets of the tokens of `text`, in order, without the model's special tokens."""
-        return list(self._tokenizer.encode(encodable(text), add_special_tokens=False).offsets)
+        return list(self._encoding(text, special_tokens=False).offsets)
 
     def ids(self, text: str) -> list[int]:
         """What the model reads for `text`, its special tokens included, whatever the length."""
-        return list(self._tokenizer.encode(encodable(text)).ids)
+        return list(self._encoding(text).ids)
 
     def windows(self, text: str, size: int) -> list[list[int]]:
         """What the model reads for `text`, cut into windows of at most `size` tokens, special tokens included."""
-        encoding = self._tokenizer.encode(encodable(text), add_special_tokens=False)
+        encoding = self._encoding(text, special_tokens=False)
         encoding.truncate(size - self._tokenizer.num_special_tokens_to_add(is_pair=False))
         first = self._tokenizer.post_process(encoding)
         return [list(window.ids) for window in (first, *first.overflowing)]
+
+    def _encoding(self, text: str, *, special_tokens: bool = True) -> Encoding:
+        """Encoded as a batch of one: `encode` itself lets no other thread run, for a long note half as long as a key
+        may wait.
+        """
+        return self._tokenizer.encode_batch([encodable(text)], add_special_tokens=special_tokens)[0]
 
 
 @functools.lru_cache(maxsize=2)

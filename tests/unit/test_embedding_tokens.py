@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -66,6 +69,32 @@ def test_several_threads_may_share_a_tokenizer(tokens: ModelTokens) -> None:
         assert [len(windows) for windows in pool.map(lambda text: tokens.windows(text, 12), texts)] == [
             -(-number // 10) for number in range(1, 200)
         ]
+
+
+@pytest.fixture
+def kept_interpreter() -> Iterator[None]:
+    """A thread runs until it lets others run by itself."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(60)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures("kept_interpreter")
+def test_others_run_while_a_long_text_is_encoded(tokens: ModelTokens) -> None:
+    text, rounds = "one " * 100_000, 0
+
+    def rounds_meanwhile() -> int:
+        before = rounds
+        tokens.spans(text)
+        return rounds - before
+
+    with ThreadPoolExecutor(1) as pool:
+        encoding = pool.submit(rounds_meanwhile)
+        while not encoding.done():
+            time.sleep(0)
+            rounds += 1
+    assert encoding.result() > 0
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"not json", b'{"model": 1}'])
