@@ -18,6 +18,7 @@ from donna_tui.events import EngineEvent, IndexProgress
 LOG_NAME = "donna.log"
 MAX_BYTES = 2_000_000
 KEPT_FILES = 3
+FOR_TRACEBACKS = ("rich", "rich.pretty", "rich.traceback")
 
 
 class LogFile:
@@ -58,17 +59,17 @@ class LogFile:
 
 
 def _structlog() -> Any:
-    """structlog, which would import rich, pygments and attrs for tracebacks on a terminal: a tenth of a whole search
-    from the shell. Where rich is there already, as on the screen, it stays.
+    """structlog, without rich, pygments and attrs, which it would import to draw tracebacks on a terminal: a tenth of a
+    whole search from the shell, and as much of the time until the first results on the screen, which has rich itself.
     """
-    hidden = not {"rich", "structlog"} & sys.modules.keys()
-    if hidden:
-        sys.modules["rich"] = None  # type: ignore[assignment]  # the way in which Python says "cannot be imported"
+    hidden = [] if "structlog" in sys.modules else [name for name in FOR_TRACEBACKS if name not in sys.modules]
+    for name in hidden:
+        sys.modules[name] = None  # type: ignore[assignment]  # the way in which Python says "cannot be imported"
     try:
         import structlog
     finally:
-        if hidden:
-            sys.modules.pop("rich", None)
+        for name in hidden:
+            sys.modules.pop(name, None)
     return structlog
 
 
