@@ -7,7 +7,7 @@ import datetime
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
 from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between
@@ -25,6 +25,7 @@ from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import Correction
 from donna_tui.memory.book import Book
 from donna_tui.memory.bookthread import BookThread
+from donna_tui.records import dataclass
 from donna_tui.vault.changes import Outcome, Plan
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.frontmatter import DRAFT_KEY

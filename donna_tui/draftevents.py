@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from donna_tui.eventbase import Event
+from donna_tui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

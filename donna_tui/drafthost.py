@@ -7,7 +7,6 @@ import contextlib
 import datetime
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +36,7 @@ from donna_tui.events import EventHub
 from donna_tui.memory.book import book_path
 from donna_tui.memory.facts import latest_corrections
 from donna_tui.memorydesk import MemoryDesk
+from donna_tui.records import dataclass
 from donna_tui.resources import resource
 from donna_tui.space import Space
 from donna_tui.vault.client import VaultClient

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from enum import StrEnum
+
+from donna_tui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
+
+from donna_tui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from donna_tui.errors import Reason
 from donna_tui.eventbase import Event
+from donna_tui.records import dataclass
 
 if TYPE_CHECKING:
     from donna_tui.calendarevents import CalendarEvent

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from donna_tui.errors import DatabaseError, DonnaError, Reason
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.policy import SyncPolicy
 from donna_tui.ingest.reconcile import differing
+from donna_tui.records import dataclass
 from donna_tui.results import SearchOutcome, SearchRequest
 from donna_tui.supervisor import set_within
 from donna_tui.vault.client import VaultClient

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
+
+from donna_tui.records import dataclass
 
 ME = "me"
 """The user where there is only one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from donna_tui.memory.feed import MemoryFeed
 from donna_tui.memory.follower import FeedParts
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.upkeep import backfill, look, settled
+from donna_tui.records import dataclass
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.vault.client import VaultClient
 

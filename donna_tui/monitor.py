@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from donna_tui.events import (
@@ -31,6 +31,7 @@ from donna_tui.index.vectors import VectorIndex
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.ledger import Ledger
 from donna_tui.ingest.progress import count, file_problems, with_waiting
+from donna_tui.records import dataclass
 from donna_tui.status import Coverage, Problem, Status
 
 INTERVAL_SECONDS = 0.25

@@ -6,12 +6,12 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.records import dataclass
 
 PRIVATE = 0o700
 

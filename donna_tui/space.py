@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.errors import Reason, SpaceError
 from donna_tui.paths import AppPaths, expanded, private_folder
+from donna_tui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

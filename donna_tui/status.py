@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from donna_tui.errors import Reason
 from donna_tui.events import ModelPhase
+from donna_tui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from donna_tui.calendar.files import FOLDER_BYTES
@@ -12,6 +11,7 @@ from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.passwords import login_of
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
+from donna_tui.records import dataclass
 
 INSTALL_HINT = "pip install 'donna-tui[calendars]'"
 

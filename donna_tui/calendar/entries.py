@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from donna_tui.calendar.values import MOST_ATTENDEES, MOST_ENTRIES, EntryProblem
+from donna_tui.records import dataclass
 
 MOST_DATES = 5_000
 """Dates that an event may list beside its rule."""

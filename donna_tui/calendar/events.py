@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from dataclasses import dataclass
 from typing import Any
 
 from icalendar import Event
@@ -15,6 +14,7 @@ from donna_tui.calendar.people import invited
 from donna_tui.calendar.rules import UnusableError, checked_rule
 from donna_tui.calendar.values import DESCRIPTION_CHARS, LOCATION_CHARS, TITLE_CHARS, bounded
 from donna_tui.drafting import Attendee
+from donna_tui.records import dataclass
 
 UID_CHARS = 255
 _TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID", "RDATE", "EXDATE")

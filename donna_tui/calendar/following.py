@@ -6,7 +6,6 @@ import asyncio
 import datetime
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from donna_tui.calendar.mirror import Stored, keep_only, note_problem, store
@@ -16,6 +15,7 @@ from donna_tui.calendarevents import CalendarFetched
 from donna_tui.errors import CalendarError, DonnaError, Reason
 from donna_tui.events import EventHub
 from donna_tui.memory.book import Book
+from donna_tui.records import dataclass
 
 T = TypeVar("T")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -17,6 +16,7 @@ from donna_tui.calendar.rules import UnusableError
 from donna_tui.calendar.values import MOST_MEETINGS, MOST_PROBLEMS, MOST_TEXT, EntryProblem, Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
 from donna_tui.drafting import Meeting
+from donna_tui.records import dataclass
 
 if TYPE_CHECKING:
     import httpx2

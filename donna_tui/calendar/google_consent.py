@@ -9,12 +9,13 @@ import hmac
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from donna_tui.calendar.google import Endpoints
 from donna_tui.calendar.google_tokens import Tokens, oauth_client
 from donna_tui.calendar.http import asking, failed
+from donna_tui.records import dataclass
 
 PATIENCE_SECONDS = 300.0
 ANSWER_SECONDS = 5.0

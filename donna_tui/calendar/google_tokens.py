@@ -8,7 +8,6 @@ import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -20,6 +19,7 @@ from donna_tui.calendar.passwords import private_text
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.errors import CalendarError, Reason
 from donna_tui.paths import private_folder
+from donna_tui.records import dataclass
 
 SPARE_SECONDS = 60.0
 """A token is renewed this long before it ends."""

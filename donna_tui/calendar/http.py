@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import httpx2
 
 from donna_tui.errors import CalendarError, Reason
+from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import carrying

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.calendar.values import Fetched, Window
@@ -13,6 +12,7 @@ from donna_tui.drafting import Attendee, CalendarRow, Meeting
 from donna_tui.index.database import Database
 from donna_tui.memories import ME
 from donna_tui.memory.book import Book
+from donna_tui.records import dataclass
 
 IMPORTED = "import"
 """The kind of a calendar that was read once from a file, and is not followed."""

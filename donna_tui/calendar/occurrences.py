@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -16,6 +15,7 @@ from donna_tui.calendar.events import ParsedEvent
 from donna_tui.calendar.values import MOST_OF_A_SERIES, Window
 from donna_tui.calendar.zones import instant, local, midnight
 from donna_tui.drafting import Meeting
+from donna_tui.records import dataclass
 
 _NUMBER = "X-DONNA-NUMBER"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.errors import CalendarError, Reason
+from donna_tui.records import dataclass
 
 MOST_BYTES = 64_000
 

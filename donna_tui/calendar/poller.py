@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 from donna_tui.calendar.following import Books, Following
 from donna_tui.calendar.mirror import IMPORTED, calendar_rows, ended_between, set_watermark, watermark
@@ -21,6 +20,7 @@ from donna_tui.config.skills import MeetingNoteConfig
 from donna_tui.drafting import CalendarRow, Meeting
 from donna_tui.errors import DonnaError
 from donna_tui.events import EventHub
+from donna_tui.records import dataclass
 from donna_tui.supervisor import set_within
 
 CATCH_UP_SECONDS = 86_400.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from zoneinfo import ZoneInfo
@@ -14,6 +13,7 @@ from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.passwords import login_of
 from donna_tui.calendar.values import FILE_BYTES, EntryProblem, Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
+from donna_tui.records import dataclass
 
 
 class CalendarSource(Protocol):

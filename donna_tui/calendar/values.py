@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 
 from donna_tui.drafting import Meeting
+from donna_tui.records import dataclass
 
 FILE_BYTES = 5_000_000
 """The largest calendar file that is read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from donna_tui.cli.session import Session, engine_for, run, session_for
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import MemorySource
 from donna_tui.paths import AppPaths, app_paths
+from donna_tui.records import dataclass
 from donna_tui.results import MODES, Filters, Hit, Mode, SearchRequest
 from donna_tui.search.evaluation import Place, Question, Scores, mean, score
 from donna_tui.space import space_at

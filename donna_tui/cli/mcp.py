@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from donna_tui.cli.output import ExitCode, emit_lines, exit_code, json_text, say
@@ -20,6 +19,7 @@ from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.demo import demo_folder, make_demo
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.paths import app_paths
+from donna_tui.records import dataclass
 
 if TYPE_CHECKING:
     from donna_tui.engine import Engine

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.cli.output import ExitCode, emit, emit_lines, say
@@ -13,6 +12,7 @@ from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import RecallResult
 from donna_tui.memory.prompt import assemble
+from donna_tui.records import dataclass
 from donna_tui.search.query import readable
 
 SHOWN_CUTS = 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, say
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError
+from donna_tui.records import dataclass
 from donna_tui.results import MODES, Filters, Hit, SearchOutcome, SearchRequest
 from donna_tui.search.query import readable
 from donna_tui.tools.hits import hit_fields, hit_lines

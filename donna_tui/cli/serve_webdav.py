@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from donna_tui.cli.output import emit, say
 from donna_tui.cli.session import Session, open_session, run
 from donna_tui.errors import DonnaError, Reason, SpaceError
 from donna_tui.paths import private_folder
+from donna_tui.records import dataclass
 from donna_tui.spacelock import SpaceLock
 
 if TYPE_CHECKING:

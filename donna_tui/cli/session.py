@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Coroutine
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from donna_tui.config.agents import Agent, may_be_agent
@@ -15,6 +14,7 @@ from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import MemoryConfig
 from donna_tui.errors import Reason, SpaceError
 from donna_tui.paths import AppPaths, app_paths
+from donna_tui.records import dataclass
 from donna_tui.space import Space, agent_space, find_space
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -16,6 +15,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from donna_tui.config.blocks import Block, related
 from donna_tui.config.memorysearch import PLACEHOLDER, MemorySearchConfig, Place, both
+from donna_tui.records import dataclass
 
 MOST_AGENTS = 200
 

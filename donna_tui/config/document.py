@@ -7,13 +7,13 @@ without a limit and ends the process on a deeply nested file, and because an ali
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from donna_tui.config.origin import Origin, invalid, shown
 from donna_tui.errors import ConfigError
+from donna_tui.records import dataclass
 
 MAX_DEPTH = 12
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from donna_tui.config.blocks import FromSpace
@@ -11,6 +11,7 @@ from donna_tui.config.document import Document, Place, parse_value
 from donna_tui.config.origin import Origin, invalid, shown
 from donna_tui.config.settings import ROOT, SETTINGS, Group, Setting
 from donna_tui.errors import ConfigError
+from donna_tui.records import dataclass
 
 PREFIX = "DONNA_"
 

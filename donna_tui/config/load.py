@@ -6,7 +6,6 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -22,6 +21,7 @@ from donna_tui.config.origin import Layer, Origin, invalid, shown
 from donna_tui.config.settings import SETTINGS, nearest_inside
 from donna_tui.errors import ConfigError
 from donna_tui.paths import app_paths
+from donna_tui.records import dataclass
 from donna_tui.resources import resource
 
 if TYPE_CHECKING:

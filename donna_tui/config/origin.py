@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from donna_tui.errors import ConfigError, Reason
+from donna_tui.records import dataclass
 
 Layer = Literal["default", "user", "space", "environment", "command line"]
 """Where values come from; later ones win."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
 from pydantic import AliasChoices
@@ -12,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from donna_tui.config.blocks import Block, FromSpace, Switch
 from donna_tui.config.models import MemoryConfig
+from donna_tui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

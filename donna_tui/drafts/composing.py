@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from donna_tui.drafting import Evidence
@@ -20,6 +19,7 @@ from donna_tui.drafts.answers import (
 from donna_tui.drafts.extractive import Extract
 from donna_tui.drafts.plain import words_only
 from donna_tui.drafts.sentences import stems_of
+from donna_tui.records import dataclass
 
 EXTRACTIVE = "extractive"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.drafting import Evidence, Meeting
@@ -14,6 +13,7 @@ from donna_tui.drafts.plain import words_only
 from donna_tui.drafts.sentences import stems_of
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, MemorySource
+from donna_tui.records import dataclass
 from donna_tui.results import Filters, Hit, SearchOutcome, SearchRequest
 from donna_tui.search.query import STOP_WORDS
 

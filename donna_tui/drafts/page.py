@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -15,6 +14,7 @@ from donna_tui.drafts.plain import inline, wikilink, words_only
 from donna_tui.drafts.queue import Rest
 from donna_tui.drafts.sentences import stands_as_task
 from donna_tui.memories import ME
+from donna_tui.records import dataclass
 from donna_tui.vault.frontmatter import DRAFT_KEY
 
 Autonomy = Literal["low", "medium", "high"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from donna_tui.drafting import Evidence
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, MemorySource
+from donna_tui.records import dataclass
 from donna_tui.results import Hit
 from donna_tui.vault.frontmatter import DRAFT_KEY
 

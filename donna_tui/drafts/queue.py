@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 from donna_tui.drafting import DraftRow, DraftState, Evidence
 from donna_tui.index.database import Database
 from donna_tui.memories import ME
 from donna_tui.memory.book import Book
+from donna_tui.records import dataclass
 
 COMPOSING, READY = "composing", "ready"
 DECIDED = (DraftState.APPROVED, DraftState.REJECTED)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from donna_tui.drafting import Evidence
 from donna_tui.drafts.plain import words_only
+from donna_tui.records import dataclass
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
 

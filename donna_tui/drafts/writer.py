@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -27,6 +27,7 @@ from donna_tui.events import EventHub
 from donna_tui.memories import ME
 from donna_tui.memory.bookthread import BookThread
 from donna_tui.memory.facts import new_id
+from donna_tui.records import dataclass
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.frontmatter import DRAFT_KEY
 from donna_tui.vault.seen import expecting

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
@@ -17,6 +16,7 @@ from donna_tui.embedding.service import EmbeddingService, stamped
 from donna_tui.errors import ModelError, Reason
 from donna_tui.events import ModelPhase
 from donna_tui.numeric import import_numpy
+from donna_tui.records import dataclass
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 
 MAX_THREADS = 4

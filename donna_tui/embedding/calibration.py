@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from donna_tui.embedding.provider import Matrix, Vector
+from donna_tui.records import dataclass
 
 MIN_SPEEDUP = 1.15
 MIN_COSINE = 0.97

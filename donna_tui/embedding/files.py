@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donna_tui.config.models import MODEL
 from donna_tui.embedding.provider import version_tag
 from donna_tui.errors import ModelError, Reason
+from donna_tui.records import dataclass
 
 if TYPE_CHECKING:
     from donna_tui.embedding.manifest import Manifest

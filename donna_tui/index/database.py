@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from donna_tui.errors import DatabaseError, Reason
+from donna_tui.records import dataclass
 
 BUSY_TIMEOUT_MS = 5_000
 OLDEST_SAFE_SQLITE = 3_051_003

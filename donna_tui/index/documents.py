@@ -7,11 +7,12 @@ import json
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.index.database import Database
+from donna_tui.records import dataclass
 from donna_tui.text.chunker import Chunk, embedding_text
 from donna_tui.text.segments import segments
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Literal
 
 from donna_tui.index.database import Database
+from donna_tui.records import dataclass
 
 RACY_NS = 2_000_000_000
 """A file read within two seconds of its change may change again within the same timestamp, as git assumes too."""

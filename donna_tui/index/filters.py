@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.index.sampling import stretches
+from donna_tui.records import dataclass
 from donna_tui.results import Filters
 
 _HAS_ALL_TAGS = """NOT EXISTS (

@@ -6,7 +6,6 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import (
@@ -19,6 +18,7 @@ from donna_tui.index.filters import (
     share_in_scope,
 )
 from donna_tui.index.levels import Level, choose_level, last_chunk
+from donna_tui.records import dataclass
 
 LOOK_AT_FIRST = 2
 """Candidates of all passages for each that is wanted in a scope that holds all; more where it holds fewer."""

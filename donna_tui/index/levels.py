@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from donna_tui.index.database import Database
 from donna_tui.index.sampling import stretches
+from donna_tui.records import dataclass
 
 ALL_RANKED = 30_000
 """Matches up to which all are ranked, in some 30 ms."""

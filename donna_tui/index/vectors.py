@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, IN_NOTES, Scope, conditions
 from donna_tui.index.packing import Vector, coarse, unpacked, unpacked_rows
+from donna_tui.records import dataclass
 
 LARGEST_K = 4_096
 """sqlite-vec's own limit on k."""

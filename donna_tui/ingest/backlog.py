@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from donna_tui.embedding.provider import leaves_machine
@@ -15,6 +14,7 @@ from donna_tui.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed, Pr
 from donna_tui.index.invocations import EMBEDS, InputHash, Invocation, record
 from donna_tui.index.packing import Vector
 from donna_tui.index.store import MemoryStore, PendingChunk
+from donna_tui.records import dataclass
 from donna_tui.supervisor import set_within
 
 BATCH = 32

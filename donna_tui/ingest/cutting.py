@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from donna_tui.index.documents import Document
 from donna_tui.index.generations import Recipe
+from donna_tui.records import dataclass
 from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
 from donna_tui.text.tokens import TokenCounter
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from donna_tui.records import dataclass
 from donna_tui.vault.client import VaultClient
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from donna_tui.events import (
     EngineEvent,
@@ -17,6 +17,7 @@ from donna_tui.events import (
     ProblemRaised,
     SearchDone,
 )
+from donna_tui.records import dataclass
 from donna_tui.status import Latency, Problem
 
 SAMPLES = 300

@@ -8,7 +8,6 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +29,7 @@ from donna_tui.ingest.reconcile import Difference, compare
 from donna_tui.ingest.source import Gone, Outcome, Unchanged, VaultSource
 from donna_tui.ingest.watcher import Hint
 from donna_tui.ingest.worker import IngestWorker
+from donna_tui.records import dataclass
 from donna_tui.supervisor import Supervisor
 from donna_tui.text.chunker import Chunk
 from donna_tui.vault.client import VaultClient

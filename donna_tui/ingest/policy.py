@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from donna_tui.config.agentsettings import AgentSettings
 from donna_tui.config.models import MemoryConfig
+from donna_tui.records import dataclass
 
 QUIET_MS = 25
 """How long the files of a vault must be quiet before a change is taken up."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.events import NoteDeleted, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, StageTimes
@@ -13,6 +13,7 @@ from donna_tui.index.files import FileState, file_state, file_states, forget_sta
 from donna_tui.index.store import MemoryStore, Upserted
 from donna_tui.ingest.beside import NoteObserver, Unobserved
 from donna_tui.ingest.queue import Job
+from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import Chunk
 from donna_tui.vault.client import Entry, NoteStat, VaultClient, VaultNote

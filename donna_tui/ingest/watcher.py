@@ -6,12 +6,12 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from donna_tui.events import EventHub, WatcherStateChanged
 from donna_tui.ingest.policy import QUIET_MS
+from donna_tui.records import dataclass
 from donna_tui.vault.include import EVERYTHING, Include
 
 MOST_QUIETS = 6

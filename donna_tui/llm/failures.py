@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.records import dataclass
 
 OK = "ok"
 """The outcome of a call that brought a valid answer."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 import time
-from dataclasses import dataclass
 
 from donna_tui.index.invocations import InputHash
 from donna_tui.llm.failures import CompletionMetadata
 from donna_tui.memory.book import Book
 from donna_tui.memory.bookthread import BookThread
+from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload
 

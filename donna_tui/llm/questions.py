@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import BaseModel
 
 from donna_tui.config.routes import Route
 from donna_tui.llm.failures import Usage
+from donna_tui.records import dataclass
 from donna_tui.safety.payload import Payload
 
 MOST_BYTES = 400_000

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
@@ -35,6 +34,7 @@ from donna_tui.llm.failures import (
 )
 from donna_tui.llm.ledger import CallLedger, ModelCall
 from donna_tui.llm.questions import MOST_BYTES, Question, compose
+from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import Payload, carrying

@@ -9,8 +9,10 @@ import asyncio
 import hmac
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from donna_tui.records import dataclass
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

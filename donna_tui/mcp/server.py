@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import mcp_types as types
@@ -19,6 +19,7 @@ from donna_tui import __version__
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.mcp.sessions import Sessions
 from donna_tui.mcp.setup import skill_text
+from donna_tui.records import dataclass
 from donna_tui.tools.agent.catalogue import Tool, call, refusal, tools_for
 from donna_tui.tools.agent.workspace import NAMELESS, ClientSession, Workspace
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from donna_tui.records import dataclass
 from donna_tui.tools.agent.workspace import ClientSession, actor_of
 
 IDLE_SECONDS = 1_800.0

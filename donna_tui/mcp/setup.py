@@ -7,10 +7,10 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.records import dataclass
 
 NAME = "donna"
 

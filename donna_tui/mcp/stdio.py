@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import os
 import threading
-from dataclasses import dataclass
 from typing import Any
 
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.records import dataclass
 
 CHUNK_BYTES = 65_536
 LONGEST_MESSAGE = 16_000_000

@@ -9,7 +9,6 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.errors import DatabaseError, Reason
@@ -17,6 +16,7 @@ from donna_tui.index.database import Database, open_database
 from donna_tui.index.generations import set_aside
 from donna_tui.memory.backups import back_up, newest_backup
 from donna_tui.memory.schema import MIGRATIONS
+from donna_tui.records import dataclass
 
 NAME = "memory.db"
 KEY_BYTES = 32

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 
 from donna_tui.config.models import ChatSourceConfig
 from donna_tui.index.documents import Document
 from donna_tui.memories import MemorySource, MemoryType, SessionRow, Turn
 from donna_tui.memory.passages import Cut
+from donna_tui.records import dataclass
 from donna_tui.search.dates import MONTHS
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.tokens import TokenCounter

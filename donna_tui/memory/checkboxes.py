@@ -9,8 +9,9 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from donna_tui.records import dataclass
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.vault.frontmatter import parse_frontmatter
 from donna_tui.vault.prose import prose

@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, MemoryType, SessionRow, Turn
@@ -15,6 +14,7 @@ from donna_tui.memory.chat import TurnRules, title_of
 from donna_tui.memory.conversations import find_session, list_sessions, read_turns, speakers_of
 from donna_tui.memory.facts import Fact, add_facts, mark, new_id
 from donna_tui.memory.salience import salience
+from donna_tui.records import dataclass
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
 from donna_tui.text.markdown import shorten

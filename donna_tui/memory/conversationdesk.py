@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
@@ -19,6 +18,7 @@ from donna_tui.memory.importing import Import, Progress
 from donna_tui.memory.listing import memory_of_fact
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.recall import Read, Search
+from donna_tui.records import dataclass
 
 FOREVER_SECONDS = 1e8
 

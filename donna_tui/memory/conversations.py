@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, SessionRow, Turn
 from donna_tui.memory.book import Book
+from donna_tui.records import dataclass
 
 PAGE = 1_000
 """Turns that are read at once: a session of any length takes bounded memory."""

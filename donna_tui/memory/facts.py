@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, Correction, MemoryType
 from donna_tui.memory.book import Book
 from donna_tui.memory.routing import preference_key
+from donna_tui.records import dataclass
 
 ID_BYTES = 6
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.config.models import SourcesConfig
@@ -31,6 +30,7 @@ from donna_tui.memory.derive import Deriver
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.scores import keep_scores, settle_departed
 from donna_tui.memory.tasks import VERSION, TaskSource
+from donna_tui.records import dataclass
 from donna_tui.text.chunker import Chunk
 from donna_tui.vault.client import VaultClient
 

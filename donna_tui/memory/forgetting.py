@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.index.database import Database
@@ -12,6 +11,7 @@ from donna_tui.memory.book import Book
 from donna_tui.memory.compression import release
 from donna_tui.memory.conversations import erase_turns, find_session, mark_turns, pin_turns
 from donna_tui.memory.facts import erase, mark
+from donna_tui.records import dataclass
 
 LAST = 2**62
 """No turn has a higher number."""

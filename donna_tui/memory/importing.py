@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,6 +12,7 @@ from donna_tui.memory.conversations import NewTurn, Recorder
 from donna_tui.memory.formats import format_of, turns_of
 from donna_tui.memory.streams import Piece, array_elements, first_byte, json_lines
 from donna_tui.memory.values import LeftOut
+from donna_tui.records import dataclass
 
 BATCH = 500
 """Turns of one transaction. What a report of progress counts is on the disk."""

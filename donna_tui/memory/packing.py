@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from donna_tui.memories import Cut, CutReason, MemoryChunk
 from donna_tui.memory.prompt import CLOSING, OPENING, assemble, memory_line
 from donna_tui.memory.tokens import PromptTokens
+from donna_tui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from donna_tui.index.documents import Document
+from donna_tui.records import dataclass
 from donna_tui.text.chunker import SPECIAL_TOKENS, Chunk
 from donna_tui.text.context import context_of
 from donna_tui.text.semantic import LEAST_TOKENS, MOST_TOKENS, chunk_semantic

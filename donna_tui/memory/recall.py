@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from donna_tui.index.database import Database
@@ -25,6 +25,7 @@ from donna_tui.memory.listing import memory_of_fact, memory_of_hit
 from donna_tui.memory.packing import pack
 from donna_tui.memory.scores import importance_of
 from donna_tui.memory.tokens import PromptTokens
+from donna_tui.records import dataclass
 from donna_tui.results import Filters, Hit, SearchOutcome, SearchRequest
 
 TOP_K, TOKEN_BUDGET = 5, 2_000

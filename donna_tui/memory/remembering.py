@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import ME, MemoryType
@@ -11,6 +11,7 @@ from donna_tui.memory.cleaning import clean_text
 from donna_tui.memory.facts import Fact, add_facts, new_id, read_fact, same_fact
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.routing import route
+from donna_tui.records import dataclass
 
 LONGEST_TITLE = "Remembered, 30 September 2026"
 """The longest title that a memory gets, so that each piece fits the encoder's window together with it."""

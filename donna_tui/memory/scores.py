@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from donna_tui.index.database import Database
@@ -17,6 +16,7 @@ from donna_tui.index.packing import Vector, unpacked
 from donna_tui.memories import Importance, Signal
 from donna_tui.memory.salience import salience
 from donna_tui.numeric import np
+from donna_tui.records import dataclass
 from donna_tui.text.tokens import TokenCounter
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from donna_tui.memories import BadLine
+from donna_tui.records import dataclass
 
 READ_BYTES = 1 << 20
 LONGEST_LINE = 32_000_000

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from donna_tui.memories import BadLine
 from donna_tui.memory.cleaning import clean_text
 from donna_tui.memory.conversations import NewTurn
+from donna_tui.records import dataclass
 
 LONGEST_TURN = 2_000_000
 """Characters of a message; a longer one is told and passed over."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from donna_tui.records import dataclass
 
 NOTES = 10
 """Distinct notes that nDCG, MRR and recall look at."""

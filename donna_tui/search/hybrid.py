@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import number_of_notes, places_of
@@ -12,6 +12,7 @@ from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import Beside, KeywordMatch, begun_stem, newest, quoted, search_words
 from donna_tui.index.packing import Vector
 from donna_tui.index.vectors import VectorIndex, cosines_of, vectors_of
+from donna_tui.records import dataclass
 from donna_tui.results import Filters, Hit, Mode, SearchOutcome, SearchRequest, Snippet
 from donna_tui.search.query import Query, parse_query
 from donna_tui.search.ranking import Candidate, Ranked, fuse, lifted

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 
 from donna_tui.index.keyword import quoted
+from donna_tui.records import dataclass
 from donna_tui.results import Filters
 from donna_tui.search.dates import date_phrases
 from donna_tui.text.segments import segments

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from donna_tui.numeric import np
+from donna_tui.records import dataclass
 
 MEANING_WEIGHT = 0.5
 """Share of the cosine divided by the largest; the rest is BM25 divided by the largest."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from donna_tui.records import dataclass
 from donna_tui.search.dates import date_phrases, without_dates
 from donna_tui.search.query import Query
 from donna_tui.search.snippets import stem

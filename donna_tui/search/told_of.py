@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from itertools import chain
 from typing import NamedTuple
 
+from donna_tui.records import dataclass
 from donna_tui.search.snippets import stem
 
 TURNS = 4

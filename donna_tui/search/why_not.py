@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from donna_tui.index.database import Database
 from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
+from donna_tui.records import dataclass
 from donna_tui.results import Filters
 from donna_tui.search.hybrid import CANDIDATES, Judged, Question, Settings, is_relevant, judge, matches
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from donna_tui.records import dataclass
 from donna_tui.text.boundaries import best_cut, forced_cut, overlap_start, skip_space, trim_end
 from donna_tui.text.context import Context, context_of, embedding_text
 from donna_tui.text.lines import line_of, line_starts

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from donna_tui.records import dataclass
 from donna_tui.text.markdown import HEADING_CHARS, shorten
 from donna_tui.text.outline import opening_heading
 from donna_tui.text.tokens import EstimatedTokens

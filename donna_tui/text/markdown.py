@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from donna_tui.records import dataclass
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.outline import Heading, headings
 

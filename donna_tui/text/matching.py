@@ -6,7 +6,8 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+
+from donna_tui.records import dataclass
 
 MOST_EDITS = 1_000
 """Edits that are searched for; beyond that only items that occur once on both sides hold the sequences together."""

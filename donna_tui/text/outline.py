@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from donna_tui.records import dataclass
 from donna_tui.text.lines import each_line
 
 CODE_INDENT = 4

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.records import dataclass
 from donna_tui.search.evaluation import Gold, Place, Question
 from donna_tui.search.query import parse_query
 from donna_tui.text.markdown import split_sections

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from donna_tui.records import dataclass
 
 State = Literal["ok", "warn", "fail"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from operator import attrgetter
 from pathlib import Path
@@ -17,6 +17,7 @@ from donna_tui.errors import ConfigError, DatabaseError, Reason, VaultReadError
 from donna_tui.index.generations import current_generation, index_path, recipe_of
 from donna_tui.index.readers import Readers
 from donna_tui.paths import AppPaths
+from donna_tui.records import dataclass
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
 from donna_tui.space import Space, agent_space, known_spaces

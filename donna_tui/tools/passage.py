@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import Section, split_sections

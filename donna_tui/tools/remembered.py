@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.index.database import Database
+from donna_tui.records import dataclass
 from donna_tui.tools.passage import Passage
 
 TURNS_AROUND = 6

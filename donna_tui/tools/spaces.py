@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from donna_tui.config.agentsettings import settings_of, workspace_of
 from donna_tui.config.models import MemoryConfig
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.paths import AppPaths
+from donna_tui.records import dataclass
 from donna_tui.space import Space, agent_space, known_spaces, space_at
 from donna_tui.tools.status import read_report
 

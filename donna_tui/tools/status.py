@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.embedding import files
@@ -14,6 +13,7 @@ from donna_tui.index.scan import ExactScan
 from donna_tui.ingest.progress import count, file_problems
 from donna_tui.monitor import file_bytes
 from donna_tui.paths import AppPaths
+from donna_tui.records import dataclass
 from donna_tui.space import Space
 from donna_tui.spacelock import SpaceLock
 from donna_tui.status import Coverage, Problem

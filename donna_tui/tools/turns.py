@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.records import dataclass
 from donna_tui.search.evaluation import Gold, Place, Question
 
 TURNS = "turns.jsonl"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from donna_tui.events import Listener
 from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult
+from donna_tui.records import dataclass
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.status import Status
 

@@ -7,8 +7,10 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePath
+
+from donna_tui.records import dataclass
 
 _PLUS_LINE = ("+{line}", "{path}")
 _COLON_LINE = ("{path}:{line}",)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from donna_tui.records import dataclass
 from donna_tui.tui.backend import KnownVault
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
+
+from donna_tui.records import dataclass
 
 _MOST_CHARACTERS = 400
 

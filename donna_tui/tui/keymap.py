@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
 
 from donna_tui.errors import ConfigError, Reason
+from donna_tui.records import dataclass
 from donna_tui.resources import resource
 from donna_tui.tui.action import Context
 from donna_tui.tui.actions import ACTIONS, TAKES_FROM

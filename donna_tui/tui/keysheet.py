@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from donna_tui.records import dataclass
 from donna_tui.tui.action import ACTIVE_IN, Action, Context
 from donna_tui.tui.actions import ACTIONS
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.sentences import reason_title
 

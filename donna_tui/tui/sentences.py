@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from donna_tui.errors import Reason
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 
 

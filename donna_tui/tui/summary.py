@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from donna_tui.events import ModelPhase
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Latency, Status
 from donna_tui.tui.humanize import clock, count, estimate, milliseconds, percent, plural, size

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import yaml
+
+from donna_tui.records import dataclass
 
 try:
     from yaml import CSafeLoader as _SafeLoader

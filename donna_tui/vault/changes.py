@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from enum import StrEnum
+
+from donna_tui.records import dataclass
 
 REGULAR_FILE = 0o100644
 

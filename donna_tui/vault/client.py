@@ -7,10 +7,10 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.vault.conflicts import is_conflict_copy
 from donna_tui.vault.frontmatter import Frontmatter, aliases_of, note_type_of, parse_frontmatter, tags_of, title_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from donna_tui.records import dataclass
 from donna_tui.vault.changes import BlobChange, Change, Operation
 from donna_tui.vault.operations import each_operation, message_of
 from donna_tui.vault.repository import GitRepo, Place, Tip

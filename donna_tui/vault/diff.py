@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.text.markdown import split_sections

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from donna_tui.records import dataclass
 from donna_tui.text.lines import each_line
 from donna_tui.vault.bounded_yaml import YamlBlock, YamlError, load_yaml
 

@@ -6,11 +6,11 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.records import dataclass
 from donna_tui.vault.changes import REGULAR_FILE, Change
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.files import VaultFiles, changed_meanwhile, told

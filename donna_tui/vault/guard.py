@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.vault.changes import Change
 from donna_tui.vault.client import decode

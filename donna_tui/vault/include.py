@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from donna_tui.records import dataclass
 
 NOTE_ENDING = ".md"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.records import dataclass
 from donna_tui.vault.changes import BlobChange, Operation, OperationKind
 from donna_tui.vault.durable import remove_durably, write_durably
 from donna_tui.vault.files import MARK

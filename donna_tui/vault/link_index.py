@@ -6,8 +6,8 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
 
+from donna_tui.records import dataclass
 from donna_tui.vault.client import NOTE_ENDINGS
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from urllib.parse import unquote
 
+from donna_tui.records import dataclass
 from donna_tui.vault.frontmatter import parse_frontmatter
 from donna_tui.vault.links import LONGEST_LINK
 from donna_tui.vault.prose import Span, prose

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.records import dataclass
 from donna_tui.text.lines import each_line
 from donna_tui.vault.bounded_yaml import YamlNode, top_level_nodes
 from donna_tui.vault.frontmatter import parse_frontmatter

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.records import dataclass
 from donna_tui.vault.changes import Change
 from donna_tui.vault.ground import Ground, unseen
 from donna_tui.vault.relink import LinkIndex, relink, relink_moved

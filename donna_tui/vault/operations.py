@@ -7,8 +7,8 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.vault.changes import BlobChange, Operation, OperationKind
 from donna_tui.vault.repository import GitRepo

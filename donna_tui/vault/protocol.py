@@ -7,10 +7,10 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.records import dataclass
 from donna_tui.vault.changes import Change, Operation, Outcome, Plan, etag_of
 from donna_tui.vault.commits import Author, Prepared, blob_changes, prepare
 from donna_tui.vault.files import VaultFiles, changed_meanwhile, refused_write

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import quote
 
+from donna_tui.records import dataclass
 from donna_tui.vault.client import NOTE_ENDINGS
 from donna_tui.vault.link_index import Hit, LinkIndex, folded, is_dotted, joined, resolve, way
 from donna_tui.vault.link_spans import Link, LinkKind, find_links

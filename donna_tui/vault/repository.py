@@ -6,10 +6,10 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.records import dataclass
 from donna_tui.vault.answers import each_blob, each_entry
 from donna_tui.vault.changes import REGULAR_FILE
 from donna_tui.vault.gitcommand import Answer, GitCommand, failed, refusal

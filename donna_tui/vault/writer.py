@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.errors import VaultWriteError
+from donna_tui.records import dataclass
 from donna_tui.vault.beginning import begin
 from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Plan
 from donna_tui.vault.client import VaultClient

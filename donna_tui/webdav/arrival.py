@@ -6,9 +6,9 @@ import contextlib
 import os
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from donna_tui.records import dataclass
 from donna_tui.vault.changes import REGULAR_FILE
 from donna_tui.vault.exchange import exchange
 from donna_tui.vault.files import MARK, changed_meanwhile, told

@@ -9,12 +9,12 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from io import BytesIO
 from threading import Lock
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
+from donna_tui.records import dataclass
 from donna_tui.webdav.passwords import Password
 
 USER = "donna"

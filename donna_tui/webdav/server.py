@@ -6,7 +6,6 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +19,7 @@ from wsgidav.request_resolver import RequestResolver
 from wsgidav.wsgidav_app import WsgiDAVApp
 
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.records import dataclass
 from donna_tui.webdav.gate import Gate, is_loopback
 from donna_tui.webdav.passwords import Password
 from donna_tui.webdav.provider import VaultProvider

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.config.models import MemoryConfig
@@ -19,6 +18,7 @@ from donna_tui.drafts.writer import MemoryInformedWriter
 from donna_tui.memories import MemoryChunk, MemoryFilter, MemorySource, TaskRow
 from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasklist import list_tasks
+from donna_tui.records import dataclass
 from donna_tui.vault.client import VaultClient
 
 

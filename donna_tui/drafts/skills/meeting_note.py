@@ -6,7 +6,6 @@ import asyncio
 import datetime
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.config.skills import MeetingNoteConfig
@@ -21,6 +20,7 @@ from donna_tui.drafts.people import resolve_person_link
 from donna_tui.drafts.plain import inline, slug, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.memories import MemorySource
+from donna_tui.records import dataclass
 from donna_tui.results import Hit
 from donna_tui.vault.client import VaultClient
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import httpx2
@@ -13,6 +13,7 @@ from donna_tui.config.routes import Route
 from donna_tui.errors import DonnaError
 from donna_tui.llm.failures import CallError, FailureKind, Usage
 from donna_tui.llm.questions import Question
+from donna_tui.records import dataclass
 
 MOST_TOKENS = 100_000_000
 """A figure above this is nonsense."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tools.agent import noteshapes, shapes
 from donna_tui.tools.agent.drafting import draft_list

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.memorydesk import MemoryDesk
+from donna_tui.records import dataclass
 from donna_tui.results import SearchOutcome, SearchRequest
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tools.agent.access import Access

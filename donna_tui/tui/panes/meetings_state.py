@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from donna_tui.drafting import CalendarRow, MeetingRow, MeetingState
 from donna_tui.errors import DonnaError
+from donna_tui.records import dataclass
 from donna_tui.tui.humanize import moment, plural
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.refusals import refusal_of, sentence

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TypeVar
 
 from donna_tui.errors import DonnaError
 from donna_tui.memories import BESIDE_NOTES, MemoryChunk, MemoryFilter, MemorySource, MemoryType, RecallResult
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Status
 from donna_tui.tui.humanize import count, percent, plural

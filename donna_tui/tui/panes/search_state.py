@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import (
@@ -16,6 +16,7 @@ from donna_tui.events import (
     NoteRenamed,
 )
 from donna_tui.memories import MemorySource
+from donna_tui.records import dataclass
 from donna_tui.results import MODES, Filters, Hit, Mode, SearchOutcome, SearchRequest
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import work
@@ -16,6 +16,7 @@ from textual.widgets import Static
 
 from donna_tui.drafting import DraftRow
 from donna_tui.errors import DonnaError
+from donna_tui.records import dataclass
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.humanize import plural
 from donna_tui.tui.keysheet import Keys

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from textual import events
@@ -16,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.fuzzy import Match, fuzzy_match

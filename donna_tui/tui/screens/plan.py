@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
@@ -13,6 +12,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.humanize import count, plural

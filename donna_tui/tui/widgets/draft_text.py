@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -13,6 +12,7 @@ from textual.message import Message
 from textual.style import Style
 
 from donna_tui.drafting import Draft, Hunk
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.tui.humanize import plural

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from donna_tui.records import dataclass
 from donna_tui.tui.sentences import Kind, Sentence
 
 KEPT_ROWS = 2_000

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from textual.content import Content
 
+from donna_tui.records import dataclass
 from donna_tui.tui.humanize import clock, shorten_path
 from donna_tui.tui.sentences import Sentence, Tone
 from donna_tui.tui.widgets.event_ring import LogRow

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rich.cells import cell_len
 from textual.content import Content
 
+from donna_tui.records import dataclass
 from donna_tui.tui.origins import author_of, what_of, when
 from donna_tui.tui.widgets.row_list import RowList
 from donna_tui.vault.changes import Change, Revision

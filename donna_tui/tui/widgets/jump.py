@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from textual import events
@@ -11,6 +10,8 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from donna_tui.records import dataclass
 
 LABELS = "asdfghjklqwertyuiopzxcvbnm"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from textual.content import Content
 
 from donna_tui.drafting import Meeting, MeetingRow, MeetingState
+from donna_tui.records import dataclass
 from donna_tui.tui.humanize import plural
 from donna_tui.tui.widgets.draft_row import line_of, short_line
 from donna_tui.tui.widgets.row_list import RowList

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from donna_tui.records import dataclass
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import Section, split_sections
 from donna_tui.vault.frontmatter import parse_frontmatter

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
+from donna_tui.records import dataclass
 from donna_tui.tui.keysheet import DEFAULT_KEYS, Keys, shown_key
 
 

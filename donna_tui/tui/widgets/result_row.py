@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from rich.cells import cell_len
 from textual.content import Content, Span
 
+from donna_tui.records import dataclass
 from donna_tui.results import Hit, Snippet
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -12,6 +11,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from donna_tui.events import ModelPhase
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Coverage, Status
 from donna_tui.tui.humanize import count, estimate, milliseconds, percent, plural

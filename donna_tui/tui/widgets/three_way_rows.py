@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice, zip_longest
 
 from textual.content import Content
 
+from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.text.threeway import shared_stretches

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from donna_tui.notes import NoteRow, NoteState
+from donna_tui.records import dataclass
 
 STATE_ORDER = (
     NoteState.UNWRITTEN,
