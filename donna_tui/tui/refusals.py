@@ -145,5 +145,10 @@ def sentence(text: str) -> str:
     return line[:1].upper() + line[1:] + ("" if line.endswith((".", "!", "?", "…")) else ".")
 
 
+def told(error: DonnaError) -> str:
+    """A failure as a sentence with its next step."""
+    return " ".join(filter(None, (sentence(error.message), sentence(error.hint or ""))))
+
+
 def _lowered(text: str) -> str:
     return text[:1].lower() + text[1:]

@@ -7,9 +7,19 @@ from typing import Any
 from textual.app import App
 
 from donna_tui.errors import DonnaError
+from donna_tui.memories import MemorySource
 from donna_tui.tui.backend import MemoryBackend
 from donna_tui.tui.keysheet import Keys
-from donna_tui.tui.panes.memory_state import told
+from donna_tui.tui.refusals import told
+
+
+def becomes_of(source: MemorySource) -> str:
+    """What a correction of something of this source does."""
+    if source is MemorySource.MEMORY:
+        return "Donna says it this way from now on; what it said before is kept in the correction."
+    if source in (MemorySource.VAULT, MemorySource.TASK):
+        return "It is kept as a correction beside the note. The note itself stays as it is."
+    return "It is kept as a correction; what was said stays as it was said."
 
 
 async def correct(

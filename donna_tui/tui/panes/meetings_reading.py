@@ -31,8 +31,7 @@ from donna_tui.tui.panes.meetings_state import (
     rests_on,
     state_says,
 )
-from donna_tui.tui.panes.memory_state import told
-from donna_tui.tui.refusals import sentence
+from donna_tui.tui.refusals import sentence, told
 from donna_tui.tui.widgets.meeting_card import MeetingCard
 from donna_tui.tui.widgets.meeting_list import MeetingList
 from donna_tui.tui.widgets.notice import Notice, Words

@@ -13,9 +13,10 @@ from donna_tui.memories import MemoryChunk
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.outside import Outside
-from donna_tui.tui.panes.correcting import correct
-from donna_tui.tui.panes.memory_state import becomes_of, citation_text, forgets, own_words, told
+from donna_tui.tui.panes.correcting import becomes_of, correct
+from donna_tui.tui.panes.memory_state import citation_text, forgets, own_words
 from donna_tui.tui.panes.recall_desk import RecallDesk
+from donna_tui.tui.refusals import told
 from donna_tui.tui.screens.forget import ForgetScreen, Forgetting
 from donna_tui.tui.widgets.memory_card import MemoryCard, citation_of, note_of
 from donna_tui.tui.widgets.memory_list import MemoryList

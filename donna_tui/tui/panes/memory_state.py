@@ -12,7 +12,7 @@ from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Status
 from donna_tui.tui.humanize import count, percent, plural
-from donna_tui.tui.refusals import refusal_of, sentence
+from donna_tui.tui.refusals import refusal_of
 from donna_tui.tui.widgets.memory_card import citation_of, note_of
 from donna_tui.tui.widgets.notice import Words
 
@@ -190,23 +190,9 @@ def own_words(memory: MemoryChunk) -> str:
     return memory.content.removeprefix(f"{memory.source_id}: ") if note_of(memory) else memory.content
 
 
-def becomes_of(source: MemorySource) -> str:
-    """What a correction of something of this source does."""
-    if source is MemorySource.MEMORY:
-        return "Donna says it this way from now on; what it said before is kept in the correction."
-    if source in (MemorySource.VAULT, MemorySource.TASK):
-        return "It is kept as a correction beside the note. The note itself stays as it is."
-    return "It is kept as a correction; what was said stays as it was said."
-
-
 def forgets(memory: MemoryChunk) -> tuple[str, str]:
     """What exactly is forgotten, and what else one should know."""
     citation = citation_of(memory)
     if memory.source is MemorySource.CHAT:
         return citation, "These turns are found and recalled no more; the rest of the conversation stays."
     return citation, "It is found and recalled no more."
-
-
-def told(error: DonnaError) -> str:
-    """A failure as a sentence with its next step."""
-    return " ".join(filter(None, (sentence(error.message), sentence(error.hint or ""))))

@@ -15,10 +15,10 @@ from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.deciding import Deciding
-from donna_tui.tui.panes.memory_state import told
 from donna_tui.tui.panes.review_state import note_of, text_without
 from donna_tui.tui.panes.vault_state import why_no_write, why_not_here
 from donna_tui.tui.panes.writing import Writing
+from donna_tui.tui.refusals import told
 from donna_tui.tui.widgets.diff_view import DiffView
 from donna_tui.tui.widgets.draft_list import DraftList
 from donna_tui.tui.widgets.draft_text import DraftText

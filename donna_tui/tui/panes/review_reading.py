@@ -18,7 +18,6 @@ from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.messages import ActionsChanged, EngineEvents
 from donna_tui.tui.outside import Outside
-from donna_tui.tui.panes.memory_state import told
 from donna_tui.tui.panes.review_acts import ReviewActs
 from donna_tui.tui.panes.review_state import (
     NOTHING_AT_ALL,
@@ -33,6 +32,7 @@ from donna_tui.tui.panes.review_state import (
     why_decided,
     why_no_text,
 )
+from donna_tui.tui.refusals import told
 from donna_tui.tui.widgets.draft_row import line_of
 from donna_tui.tui.widgets.notice import Notice, Words
 from donna_tui.vault.changes import Operation, Plan

@@ -26,8 +26,7 @@ from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.asking import Asking
-from donna_tui.tui.panes.correcting import correct
-from donna_tui.tui.panes.memory_state import becomes_of
+from donna_tui.tui.panes.correcting import becomes_of, correct
 from donna_tui.tui.panes.search_state import (
     Question,
     bar_facts,
