@@ -42,6 +42,7 @@ _SETTINGS = {
     "diff.external": "",
     "diff.orderFile": os.devnull,
     "diff.renames": "true",
+    "fastimport.unpackLimit": "500",  # git itself makes a pack of a hundred objects, as one rename of a folder can be
     "fetch.recurseSubmodules": "false",
     "gc.auto": "0",
     "gpg.program": "false",
