@@ -42,6 +42,10 @@ class Level:
     within: str = ""
 
 
+_THERE = "SELECT count(*) FROM memory_fts_docsize WHERE id BETWEEN ? AND ?"
+"""FTS5 keeps the length of each passage: counted there, a stretch costs a sixteenth of what its passages do."""
+
+
 def last_chunk(database: Database) -> int:
     """The largest key of a passage: about how many there are, without counting them."""
     return database.value("SELECT max(id) FROM memory_chunks") or 0
@@ -108,7 +112,7 @@ class _Sample:
     def of(cls, database: Database, last: int) -> _Sample:
         parts = stretches(last)
         scale = last / max(1, sum(end - start + 1 for start, end in parts))
-        there = [database.value("SELECT count(*) FROM memory_chunks WHERE id BETWEEN ? AND ?", part) for part in parts]
+        there = [database.value(_THERE, part) for part in parts]
         return cls(database, parts, scale, scale * sum(there))
 
     def matches(self, expression: str) -> int:
