@@ -9,7 +9,7 @@ from dataclasses import replace
 from donna_tui.index.database import Database
 from donna_tui.index.documents import number_of_notes, places_of
 from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import Beside, KeywordMatch, begun_stem, newest, quoted, search_words
+from donna_tui.index.keyword import Beside, KeywordMatch, begun_word, holds_word, newest, quoted, search_words
 from donna_tui.index.packing import Vector
 from donna_tui.index.vectors import VectorIndex, cosines_of, vectors_of
 from donna_tui.records import dataclass
@@ -108,12 +108,16 @@ def search(
     judged = judge(database, vectors, question, settings, k, legs)
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = _load(database, [*judged.hits[:k], *near])
-    terms = question.query.terms
+    terms, half_typed = question.query.terms, is_half_typed(database, question)
+
+    def hit(one: Ranked) -> Hit:
+        return _hit(one, rows[one.id], terms, half_typed=half_typed)
+
     return SearchOutcome(
         request=request,
         mode=question.mode,
-        hits=tuple(_hit(one, rows[one.id], terms, request) for one in judged.hits[:k] if one.id in rows),
-        near_misses=tuple(_hit(one, rows[one.id], terms, request) for one in near if one.id in rows),
+        hits=tuple(hit(one) for one in judged.hits[:k] if one.id in rows),
+        near_misses=tuple(hit(one) for one in near if one.id in rows),
         searched_notes=number_of_notes(database, question.query.filters.user_id),
         note=question.note,
         reason=question.reason,
@@ -138,7 +142,7 @@ def judge(
         legs = Legs(by_words(database, question, limit), by_meaning(database, vectors, question, limit))
     ranked = _rank(database, question, legs)
     best = [one for one in ranked if is_relevant(one, settings.min_score)][:LOOKED_AT]
-    leads = _leads(question, best, _load(database, best))
+    leads = _leads(question, best, _load(database, best), half_typed=is_half_typed(database, question))
     if leads is None:
         return Judged([], ranked, answered=False)
     ranked = lifted(ranked, leads)
@@ -151,7 +155,9 @@ def is_relevant(one: Ranked, min_score: float) -> bool:
     return one.keyword_rank is not None or (one.cosine is not None and one.cosine >= min_score)
 
 
-def _leads(question: Question, best: Sequence[Ranked], rows: Mapping[int, _Row]) -> dict[int, float] | None:
+def _leads(
+    question: Question, best: Sequence[Ranked], rows: Mapping[int, _Row], *, half_typed: bool
+) -> dict[int, float] | None:
     """By how much the best passages of conversations tell what is asked more of whom the question names than of others.
 
     None where no passage answers the question, or they tell it of the other person. Only a search by words and meaning
@@ -159,7 +165,7 @@ def _leads(question: Question, best: Sequence[Ranked], rows: Mapping[int, _Row])
     """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}
-    asked_for = wanted(question.query, partial=question.request.partial)
+    asked_for = wanted(question.query, partial=half_typed)
     found = [one for one in best if one.id in rows]
     if best and not any(answers(asked_for, one.cosine, rows[one.id].whole) for one in found):
         return None
@@ -190,11 +196,16 @@ def matches(database: Database, question: Question, limit: int, beside: Beside |
 def _terms(database: Database, question: Question) -> list[str]:
     """What the keyword leg looks for; while the user types, also the words that the last one may become."""
     query = question.query
-    if not question.request.partial or not query.begun:
+    if not is_half_typed(database, question):
         return list(query.literals)
-    word = quoted(query.begun)
-    begun = f"({word} OR {quoted(begun_stem(database, query.begun) or query.begun)}*)"
+    word, begun = quoted(query.begun), begun_word(database, query.begun)
     return [begun if literal == word else literal for literal in query.literals]
+
+
+def is_half_typed(database: Database, question: Question) -> bool:
+    """Whether the last word is only the beginning of one: no passage holds it as it stands, and somebody types."""
+    begun = question.query.begun if question.request.partial else ""
+    return bool(begun) and not holds_word(database, begun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +241,7 @@ def _load(database: Database, ranked: Sequence[Ranked]) -> dict[int, _Row]:
     return {row[0]: _Row(*row) for row in rows}
 
 
-def _hit(one: Ranked, row: _Row, terms: Sequence[str], request: SearchRequest) -> Hit:
+def _hit(one: Ranked, row: _Row, terms: Sequence[str], *, half_typed: bool) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
         chunk_id=row.chunk_id,
@@ -242,7 +253,7 @@ def _hit(one: Ranked, row: _Row, terms: Sequence[str], request: SearchRequest) -
         start_line=row.start_line,
         end_line=row.end_line,
         content=row.content,
-        snippet=make_snippet(row.content, terms, partial=request.partial) if row.content else Snippet(""),
+        snippet=make_snippet(row.content, terms, partial=half_typed) if row.content else Snippet(""),
         score=None if one.cosine is None else max(0.0, min(1.0, one.cosine)),
         rank_score=one.rank_score,
         vector_rank=one.vector_rank,

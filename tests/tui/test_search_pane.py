@@ -47,6 +47,15 @@ async def test_an_answer_to_an_older_question_is_not_drawn_over_a_newer_one() ->
         assert donna.paths == ["Notes/for-ab.md"]
 
 
+async def test_a_word_is_half_typed_until_a_space_follows() -> None:
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"{request.partial}"))
+    async with driving(backend) as donna:
+        await donna.type("decis")
+        await donna.until(lambda: donna.paths == ["Notes/True.md"], "it may become another word")
+        await donna.type(" ")
+        await donna.until(lambda: donna.paths == ["Notes/False.md"], "it is finished")
+
+
 async def test_an_answer_to_an_older_question_is_not_drawn_while_the_newer_one_waits() -> None:
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
     backend.gates.hold("search", "a")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from donna_tui.index.keyword import MAY_BECOME
 from donna_tui.index.packing import Vector
 from donna_tui.index.store import MemoryStore
 from donna_tui.results import Filters, Mode, SearchOutcome, SearchRequest
@@ -183,6 +184,20 @@ def test_a_partial_word_finds_what_it_begins(store: MemoryStore) -> None:
     add(store, "a.md", "kestrel")
     assert paths(asked(store, "kest", partial=True)) == ["a.md"]
     assert paths(asked(store, "kest")) == []
+
+
+def test_a_word_that_some_passage_holds_is_no_beginning(store: MemoryStore) -> None:
+    add(store, "a.md", "a note")
+    add(store, "b.md", "a notebook")
+    assert paths(asked(store, "note", partial=True, vector=None)) == ["a.md"]
+    assert paths(asked(store, "noteb", partial=True, vector=None)) == ["b.md"]
+
+
+def test_a_half_typed_word_may_become_what_most_passages_hold(store: MemoryStore) -> None:
+    for number in range(MAY_BECOME):
+        add(store, f"{number}.md", f"kestrel{number} kestrel{number + 1}")
+    found = paths(asked(store, "kest", partial=True, vector=None))
+    assert sorted(found) == [f"{number}.md" for number in range(MAY_BECOME)]
 
 
 @pytest.mark.parametrize("typed", ["decisi", "decision", "deci", "Décisions"])

@@ -68,7 +68,7 @@ class Question:
         return self.like is None and not self.text.strip()
 
     def request(self) -> SearchRequest:
-        """The question as the engine takes it."""
+        """The question as the engine takes it. A word is half typed until a space follows it."""
         sources = (self.scope.source,) if self.scope.source else ()
         return SearchRequest(
             text=self.text,
@@ -76,6 +76,7 @@ class Question:
             mode=self.mode,
             filters=Filters(path_prefix=self.scope.folder, sources=sources),
             near_misses=self.near_misses,
+            partial=not self.text[-1:].isspace(),
             everywhere=self.scope.every_space,
         )
 
