@@ -70,6 +70,7 @@ def _open(session: Session | None) -> None:
         space_name=session.space.name if session else "",
         first_run=None if session else _first_run(paths),
         spaces=lambda: _spaces(paths),
+        pressed=settling.pressed,
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     app.run()

@@ -44,6 +44,7 @@ class DonnaApp(App[None], inherit_bindings=False):
     `space_name` stands in the header until the engine says better. With `first_run` the user is asked for a vault
     first. `theme` is one of `themes.THEME_NAMES` or any theme that Textual knows; an unknown one becomes the default
     and is mentioned. `external` says what programs there are; it is read from the environment if it is not given.
+    `pressed` is told of each key.
     """
 
     TITLE = "Donna"
@@ -60,6 +61,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         first_run: FirstRun | None = None,
         spaces: ListSpaces = tuple,
         external: External | None = None,
+        pressed: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(css_path=_style_sheets())
         self._make_backend = make_backend
@@ -73,6 +75,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._backend: Backend | None = None
         self._opening: Worker[None] | None = None
         self._is_switching = False
+        self._pressed = pressed
         self._lifeline = Lifeline()
         for own in OWN_THEMES:
             self.register_theme(own)
@@ -87,6 +90,8 @@ class DonnaApp(App[None], inherit_bindings=False):
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             event.character = None
         await super().on_event(event)
+        if isinstance(event, events.Key) and self._pressed is not None:
+            self._pressed()
 
     def _take_own_colours(self) -> None:
         """Begin with the theme that nearly everybody has: a change of theme reads all style sheets once more."""

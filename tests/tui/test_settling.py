@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections import deque
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from donna_tui.engine import Engine
 from donna_tui.events import ModelPhase, ModelStateChanged
 from donna_tui.paths import app_paths
 from donna_tui.space import space_at
-from donna_tui.tui.settling import COLLECT_AFTER, Settling
+from donna_tui.tui.settling import COLLECT_AFTER, Settling, collect_due
 
 IN_SIGHT = 5_000
 COME_AND_GO = 2_000_000
@@ -78,3 +79,29 @@ def test_the_app_settles_with_its_engine(tmp_path: Path) -> None:
     assert isinstance(engine, Engine)
     engine.hub.post(ModelStateChanged(phase=ModelPhase.READY))
     assert gc.get_threshold() == COLLECT_AFTER
+
+
+async def test_garbage_is_looked_for_in_the_pause_after_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("donna_tui.tui.settling.PAUSES", ((0, 0.0),))
+    settling = Settling()
+    gc.set_threshold(0)
+    seen = gc.get_stats()[0]["collections"]
+    settling.pressed()
+    await asyncio.sleep(0.01)
+    assert gc.get_stats()[0]["collections"] == seen, "while the app still loads, nobody looks"
+    settling(ModelStateChanged(phase=ModelPhase.READY))
+    seen = gc.get_stats()[0]["collections"]
+    settling.pressed()
+    settling.pressed()
+    await asyncio.sleep(0.01)
+    assert gc.get_stats()[0]["collections"] == seen + 1, "once, after the last of some keys"
+
+
+def test_older_garbage_is_looked_for_only_when_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    monkeypatch.setattr(gc, "collect", looked.append)
+    for counts in ((9, 0, 9), (0, *COLLECT_AFTER[1:])):
+        monkeypatch.setattr(gc, "get_count", lambda counts=counts: counts)
+        collect_due(1)
+        collect_due(2)
+    assert looked == [0, 2, 1, 2]

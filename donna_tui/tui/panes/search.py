@@ -352,7 +352,7 @@ class SearchPane(Vertical):
             self._clear(nothing_found(self.question, outcome, self._status))
             return
         kept = self.selected.chunk_id if keep and self.selected is not None else ""
-        self.remove_class("-empty")
+        self._show(results=True)
         self._tell_bar()
         tell(self.query_one("#search-title", Static), Content(list_title(self.question, outcome)), layout=False)
         self._note(note_of(outcome))
@@ -375,10 +375,16 @@ class SearchPane(Vertical):
     def _say(self, words: Words) -> None:
         self.notice.say(words)
         self._note("")
-        self.add_class("-empty")
+        self._show(results=False)
         self.remove_class("-zoomed")
         self._tell_bar()
         self.post_message(ActionsChanged())
+
+    def _show(self, *, results: bool) -> None:
+        """Show results, or words in their place. A class of the pane would style all that is in it anew: 8 ms."""
+        for widget in (self.query_one("#search-title", Static), self.results, self.preview):
+            widget.styles.display = None if results else "none"
+        self.notice.styles.display = None if results else "block"
 
     def _note(self, text: str) -> None:
         note = self.query_one("#search-note", Static)
