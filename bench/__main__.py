@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import abstention, ingest, keypress, memory, peers, scale, search, startup, write
+from bench import abstention, drawn, ingest, keypress, memory, peers, scale, search, startup, write
 from bench.report import Report, UnavailableError, machine, write_json
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
@@ -25,6 +25,7 @@ ALL: dict[str, Measure] = {
     "ingest": lambda small: ingest.measure(small=small),
     "startup": lambda small: startup.measure(small=small),
     "keypress": lambda small: keypress.measure(small=small),
+    "drawn": lambda small: drawn.measure(small=small),
     "search": lambda small: search.measure(search.SMALL_SIZES if small else search.SIZES),
     "abstention": lambda small: abstention.measure(small=small),
     "scale": measure_scale,

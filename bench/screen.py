@@ -39,6 +39,14 @@ def words_of(written: str) -> str:
     return _CONTROL.sub(lambda found: "" if found[1] == _STYLE else "\n", written)
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What an app wrote at once: `at` is in seconds since the key."""
+
+    at: float
+    written: bytes
+
+
 @dataclass(slots=True)
 class Screen:
     """An app that runs on a pseudo-terminal. Times are in seconds since its process was started."""
@@ -75,6 +83,18 @@ class Screen:
             if time.perf_counter() - pressed > patience or not self._read(pressed + patience):
                 raise TimeoutError(f"{key!r} was not drawn, but {self._words[-800:]!r}")
         return time.perf_counter() - pressed
+
+    def written_after(self, key: str, seconds: float) -> list[Piece]:
+        """Press a key and give all that is written within some time."""
+        pressed = time.perf_counter()
+        self.type(key)
+        pieces: list[Piece] = []
+        while time.perf_counter() < pressed + seconds:
+            before = len(self._bytes)
+            self._read(pressed + seconds)
+            if len(self._bytes) > before:
+                pieces.append(Piece(time.perf_counter() - pressed, bytes(self._bytes[before:])))
+        return pieces
 
     def rest(self, seconds: float) -> int:
         """Let the app alone for some time, and return how many bytes it wrote meanwhile."""

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.drawn import results_drawn
 from bench.report import Report, Row, UnavailableError, finish, median, percentile, shown, write_json
 from bench.scale import made_questions
-from bench.screen import words_of
+from bench.screen import Piece, words_of
 from bench.vaults import LONGEST, MadeNote, Material, made_up, material, notes, write_vault
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.frontmatter import aliases_of, parse_frontmatter, tags_of
@@ -220,3 +221,21 @@ def test_neither_a_missed_budget_nor_missing_data_is_a_failure(
 )
 def test_only_words_are_read_from_a_terminal(written: str, words: str) -> None:
     assert words_of(written) == words
+
+
+TITLE = "32 passages \u00b7 12 ms".encode()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "drawn"),
+    [
+        ([(0.002, b"s"), (0.030, TITLE), (0.031, b"rows"), (0.032, b"more"), (0.060, b"the section")], 0.032),
+        ([(0.002, b"s"), (0.030, b"Nothing relevant for")], 0.030),
+        ([(0.002, b"s"), (0.060, b"the section")], None),
+        ([], None),
+    ],
+)
+def test_results_are_drawn_when_the_frame_of_their_title_is_out(
+    pieces: list[tuple[float, bytes]], drawn: float | None
+) -> None:
+    assert results_drawn([Piece(*piece) for piece in pieces]) == drawn
