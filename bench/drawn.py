@@ -19,6 +19,9 @@ KEYS, SMALL_KEYS = 400, 30
 PAUSE_SECONDS = 0.2
 """After each key. Somebody who types faster is answered after every other key, or later."""
 
+READING_SECONDS = 1.0
+"""Before another question, as somebody does who reads what was found."""
+
 FRAME_GAP = 0.003
 """Seconds without a byte that end a frame. The section beside the results is drawn 30 ms after them."""
 
@@ -58,6 +61,7 @@ def _type(screen: Screen, questions: Sequence[str], keys: int) -> list[float]:
     drawn: list[float] = []
     counted = -len(questions[0])
     for question in questions:
+        screen.rest(READING_SECONDS)
         screen.type(CTRL_U)
         screen.rest(PAUSE_SECONDS)
         for letter in question:

@@ -13,7 +13,7 @@ had outlived two of its looks was freed in the first ten minutes of use, 20 MB b
 screen for 240 ms. With these it is 110 ms at the most, and all looks together take as long as before.
 """
 
-PAUSES = ((1, 0.1), (2, 1.0))
+PAUSES = ((1, 0.1), (2, 0.5))
 """The oldest generation that is looked through so many seconds after a key, if no other follows: by then its results
 and the section beside them are drawn. It takes 5 ms for the youngest, 20 and 55 ms for the others. Without that, one
 key in twenty waited for such a look: for 20 ms longer at the 95th percentile.
