@@ -9,8 +9,7 @@ import sys
 
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins costs a tenth of the start
 
-os.environ.setdefault("TEXTUAL_FPS", "500")
-"""Textual draws what has changed at the next beat, 60 of them a second, and results mostly at the one after: 18 ms."""
+os.environ.setdefault("TEXTUAL_FPS", "500")  # of 60 beats a second, it is the second one after which results are drawn
 
 COLLECT_AFTER = (25_000, 20, 20)
 """With Python's own 700 objects the collector takes a tenth of the time until the first frame."""

@@ -105,10 +105,11 @@ def search(
     """
     request = question.request
     k = wanted_hits(request, settings)
-    judged = judge(database, vectors, question, settings, k, legs)
+    half_typed = is_half_typed(database, question)
+    judged = judge(database, vectors, question, settings, k, legs, half_typed=half_typed)
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = _load(database, [*judged.hits[:k], *near])
-    terms, half_typed = question.query.terms, is_half_typed(database, question)
+    terms = question.query.terms
 
     def hit(one: Ranked) -> Hit:
         return _hit(one, rows[one.id], terms, half_typed=half_typed)
@@ -134,15 +135,22 @@ class Judged:
 
 
 def judge(
-    database: Database, vectors: VectorIndex, question: Question, settings: Settings, k: int, legs: Legs | None = None
+    database: Database,
+    vectors: VectorIndex,
+    question: Question,
+    settings: Settings,
+    k: int,
+    legs: Legs | None = None,
+    *,
+    half_typed: bool,
 ) -> Judged:
-    """Rank the candidates for k hits, and tell hits from the others."""
+    """Rank the candidates for k hits, and tell hits from the others; `half_typed` is what `is_half_typed` says."""
     limit = candidates_for(k)
     if legs is None:
         legs = Legs(by_words(database, question, limit), by_meaning(database, vectors, question, limit))
     ranked = _rank(database, question, legs)
     best = [one for one in ranked if is_relevant(one, settings.min_score)][:LOOKED_AT]
-    leads = _leads(question, best, _load(database, best), half_typed=is_half_typed(database, question))
+    leads = _leads(question, best, _load(database, best), half_typed=half_typed)
     if leads is None:
         return Judged([], ranked, answered=False)
     ranked = lifted(ranked, leads)

@@ -12,7 +12,7 @@ from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
 from donna_tui.records import dataclass
 from donna_tui.results import Filters
-from donna_tui.search.hybrid import CANDIDATES, Judged, Question, Settings, is_relevant, judge, matches
+from donna_tui.search.hybrid import CANDIDATES, Judged, Question, Settings, is_half_typed, is_relevant, judge, matches
 
 FILTER_WORDS = {
     "sources": "the kind of document", "path_prefix": "the folder", "within": "the chosen notes",
@@ -111,7 +111,7 @@ def _judged(database: Database, vectors: VectorIndex, question: Question, settin
     ids = set(_passages(database, question.scope, found.path))
     k = max(1, min(question.request.k, settings.max_k))
     found = _ranked_by_legs(database, vectors, question, ids, found)
-    judged = judge(database, vectors, question, settings, k)
+    judged = judge(database, vectors, question, settings, k, half_typed=is_half_typed(database, question))
     ordered = sorted((*judged.hits, *judged.others), key=lambda one: -one.rank_score)
     best = next((one for one in ordered if one.id in ids), None)
     if best is None:
