@@ -41,10 +41,8 @@ _STYLES = ("base", "search", "first_run")
 class DonnaApp(App[None], inherit_bindings=False):
     """Donna in the terminal.
 
-    `space_name` stands in the header until the engine says better. With `first_run` the user is asked for a vault
-    first. `theme` is one of `themes.THEME_NAMES` or any theme that Textual knows; an unknown one becomes the default
-    and is mentioned. `external` says what programs there are; it is read from the environment if it is not given.
-    `pressed` is told of each key.
+    `space_name` stands in the header until the engine says better; with `first_run` the user is asked for a vault first.
+    An unknown `theme` becomes the default. `external` says what programs there are; `pressed` is told of each key.
     """
 
     TITLE = "Donna"
@@ -61,7 +59,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         first_run: FirstRun | None = None,
         spaces: ListSpaces = tuple,
         external: External | None = None,
-        pressed: Callable[[], None] | None = None,
+        pressed: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(css_path=_style_sheets())
         self._make_backend = make_backend
@@ -87,11 +85,11 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """With alt and a letter most terminals send the letter as well, and an input would type it."""
-        if isinstance(event, events.Key) and event.key.startswith("alt+"):
-            event.character = None
-        await super().on_event(event)
-        if isinstance(event, events.Key) and self._pressed is not None:
+        if isinstance(event, events.Key):
             self._pressed()
+            if event.key.startswith("alt+"):
+                event.character = None
+        await super().on_event(event)
 
     def _take_own_colours(self) -> None:
         """Begin with the theme that nearly everybody has: a change of theme reads all style sheets once more."""
