@@ -41,7 +41,7 @@ _STYLES = ("base", "search", "first_run")
 class DonnaApp(App[None], inherit_bindings=False):
     """Donna in the terminal.
 
-    `space_name` stands in the header until the engine says better; with `first_run` the user is asked for a vault first.
+    `space_name` stands in the header until the engine says better; with `first_run` a vault is asked for first.
     An unknown `theme` becomes the default. `external` says what programs there are; `pressed` is told of each key.
     """
 
