@@ -157,17 +157,24 @@ def _nearest_inside(
     database: Database, scope: Scope, ids: NDArray[np.int64], products: NDArray[np.float64], wanted: int
 ) -> list[int]:
     """The keys of the nearest chunks that are in scope, at most `wanted`, in no order."""
-    nearest = _largest(products, MOST_LOOKED_AT)
-    in_order = ids[nearest[np.argsort(-products[nearest])]].tolist()
-    sample, rest = in_order[: 2 * wanted], in_order[2 * wanted :]
+    sample = _in_order(ids, products, 2 * wanted)
     found = first_in_scope(database, scope, sample, wanted)
     share = len(found) / max(1, len(sample))
-    if wanted <= share * len(in_order):
+    if len(found) < wanted <= share * min(MOST_LOOKED_AT, len(ids)):
+        asked = set(sample)
+        rest = [each for each in _in_order(ids, products, MOST_LOOKED_AT) if each not in asked]
         found += first_in_scope(database, scope, rest, wanted - len(found), share)
     if len(found) == wanted:
         return found
     inside = np.flatnonzero(np.isin(ids, np.array(all_in_scope(database, scope), dtype=np.int64)))
     return [int(each) for each in ids[inside[_largest(products[inside], wanted)]]]
+
+
+def _in_order(ids: NDArray[np.int64], products: NDArray[np.float64], count: int) -> list[int]:
+    """The keys of the `count` nearest chunks, nearest first."""
+    nearest = _largest(products, count)
+    in_order: list[int] = ids[nearest[np.argsort(-products[nearest])]].tolist()
+    return in_order
 
 
 def _largest(products: NDArray[np.float64], count: int) -> NDArray[np.intp]:

@@ -127,8 +127,9 @@ def _varied(ranked: Sequence[Ranked]) -> list[Ranked]:
     seen: Counter[str] = Counter()
     varied = []
     for one in ranked:
-        varied.append(one.scored(one.rank_score * SAME_NOTE_DECAY ** seen[one.document]))
-        seen[one.document] += 1
+        before = seen[one.document]
+        varied.append(one.scored(one.rank_score * SAME_NOTE_DECAY**before) if before else one)
+        seen[one.document] = before + 1
     return sorted(varied, key=_best_first)
 
 
