@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.database import Database, open_database
@@ -18,6 +18,26 @@ from donna_tui.index.vectors import VectorIndex
 READERS = 2
 
 T = TypeVar("T")
+
+
+class Part(Generic[T]):
+    """A part of a work, begun on another thread as soon as one is free."""
+
+    def __init__(self, part: Callable[[], T], started: Future[T] | None) -> None:
+        self._part, self._started = part, started
+
+    def __call__(self) -> T:
+        """For a reading thread: wait for the part, or do it there and then if no thread was free, so that none waits
+        for a part that waits for it. Raises what the part raises, and DatabaseError.
+        """
+        if self._started is None or self._started.cancel():
+            return self._part()
+        return self._started.result()
+
+    def drop(self) -> None:
+        """Nobody will ask for it: do not begin it."""
+        if self._started is not None:
+            self._started.cancel()
 
 
 class Readers:
@@ -46,19 +66,14 @@ class Readers:
             running = self._executor.submit(self._with_connection, work)
         return await asyncio.wrap_future(running)
 
-    def beside(self, work: Callable[[Database], T]) -> Callable[[], T]:
-        """For `work` that is itself on a reading thread: start a part of it on another one.
-
-        What it returns waits for that part, or does it there and then if no thread was free, so that none waits for a
-        part that waits for it. Raises what the part raises, and DatabaseError.
-        """
+    def beside(self, work: Callable[[Database], T]) -> Part[T]:
+        """Start a part of a work that is, or will be, on another reading thread."""
 
         def part() -> T:
             return work(self._connection())
 
         with self._lock:
-            started = None if self._closing.is_set() else self._executor.submit(part)
-        return part if started is None else lambda: part() if started.cancel() else started.result()
+            return Part(part, None if self._closing.is_set() else self._executor.submit(part))
 
     def _with_connection(self, work: Callable[[Database, VectorIndex], T]) -> T:
         database = self._connection()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -107,30 +107,22 @@ class SearchDesk:
     async def _found_in(
         self, readers: Readers, request: SearchRequest, settings: Settings, started: float
     ) -> SearchOutcome:
-        """Both legs at a time: that of the words while the model still reads the question."""
+        """The words are looked for while the model still reads the question."""
         asked, limit = ask(request), candidates_for(wanted_hits(request, settings))
-        words, (question, meaning) = await asyncio.gather(
-            readers.run(lambda database, _: by_words(database, asked, limit, readers.beside)),
-            self._by_meaning(readers, asked, limit),
-        )
-        fell_back = asked.mode == "semantic" and question.mode == "keyword"  # then words were not looked for
-        legs = None if fell_back else Legs(words, meaning)
+        words = readers.beside(lambda database: by_words(database, asked, limit, readers.beside))
 
         def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
-            return search(database, vectors, question, settings, legs)
-
-        return await self._answer(started, work, readers)
-
-    async def _by_meaning(self, readers: Readers, asked: Question, limit: int) -> tuple[Question, Mapping[int, float]]:
-        """The question with its vector, where that can be compared with the vectors of the index, and its nearest."""
-        question = await self._with_vector(asked)
-        version = self._service.version_tag if self._service else ""
-
-        def work(database: Database, vectors: VectorIndex) -> tuple[Question, Mapping[int, float]]:
             compared = comparable(database, question, version)
-            return compared, by_meaning(database, vectors, compared, limit)
+            meaning = by_meaning(database, vectors, compared, limit)
+            fell_back = asked.mode == "semantic" and compared.mode == "keyword"  # then words were not looked for
+            return search(database, vectors, compared, settings, None if fell_back else Legs(words(), meaning))
 
-        return (question, {}) if question.vector is None else await readers.run(work)
+        try:
+            question = await self._with_vector(asked)
+            version = self._service.version_tag if self._service else ""
+            return await self._answer(started, work, readers)
+        finally:
+            words.drop()
 
     async def search_in(self, readers: Readers, request: SearchRequest, embedding: str) -> SearchOutcome:
         """Answer a request from another index: by meaning if its vectors are of this model. Raises DatabaseError."""

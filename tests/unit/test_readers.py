@@ -16,7 +16,7 @@ from donna_tui.events import EventHub
 from donna_tui.index.database import Database
 from donna_tui.index.generations import index_path
 from donna_tui.index.invocations import InputHash
-from donna_tui.index.readers import READERS, Readers
+from donna_tui.index.readers import READERS, Part, Readers
 from donna_tui.index.vectors import VectorIndex
 from donna_tui.results import SearchRequest
 from donna_tui.search.desk import SearchDesk
@@ -82,6 +82,40 @@ async def test_where_all_threads_wait_for_a_part_each_does_its_own(readers: Read
     assert found == [True] * THREADS
 
 
+async def test_a_part_that_nobody_asks_for_is_not_begun(readers: Readers) -> None:
+    together, go_on, begun = threading.Barrier(THREADS + 1, timeout=30), threading.Event(), list[str]()
+
+    def work(*_: object) -> None:
+        together.wait()
+        go_on.wait(30)
+
+    running = [asyncio.ensure_future(readers.run(work)) for _ in range(THREADS)]
+    await asyncio.to_thread(together.wait)
+    kept, dropped = (readers.beside(lambda _, name=name: begun.append(name)) for name in ("kept", "dropped"))
+    dropped.drop()
+    go_on.set()
+    await asyncio.gather(*running)
+    await readers.run(lambda *_: kept())
+    assert begun == ["kept"]
+
+
+async def test_a_search_that_is_cancelled_drops_its_words(readers: Readers) -> None:
+    beside, parts = readers.beside, list[mock.Mock]()
+
+    def watched(work: Callable[[Database], T]) -> mock.Mock:
+        parts.append(mock.Mock(wraps=beside(work)))
+        return parts[-1]
+
+    desk = SearchDesk(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    with mock.patch.object(readers, "beside", watched):
+        searching = asyncio.ensure_future(desk.search(SearchRequest(text="heron", k=8)))
+        await asyncio.sleep(0)
+        searching.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await searching
+    assert [part.drop.call_count for part in parts] == [1]
+
+
 async def test_what_a_part_fails_with_is_raised_where_it_is_waited_for(readers: Readers) -> None:
     def failing(_: Database) -> int:
         raise DatabaseError(Reason.IO_ERROR, "the disk is gone")
@@ -117,16 +151,16 @@ async def test_what_is_closed_says_so(readers: Readers) -> None:
 
 async def test_an_index_that_is_replaced_during_a_search_is_not_missed(readers: Readers, tmp_path: Path) -> None:
     newer = make_index(tmp_path, 2, "a heron and a stork")
-    now, run = [readers], readers.run
+    now, beside = [readers], readers.beside
 
-    async def replaced_meanwhile(work: Callable[[Database, VectorIndex], T]) -> T:
-        found = await run(work)
+    def replaced_meanwhile(work: Callable[[Database], T]) -> Part[T]:
+        started = beside(work)
         now[0] = newer
-        await asyncio.to_thread(readers.close)
-        return found
+        readers.close()
+        return started
 
     desk = SearchDesk(lambda: now[0], Settings(0.25, 8), EventHub(), InputHash(b"key"))
-    with mock.patch.object(readers, "run", replaced_meanwhile):
+    with mock.patch.object(readers, "beside", replaced_meanwhile):
         outcome = await desk.search(SearchRequest(text="heron", k=8))
     assert [hit.path for hit in outcome.hits] == ["2.md"]
     newer.close()
