@@ -157,12 +157,12 @@ def _nearest_inside(
     database: Database, scope: Scope, ids: NDArray[np.int64], products: NDArray[np.float64], wanted: int
 ) -> list[int]:
     """The keys of the nearest chunks that are in scope, at most `wanted`, in no order."""
-    sample = _in_order(ids, products, 2 * wanted)
-    found = first_in_scope(database, scope, sample, wanted)
-    share = len(found) / max(1, len(sample))
-    if len(found) < wanted <= share * min(MOST_LOOKED_AT, len(ids)):
-        asked = set(sample)
-        rest = [each for each in _in_order(ids, products, MOST_LOOKED_AT) if each not in asked]
+    nearest = _largest(products, MOST_LOOKED_AT)
+    first = nearest[_largest(products[nearest], 2 * wanted)]
+    found = first_in_scope(database, scope, _in_order(ids, products, first), wanted)
+    share = len(found) / max(1, len(first))
+    if len(found) < wanted <= share * len(nearest):
+        rest = _in_order(ids, products, np.setdiff1d(nearest, first))
         found += first_in_scope(database, scope, rest, wanted - len(found), share)
     if len(found) == wanted:
         return found
@@ -170,10 +170,9 @@ def _nearest_inside(
     return [int(each) for each in ids[inside[_largest(products[inside], wanted)]]]
 
 
-def _in_order(ids: NDArray[np.int64], products: NDArray[np.float64], count: int) -> list[int]:
-    """The keys of the `count` nearest chunks, nearest first."""
-    nearest = _largest(products, count)
-    in_order: list[int] = ids[nearest[np.argsort(-products[nearest])]].tolist()
+def _in_order(ids: NDArray[np.int64], products: NDArray[np.float64], rows: NDArray[np.intp]) -> list[int]:
+    """The keys of the chunks of some rows, nearest first."""
+    in_order: list[int] = ids[rows[np.argsort(-products[rows])]].tolist()
     return in_order
 
 
