@@ -23,10 +23,10 @@ from donna_tui.vault.operations import each_operation, new_operation_id
 from donna_tui.vault.repository import GitRepo, Place, Tip
 from donna_tui.vault.userindex import follow_tip, nothing_staged
 
-MOST_REBUILDS = 5
-"""How often a commit is made anew because the branch moved meanwhile."""
-
 LOCK_PATIENCE_SECONDS = 5.0
+
+REBUILD_PATIENCE_SECONDS = 3.0
+"""How long a commit is made anew because the branch moved meanwhile: less than another Donna waits for this one."""
 
 
 class Step(StrEnum):
@@ -212,15 +212,18 @@ def intend(shop: Workshop, tip: Tip, prepared: Prepared) -> Intent:
 
 def advance(shop: Workshop, place: Place, intent: Intent) -> str:
     """Move the branch to the operation's commit, made anew on a branch that has moved. The commit that it is now."""
-    for _ in range(MOST_REBUILDS):
-        if _moved(shop, place, intent):
-            return intent.operation.commit
+    deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
+    while not _moved(shop, place, intent):
+        if time.monotonic() > deadline:
+            raise VaultWriteError(
+                Reason.GIT_LOCKED,
+                "the branch keeps moving: another program is committing",
+                hint="try again in a moment",
+            )
         shop.repo.check_at_rest(place)
         tip = shop.repo.tip()
         intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation))
-    raise VaultWriteError(
-        Reason.GIT_LOCKED, "the branch keeps moving: another program is committing", hint="try again in a moment"
-    )
+    return intent.operation.commit
 
 
 def _moved(shop: Workshop, place: Place, intent: Intent) -> bool:
