@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from donna_tui.records import dataclass
 
@@ -49,9 +49,19 @@ class SearchRequest:
     everywhere: bool = False
 
 
+class Excerpt(Protocol):
+    """A line of text that shows why a passage matched; `marks` are half-open character ranges of matched words."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def marks(self) -> tuple[tuple[int, int], ...]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A line of text that shows why a passage matched; `marks` are half-open character ranges of matched words."""
+    """An excerpt that is made already."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
@@ -76,7 +86,7 @@ class Hit:
     start_line: int
     end_line: int
     content: str
-    snippet: Snippet
+    snippet: Excerpt
     score: float | None
     rank_score: float
     vector_rank: int | None

@@ -13,11 +13,11 @@ from donna_tui.index.keyword import Beside, KeywordMatch, begun_word, holds_word
 from donna_tui.index.packing import Vector
 from donna_tui.index.vectors import VectorIndex, cosines_of, vectors_of
 from donna_tui.records import dataclass
-from donna_tui.results import Filters, Hit, Mode, SearchOutcome, SearchRequest, Snippet
+from donna_tui.results import Filters, Hit, Mode, SearchOutcome, SearchRequest
 from donna_tui.search.query import Query, parse_query
 from donna_tui.search.ranking import Candidate, Ranked, fuse, lifted
 from donna_tui.search.relevance import LOOKED_AT, answers, wanted
-from donna_tui.search.snippets import make_snippet
+from donna_tui.search.snippets import LateSnippet
 from donna_tui.search.told_of import compare
 
 CANDIDATES = 100
@@ -249,7 +249,7 @@ def _load(database: Database, ranked: Sequence[Ranked]) -> dict[int, _Row]:
     return {row[0]: _Row(*row) for row in rows}
 
 
-def _hit(one: Ranked, row: _Row, terms: Sequence[str], *, half_typed: bool) -> Hit:
+def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], *, half_typed: bool) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
         chunk_id=row.chunk_id,
@@ -261,7 +261,7 @@ def _hit(one: Ranked, row: _Row, terms: Sequence[str], *, half_typed: bool) -> H
         start_line=row.start_line,
         end_line=row.end_line,
         content=row.content,
-        snippet=make_snippet(row.content, terms, partial=half_typed) if row.content else Snippet(""),
+        snippet=LateSnippet(row.content, terms, partial=half_typed),
         score=None if one.cosine is None else max(0.0, min(1.0, one.cosine)),
         rank_score=one.rank_score,
         vector_rank=one.vector_rank,

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from donna_tui.records import dataclass
 from donna_tui.results import Snippet
 
 WIDTH = 180
@@ -25,6 +26,28 @@ def stem(word: str) -> str:
         if folded.endswith(ending) and len(folded) - len(ending) >= _SHORTEST_STEM:
             return folded[: -len(ending)]
     return folded
+
+
+@dataclass(frozen=True, slots=True)
+class LateSnippet:
+    """The excerpt of a passage, made when it is looked at: most results of a search are never in sight."""
+
+    content: str
+    terms: tuple[str, ...]
+    partial: bool = False
+
+    @property
+    def text(self) -> str:
+        return _made(self).text
+
+    @property
+    def marks(self) -> tuple[tuple[int, int], ...]:
+        return _made(self).marks
+
+
+@lru_cache(maxsize=64)
+def _made(late: LateSnippet) -> Snippet:
+    return make_snippet(late.content, late.terms, partial=late.partial)
 
 
 def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False) -> Snippet:

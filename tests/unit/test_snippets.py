@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.results import Snippet
-from donna_tui.search.snippets import WIDTH, make_snippet, stem
+from donna_tui.search.snippets import WIDTH, LateSnippet, make_snippet, stem
 
 LONG = "filler words that nobody asked for " * 20
 
@@ -80,3 +80,10 @@ def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
 def test_short_words_keep_their_endings() -> None:
     assert stem("is") == "is"
     assert stem("red") == "red"
+
+
+def test_a_late_snippet_is_the_same() -> None:
+    content, terms = f"# Cache\n{LONG} redis sessions", ("redis", "sess")
+    late, made = LateSnippet(content, terms, partial=True), make_snippet(content, terms, partial=True)
+    assert marked(made) == ["redis", "sessions"]
+    assert (late.text, late.marks) == (made.text, made.marks)
