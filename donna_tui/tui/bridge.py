@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from textual.message_pump import MessagePump
 
-from donna_tui.events import EngineEvent, IndexProgress
+from donna_tui.events import EngineEvent, IndexProgress, SearchDone
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.messages import EngineEvents, StatusChanged
 
@@ -34,7 +34,7 @@ class EngineBridge:
         self._lock = threading.Lock()
         self._waiting: deque[EngineEvent] = deque(maxlen=KEPT_EVENTS)
         self._dropped = 0
-        self._scheduled = False
+        self._due: float | None = None
         self._flushed_at = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._unsubscribe: Callable[[], None] | None = None
@@ -61,14 +61,24 @@ class EngineBridge:
         with self._lock:
             self._keep(event)
             loop = self._loop
-            if self._scheduled or loop is None or loop.is_closed():
+            if loop is None or loop.is_closed():
                 return
-            self._scheduled = True
-        loop.call_soon_threadsafe(self._flush_in_time, loop)
+            due = self._due_for(event, loop.time())
+            if self._due is not None and self._due <= due:
+                return
+            self._due = due
+        loop.call_soon_threadsafe(loop.call_at, due, self._flush_if_due, due)
 
-    def _flush_in_time(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The first event after a while is passed on at once: it may be the model that a question waits for."""
-        loop.call_at(self._flushed_at + FLUSH_SECONDS, self._flush)
+    def _due_for(self, event: EngineEvent, now: float) -> float:
+        """The first event after a while is passed on at once: it may be the model that a question waits for. That a
+        search is done can wait until its results are drawn.
+        """
+        return (now if isinstance(event, SearchDone) else self._flushed_at) + FLUSH_SECONDS
+
+    def _flush_if_due(self, due: float | None) -> None:
+        """Unless another event was more urgent than the one that this was planned for."""
+        if due == self._due:
+            self._flush()
 
     def _keep(self, event: EngineEvent) -> None:
         if isinstance(event, IndexProgress):
@@ -78,9 +88,9 @@ class EngineBridge:
 
     def _flush(self) -> None:
         if not self._panes:
-            self._scheduled = False
+            self._due = None
         elif self._loop is not None and any(pane.message_queue_size > MOST_UNREAD for pane in self._panes):
-            self._loop.call_later(FLUSH_SECONDS, self._flush)
+            self._loop.call_later(FLUSH_SECONDS, self._flush_if_due, self._due)
         else:
             self._pass_on()
 
@@ -89,7 +99,7 @@ class EngineBridge:
             events, dropped = tuple(self._waiting), self._dropped
             self._waiting.clear()
             self._dropped = 0
-            self._scheduled = False
+            self._due = None
         if self._loop is None:
             return
         self._flushed_at = self._loop.time()

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from textual.message import Message
 
-from donna_tui.events import IndexProgress, NoteDeleted
+from donna_tui.events import IndexProgress, NoteDeleted, SearchDone
 from donna_tui.tui.bridge import FLUSH_SECONDS, KEPT_EVENTS, MOST_UNREAD, EngineBridge
 from donna_tui.tui.messages import EngineEvents, StatusChanged
 from tests.tui import scenarios
@@ -151,3 +151,36 @@ async def test_the_first_event_after_a_while_is_passed_on_at_once_and_the_next_o
     await flushed()
     assert pane.paths == ["first.md", "second.md", "third.md"]
     assert len([each for each in pane.messages if isinstance(each, EngineEvents)]) == 2
+
+
+async def turns() -> None:
+    """As many turns of the event loop as what is urgent takes to be passed on."""
+    for _ in range(4):
+        await asyncio.sleep(0)
+
+
+def search_done() -> SearchDone:
+    return SearchDone(mode="hybrid", k=25, hits=3, latency_ms=12.0, sources="")
+
+
+async def test_that_a_search_is_done_waits_until_its_results_are_drawn() -> None:
+    backend, pane = scenarios.normal(), Pane()
+    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
+    bridge.open()
+    backend.post(search_done())
+    await turns()
+    assert pane.messages == []
+    await flushed()
+    assert [type(message) for message in pane.messages] == [EngineEvents, StatusChanged]
+
+
+async def test_an_event_after_a_search_does_not_wait_with_it() -> None:
+    backend, pane = scenarios.normal(), Pane()
+    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
+    bridge.open()
+    backend.post(search_done())
+    backend.post(NoteDeleted(path="a.md"))
+    await turns()
+    assert pane.paths == ["a.md"]
+    await flushed()
+    assert len(pane.messages) == 2
