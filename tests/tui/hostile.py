@@ -76,7 +76,7 @@ def passages() -> tuple[FakePassage, ...]:
 
 def answer(request: SearchRequest) -> SearchOutcome:
     """Every hostile note matches everything."""
-    hits = tuple(_hit(path, rank) for rank, path in enumerate(paths()[: request.k], start=1))
+    hits = tuple(_hit(path, rank) for rank, path in enumerate(paths(), start=1))
     return SearchOutcome(
         request=request,
         mode="keyword",

@@ -141,7 +141,6 @@ async def shown(text: str, mark: tuple[int, int], **fields: object) -> tuple[str
     async with driving(backend) as donna:
         found = hit("one", start_line=mark[0], end_line=mark[1])
         donna.search.preview.follow(found)
-        donna.search._show(results=True)
         await donna.until(lambda: donna.search.preview.view.marked_rows, "the passage is shown")
         await donna.pilot.pause()
         view = donna.search.preview.view

@@ -11,6 +11,7 @@ from donna_tui.errors import DatabaseError, Reason
 from donna_tui.events import ModelPhase, ModelStateChanged, NoteIndexed, StageTimes
 from donna_tui.results import SearchOutcome, SearchRequest
 from donna_tui.tui.screens.scope import ScopePicker
+from donna_tui.tui.widgets import preview
 from tests.tui import scenarios
 from tests.tui.driving import driving, hit, notices, outcome
 from tests.tui.fake_backend import FakeBackend
@@ -365,3 +366,21 @@ async def test_pasting_takes_one_safe_line() -> None:
         assert value.startswith("red")
         assert "second" not in value
         assert value.isprintable()
+
+
+async def test_nothing_is_laid_out_anew_while_somebody_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preview, "PAUSE", 3600.0)  # the section that is read then may have a longer heading
+    found = {"a": "", "ab": "xyz", "abc": "x", "abcd": "", "abcde": "abcdefghijklmnopqrstuvwxyz"}
+    backend = FakeBackend(scenarios.AT_REST)
+    backend.answers = lambda request: outcome(request, *found[request.text])
+    laid_out = list[object]()
+    async with driving(backend) as donna:
+        await donna.ask("abcde")  # by then the other panes are there
+        await donna.pilot.press("ctrl+u")
+        donna.app.screen.screen_layout_refresh_signal.subscribe(donna.app.screen, laid_out.append)
+        for letter in "abcde":
+            await donna.pilot.press(letter)
+            await donna.search.settled()
+            await donna.pilot.pause()
+        assert "26 passages" in donna.screen_text()
+        assert laid_out == []

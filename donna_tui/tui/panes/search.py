@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.getters import query_one
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from donna_tui.errors import DonnaError
@@ -45,7 +44,7 @@ from donna_tui.tui.panes.search_state import (
 )
 from donna_tui.tui.screens.scope import ScopePicker
 from donna_tui.tui.widgets.jump import JumpTarget
-from donna_tui.tui.widgets.notice import Notice, Words
+from donna_tui.tui.widgets.notice import Words, notice_content
 from donna_tui.tui.widgets.preview import Preview
 from donna_tui.tui.widgets.result_list import ResultList
 from donna_tui.tui.widgets.search_bar import SearchBar
@@ -65,7 +64,6 @@ class SearchPane(Vertical):
     bar = query_one(SearchBar)
     results = query_one(ResultList)
     preview = query_one(Preview)
-    notice = query_one(Notice)
 
     def __init__(self, outside: Outside, keys: Keys) -> None:
         super().__init__(id="search")
@@ -83,7 +81,6 @@ class SearchPane(Vertical):
             with Vertical(id="search-list"):
                 yield Static(id="search-title")
                 yield ResultList(id="results")
-                yield Notice(keys=self._keys, id="search-notice")
                 yield Static(id="search-note")
             yield Preview(id="preview")
 
@@ -139,19 +136,18 @@ class SearchPane(Vertical):
             self._ask(replace(self.question, like=None))
         elif self.question.near_misses:
             self._ask(replace(self.question, near_misses=False))
-        elif self.screen.focused is not self._list:
-            self._list.focus()
+        elif self.screen.focused is not self.results:
+            self.results.focus()
         else:
             return False
         return True
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         """The input, the section and the results in sight."""
-        for widget in (self.bar.input, self.preview.view):
+        for widget in (self.bar.input, *([self.preview.view] if self.results.rows else [])):
             if widget.is_on_screen and widget.region:
                 yield JumpTarget(max(0, widget.region.x - 3), widget.region.y, go=widget.focus)
-        if self.results.display:
-            yield from self.results.jump_targets()
+        yield from self.results.jump_targets()
 
     def on_resize(self) -> None:
         """Show more of each result where there is room."""
@@ -186,7 +182,7 @@ class SearchPane(Vertical):
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Look again when the index knows something new; at once when meaning comes in and no result is chosen."""
-        untouched = self.screen.focused is not self.results and not self.results.index
+        untouched = not self._is_in_list and not self.results.index
         if untouched and any(map(brings_meaning, event.events)):
             self._ask(self.question)
         elif any(changes_answers(each) for each in event.events):
@@ -291,14 +287,14 @@ class SearchPane(Vertical):
         return hit.space not in ("", self._status.space if self._status else "")
 
     @property
-    def _list(self) -> Widget:
-        """The list, or the notice in its place while there are no results."""
-        return self.results if self.results.rows else self.notice
+    def _is_in_list(self) -> bool:
+        """Whether somebody is choosing among results."""
+        return bool(self.results.rows) and self.screen.focused is self.results
 
     def _zoom(self, *, on: bool) -> None:
         on = on and bool(self.results.rows)
         self.set_class(on, "-zoomed")
-        (self.preview.view if on else self._list).focus()
+        (self.preview.view if on else self.results).focus()
 
     @work(group="filter", exclusive=True)
     async def _choose_scope(self, backend: Backend) -> None:
@@ -334,7 +330,7 @@ class SearchPane(Vertical):
     def _answered(self, outcome: SearchOutcome, asked: bool) -> None:
         rows = rows_of(outcome, near_misses=self.question.near_misses)
         if asked:
-            self._draw(outcome, keep=self.screen.focused is self.results)
+            self._draw(outcome, keep=self._is_in_list)
         elif keeps_place(self.results.rows, self.results.index, rows):
             self._draw(outcome, keep=True)
         else:
@@ -352,39 +348,32 @@ class SearchPane(Vertical):
             self._clear(nothing_found(self.question, outcome, self._status))
             return
         kept = self.selected.chunk_id if keep and self.selected is not None else ""
-        self._show(results=True)
         self._tell_bar()
-        tell(self.query_one("#search-title", Static), Content(list_title(self.question, outcome)), layout=False)
+        self._title(list_title(self.question, outcome))
         self._note(note_of(outcome))
         self.results.show(rows, keep=kept)
-        if self.screen.focused is self.notice:
-            self.results.focus()
 
     def _clear(self, words: Words) -> None:
-        """Show words instead of results. Whoever was in the list is then in the words."""
-        was_in_list = self.screen.focused in (self.results, self.preview.view)
+        """Show words instead of results. Whoever was in the section of one is then in the words."""
+        was_in_section = self.screen.focused is self.preview.view
         self._waiting = None
         if self.question.is_empty:
             self._outcome = None
-        self.results.show(())
-        self.preview.clear()
         self._say(words)
-        if was_in_list:
-            self.notice.focus()
+        if was_in_section:
+            self.results.focus()
 
     def _say(self, words: Words) -> None:
-        self.notice.say(words)
+        """What is around the words stays where it is: to lay out the screen while somebody types takes 20 ms."""
+        self.results.say(notice_content(words, self._keys))
+        self._title("")
         self._note("")
-        self._show(results=False)
         self.remove_class("-zoomed")
         self._tell_bar()
         self.post_message(ActionsChanged())
 
-    def _show(self, *, results: bool) -> None:
-        """Show results, or words in their place. A class of the pane would style all that is in it anew: 8 ms."""
-        for widget in (self.query_one("#search-title", Static), self.results, self.preview):
-            widget.styles.display = None if results else "none"
-        self.notice.styles.display = None if results else "block"
+    def _title(self, text: str) -> None:
+        tell(self.query_one("#search-title", Static), Content(text), layout=False)
 
     def _note(self, text: str) -> None:
         note = self.query_one("#search-note", Static)

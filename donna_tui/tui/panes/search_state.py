@@ -24,7 +24,7 @@ from donna_tui.tui.humanize import count, milliseconds, plural
 from donna_tui.tui.widgets.notice import Words
 from donna_tui.tui.widgets.result_row import Row
 
-MOST_RESULTS = 32
+MOST_RESULTS = 25
 
 MODE_NAMES: dict[Mode, str] = {"hybrid": "meaning + words", "semantic": "meaning", "keyword": "words"}
 
@@ -119,10 +119,10 @@ def changed_note(key: str) -> str:
     return f"Your notes have changed since; {key} shows the newer order."
 
 
-def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, ...]:
+def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, str, int | None]:
     """What stands beside the input: mode, scope, number of hits."""
-    found = (count(len(outcome.hits)),) if outcome is not None and not question.is_empty else ()
-    return (MODE_NAMES[question.mode], str(question.scope), *found)
+    found = None if outcome is None or question.is_empty else len(outcome.hits)
+    return MODE_NAMES[question.mode], str(question.scope), found
 
 
 def list_title(question: Question, outcome: SearchOutcome) -> str:

@@ -36,20 +36,23 @@ class Notice(Static, can_focus=True):
         """Replace what is shown. It takes all the room there is, so nothing has to be laid out anew."""
         if words != self._words:
             self._words = words
-            self.update(self._content(words), layout=False)
+            self.update(notice_content(words, self._keys), layout=False)
 
-    def _content(self, words: Words) -> Content:
-        helps = (*words.examples, *((self._key(action), does) for action, does in words.actions))
-        parts = [
-            Content.styled(words.title, "bold $text-error" if words.is_error else "bold"),
-            *([Content.styled(words.text, "$text-muted")] if words.text else []),
-            *([_table(helps)] if helps else []),
-        ]
-        return Content("\n\n").join(parts)
 
-    def _key(self, action: str) -> str:
-        """A key that works in the search box too, if the action has one."""
-        return shown_key(self._keys[action], typing=True) or shown_key(self._keys[action], typing=False)
+def notice_content(words: Words, keys: Keys) -> Content:
+    """What a notice shows, with the keys of its actions."""
+    helps = (*words.examples, *((_key(keys[action]), does) for action, does in words.actions))
+    parts = [
+        Content.styled(words.title, "bold $text-error" if words.is_error else "bold"),
+        *([Content.styled(words.text, "$text-muted")] if words.text else []),
+        *([_table(helps)] if helps else []),
+    ]
+    return Content("\n\n").join(parts)
+
+
+def _key(keys: tuple[str, ...]) -> str:
+    """A key that works in the search box too, if the action has one."""
+    return shown_key(keys, typing=True) or shown_key(keys, typing=False)
 
 
 def _table(rows: tuple[tuple[str, str], ...]) -> Content:

@@ -51,7 +51,7 @@ class Preview(Vertical):
         self._backend = backend
 
     def follow(self, hit: Hit | None) -> None:
-        """Show the section of a hit, in a moment. Of several hits in a row only the last one is shown."""
+        """Show the section of a hit, or nothing, in a moment. Of several hits in a row only the last one is shown."""
         self._hit = hit
         if self._timer is not None:
             self._timer.stop()
@@ -63,16 +63,16 @@ class Preview(Vertical):
         if hit is not None and any(isinstance(each, NoteIndexed) and each.path == hit.path for each in happened):
             self._load()
 
-    def clear(self) -> None:
-        """Show nothing."""
-        self._hit = None
+    def _load(self) -> None:
+        if self._hit is None:
+            self._clear()
+        elif self._backend is not None:
+            self._read(self._backend, self._hit)
+
+    def _clear(self) -> None:
         tell(self.head, Content(""))
         tell(self.foot, Content(""))
         self.view.show("")
-
-    def _load(self) -> None:
-        if self._hit is not None and self._backend is not None:
-            self._read(self._backend, self._hit)
 
     @work(group="preview", exclusive=True)
     async def _read(self, backend: Backend, hit: Hit) -> None:

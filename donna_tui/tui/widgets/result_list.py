@@ -5,20 +5,22 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
-from textual.cache import LRUCache
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
-from textual.style import Style
+from textual.visual import Visual
+from textual.widget import Widget
 
 from donna_tui.results import Hit
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.result_row import Row, row_lines
-from donna_tui.tui.widgets.strips import content_strip
 
 _GUTTER = 3
 _RIGHT_MARGIN = 1
@@ -27,7 +29,7 @@ _STYLE_NAMES = ("title", "near", "trail", "path", "why", "score", "bar", "rest",
 
 
 class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
-    """Results, one of them selected. `show` keeps the selection on the same passage."""
+    """Results, one of them selected, or words in their place. `show` keeps the selection on the same passage."""
 
     BINDINGS = bindings("list")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"result--{name}" for name in _STYLE_NAMES} | {"result--selected"}
@@ -47,7 +49,11 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._rows: tuple[Row, ...] = ()
         self._index = 0
         self._snippet_lines = 1
-        self._strips: LRUCache[tuple[int, int, bool, bool], Strip] = LRUCache(512)
+        self._words = Content("")
+        self._said: list[Strip] = []
+        self._strips: dict[tuple[int, int, bool, bool], Strip] = {}
+        self._drawn: dict[int, Strip] = {}
+        self._styles: dict[tuple[bool, bool], dict[str, Style]] = {}
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -73,8 +79,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
     def snippet_lines(self, lines: int) -> None:
         if lines != self._snippet_lines:
             self._snippet_lines = lines
-            self._lay_out()
-            self._scroll_to_selected()
+            self.on_resize()
 
     @property
     def row_height(self) -> int:
@@ -88,8 +93,17 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._index = next((place for place, row in enumerate(rows) if row.hit.chunk_id == keep), 0)
         self._lay_out()
         self._scroll_to_selected()
+        self._refresh_changed()
         if self.selected != before:
             self.post_message(self.Selected(self.selected))
+
+    def say(self, words: Content) -> None:
+        """Say something in the middle, in place of rows."""
+        if self.text_selection is not None and self._rows:
+            self.screen.clear_selection()
+        if self._rows or not words.is_same(self._words):
+            self._words = words
+            self.show(())
 
     def select(self, index: int) -> None:
         """Select a row, the nearest one if there is none at `index`."""
@@ -97,7 +111,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         if self._rows and index != self._index:
             self._index = index
             self._scroll_to_selected()
-            self.refresh()
+            self._refresh_changed()
             self.post_message(self.Selected(self.selected))
 
     def jump_targets(self) -> list[JumpTarget]:
@@ -141,22 +155,24 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         self._lay_out()
         self._scroll_to_selected()
+        self.refresh()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self._strips.clear()
+        self._styles.clear()
+        self._forget()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Words can be copied with the mouse; results have keys for that."""
+        return None if self._rows else (selection.extract(self._words.plain), "\n")
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self._said = []
+        self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        place, line = divmod(y + self.scroll_offset.y, self.row_height)
-        width = self.scrollable_content_region.width
-        if place >= len(self._rows) or width <= _GUTTER + _RIGHT_MARGIN:
-            return Strip.blank(width, self.rich_style)
-        key = (place, line, place == self._index, self.has_focus)
-        strip = self._strips.get(key)
-        if strip is None:
-            self._draw(place)
-            strip = self._strips[key]
-        return strip
+        self._drawn[y] = self._line(y)
+        return self._drawn[y]
 
     @property
     def _rows_in_sight(self) -> int:
@@ -166,26 +182,70 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self.focus()
         self.select(place)
 
-    def _draw(self, place: int) -> None:
-        is_selected = place == self._index
-        base = self.get_visual_style("result--selected") if is_selected else self.visual_style
+    def _line(self, y: int) -> Strip:
+        """What is to be in a line of the screen."""
+        if not self._rows:
+            return self._line_of_words(y)
+        place, line = divmod(y + self.scroll_offset.y, self.row_height)
+        key = (place, line, place == self._index, self.has_focus)
+        strip = self._strips.get(key)
+        if strip is not None:
+            return strip
         width = self.scrollable_content_region.width
-        lines = row_lines(self._rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
-        cursor = Content.styled(" ▌ ", "cursor") if is_selected else Content("   ")
-        for number, content in enumerate([*(cursor + line for line in lines), Content("")]):
-            is_gap = number == len(lines)
-            strip = content_strip(content, self.visual_style if is_gap else base, self._style_of, width)
-            self._strips[place, number, is_selected, self.has_focus] = strip
+        if place >= len(self._rows) or width <= _GUTTER + _RIGHT_MARGIN:
+            return Strip.blank(width, self.rich_style)
+        self._draw(place)
+        return self._strips[key]
 
-    def _style_of(self, name: str | Style) -> Style:
-        if isinstance(name, Style):
-            return name
-        return self.get_visual_style(f"result--{name}", partial=True)
+    def _line_of_words(self, y: int) -> Strip:
+        width, height = self.scrollable_content_region.size
+        if not self._said and width > 2 * _GUTTER:
+            margin = Strip.blank(_GUTTER, self.rich_style)
+            said = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
+            self._said = [Strip.join([margin, each, margin]) for each in said]
+        return self._said[y] if y < len(self._said) else Strip.blank(width, self.rich_style)
+
+    def _draw(self, place: int) -> None:
+        is_selected, has_focus = place == self._index, self.has_focus
+        width = self.scrollable_content_region.width
+        styles = self._styles_of(is_selected, has_focus)
+        lines = row_lines(self._rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
+        cursor = (" ▌ ", "cursor") if is_selected else ("   ", "")
+        for number, line in enumerate(lines):
+            strip = Strip([Segment(text, styles[name]) for text, name in (cursor, *line)])
+            self._strips[place, number, is_selected, has_focus] = strip.adjust_cell_length(width, styles[""])
+        gap = Strip.blank(width, self._styles_of(False, has_focus)[""])
+        self._strips[place, len(lines), is_selected, has_focus] = gap
+
+    def _styles_of(self, is_selected: bool, has_focus: bool) -> dict[str, Style]:
+        """By the names that pieces of a row carry. To put them together takes longer than to draw with them."""
+        key = (is_selected, has_focus)
+        if key not in self._styles:
+            base = self.get_visual_style("result--selected") if is_selected else self.visual_style
+            named = {name: base + self.get_visual_style(f"result--{name}", partial=True) for name in _STYLE_NAMES}
+            self._styles[key] = {name: style.rich_style for name, style in {**named, "": base}.items()}
+        return self._styles[key]
 
     def _lay_out(self) -> None:
+        """There are other rows now. The scroll bar always has its place, so that nothing around it has to be laid out
+        anew, as Textual does for another `virtual_size`: for a whole screen, and to draw all of it, that takes 20 ms.
+        """
+        self._forget()
+        height = len(self._rows) * self.row_height
+        self.set_reactive(Widget.virtual_size, Size(self.scrollable_content_region.width, height))
+        self.vertical_scrollbar.window_virtual_size = height
+        self.scroll_y = self.validate_scroll_y(self.scroll_y)
+
+    def _forget(self) -> None:
+        self._said = []
         self._strips.clear()
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows) * self.row_height)
-        self.refresh()
+
+    def _refresh_changed(self) -> None:
+        """Draw only the lines that are others now: while somebody types, many stay as they are."""
+        width, height = self.size
+        changed = [Region(0, y, width, 1) for y in range(height) if self._line(y) != self._drawn.get(y)]
+        if changed:
+            self.refresh(*changed)
 
     def _scroll_to_selected(self) -> None:
         region = Region(0, self._index * self.row_height, 1, self.row_height)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from rich.cells import cell_len
-from textual.content import Content, Span
 
 from donna_tui.records import dataclass
-from donna_tui.results import Hit, Snippet
+from donna_tui.results import Excerpt, Hit
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
+from donna_tui.tui.widgets.pieces import Line, Piece, cells, cut, wrapped
 
 BAR_CELLS = 6
 _ROOM_FOR_BAR = 46
@@ -27,16 +27,16 @@ class Row:
     near: bool = False
 
 
-def row_lines(row: Row, width: int, snippet_lines: int) -> list[Content]:
-    """The lines of a row, each at most `width` cells. Spans carry names of styles that the list resolves."""
+def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
+    """The lines of a row, each at most `width` cells. Their pieces carry names of styles that the list resolves."""
     title = "near" if row.near else "title"
-    head = Content.assemble((clean_line(row.hit.title[:_LONGEST]), title), (trail(row.hit), "trail"))
-    why = Content.styled("near miss" if row.near else why_it_ranks(row.hit), "why")
-    lines = [
+    head = [(clean_line(row.hit.title[:_LONGEST]), title), (trail(row.hit), "trail")]
+    why = [("near miss" if row.near else why_it_ranks(row.hit), "why")]
+    return [
         _spread(head, score_bar(row.hit.score, with_bar=width >= _ROOM_FOR_BAR), width),
-        _spread(Content.styled(_place(row.hit, width - why.cell_length - _LEAST_GAP), "path"), why, width),
+        _spread([(_place(row.hit, width - cells(why) - _LEAST_GAP), "path")], why, width),
+        *snippet_rows(row.hit.snippet, width, snippet_lines),
     ]
-    return [*lines, *snippet_rows(row.hit.snippet, width, snippet_lines)]
 
 
 def trail(hit: Hit) -> str:
@@ -52,39 +52,32 @@ def why_it_ranks(hit: Hit) -> str:
     return " · ".join([*found, *(["local only"] if hit.sensitive else [])])
 
 
-def score_bar(score: float | None, *, with_bar: bool) -> Content:
+def score_bar(score: float | None, *, with_bar: bool) -> Line:
     """The similarity as a bar and a number; nothing where there is no vector yet."""
     if score is None:
-        return Content("")
+        return []
     filled = round(min(max(score, 0.0), 1.0) * BAR_CELLS)
-    number = Content.styled(f"{score:.2f}", "score")
+    number = f"{score:.2f}"
     if not with_bar:
-        return number
-    return Content.assemble(("━" * filled, "bar"), ("─" * (BAR_CELLS - filled), "rest"), " ", number)
+        return [(number, "score")]
+    return [("━" * filled, "bar"), ("─" * (BAR_CELLS - filled), "rest"), (f" {number}", "score")]
 
 
-def snippet_rows(snippet: Snippet, width: int, lines: int) -> list[Content]:
+def snippet_rows(snippet: Excerpt, width: int, lines: int) -> list[Line]:
     """The snippet with its matched words marked, wrapped and cut to exactly `lines` lines."""
-    wrapped = marked_text(snippet).wrap(max(width, 2)) if lines else []
-    if len(wrapped) > lines:
-        last = wrapped[lines - 1].truncate(max(width - 2, 1))
-        cut = last.plain.rfind(" ") if last.cell_length < wrapped[lines - 1].cell_length else -1
-        wrapped = [*wrapped[: lines - 1], (last[:cut] if cut > 0 else last) + Content.styled(" …", "snippet")]
-    return [*wrapped, *[Content("")] * (lines - len(wrapped))]
+    rows = wrapped(marked_text(snippet), max(width, 2), lines)
+    return [*rows, *[[] for _ in range(lines - len(rows))]]
 
 
-def marked_text(snippet: Snippet) -> Content:
+def marked_text(snippet: Excerpt) -> Line:
     """The snippet, made safe piece by piece so that the marks stay on their words."""
-    text, spans, position = "", [], 0
+    text, pieces, position = snippet.text, list[Piece](), 0
     for start, end in sorted(snippet.marks):
-        start, end = max(start, position), min(end, len(snippet.text))
+        start, end = max(start, position), min(end, len(text))
         if start < end:
-            text += clean_line(snippet.text[position:start])
-            word = clean_line(snippet.text[start:end])
-            spans.append(Span(len(text), len(text) + len(word), "match"))
-            text, position = text + word, end
-    text += clean_line(snippet.text[position:])
-    return Content(text, [Span(0, len(text), "snippet"), *spans])
+            pieces += [(clean_line(text[position:start]), "snippet"), (clean_line(text[start:end]), "match")]
+            position = end
+    return [*pieces, (clean_line(text[position:]), "snippet")]
 
 
 def _place(hit: Hit, room: int) -> str:
@@ -101,11 +94,11 @@ def _place(hit: Hit, room: int) -> str:
     return f"{parts[-1] if parts else ''}:{lines}"
 
 
-def _spread(left: Content, right: Content, width: int) -> Content:
+def _spread(left: Line, right: Line, width: int) -> Line:
     """Left part at the left, right part at the right; the left one is cut if they would touch."""
-    room = width - right.cell_length - (_LEAST_GAP if right else 0)
+    taken = cells(right)
+    room = width - taken - (_LEAST_GAP if taken else 0)
     if room < 1:
-        return left.truncate(max(width, 1), ellipsis=True)
-    left = left.truncate(room, ellipsis=True)
-    gap = width - left.cell_length - right.cell_length
-    return Content.assemble(left, " " * gap, right)
+        return cut(left, max(width, 1))
+    left = cut(left, room)
+    return [*left, (" " * (width - cells(left) - taken), ""), *right]

@@ -13,6 +13,9 @@ from donna_tui.tui.bindings import bindings
 from donna_tui.tui.widgets.line_input import LineInput
 from donna_tui.tui.widgets.telling import tell
 
+_BETWEEN = " · "
+_DIGITS = 2
+
 
 class SearchInput(LineInput):
     """An input whose up and down keys move the list of results."""
@@ -31,6 +34,10 @@ class SearchBar(Horizontal):
         yield SearchInput(placeholder="Search your notes", compact=True, select_on_focus=False, id="search-input")
         yield Static(id="search-facts")
 
-    def state(self, *facts: str) -> None:
-        """Show facts about the search, in order."""
-        tell(self.facts, Content.styled(" · ".join(clean_line(fact) for fact in facts if fact), "$text-muted"))
+    def state(self, mode: str, scope: str, found: int | None) -> None:
+        """Show facts about the search: by what it is, where, and how many hits it has. They keep their room."""
+        number = " " * (len(_BETWEEN) + _DIGITS) if found is None else f"{_BETWEEN}{found:>{_DIGITS}}"
+        facts = Content.styled(f"{clean_line(mode)}{_BETWEEN}{clean_line(scope)}{number}", "$text-muted")
+        before = self.facts.content
+        grows = not isinstance(before, Content) or before.cell_length != facts.cell_length
+        tell(self.facts, facts, layout=grows)
