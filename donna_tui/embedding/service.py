@@ -61,7 +61,8 @@ class EmbeddingService:
         self.provider = provider
         self.version_tag = stamped(stamp, provider.version_tag)
         self._batch = batch
-        self._changed = threading.Condition()
+        lock = threading.Lock()
+        self._asked, self._given = threading.Condition(lock), threading.Condition(lock)
         self._queries: deque[_Query] = deque()
         self._documents: deque[_Documents] = deque()
         self._open_queries = 0
@@ -75,11 +76,11 @@ class EmbeddingService:
     async def embed_query(self, text: str) -> Vector:
         """The vector of a question, of any length. Raises ModelError if the model fails or is closed."""
         query = _Query(text)
-        with self._changed:
+        with self._asked:
             self._require_open()
             self._queries.append(query)
             self._open_queries += 1
-            self._changed.notify_all()
+            self._asked.notify()
         return await asyncio.wrap_future(query.future)
 
     async def embed_documents(self, texts: Sequence[str]) -> Matrix:
@@ -90,21 +91,22 @@ class EmbeddingService:
         documents = _Documents(texts, np.empty((len(texts), self.provider.dim), dtype=np.float32))
         if not texts:
             return documents.rows
-        with self._changed:
+        with self._given:
             self._require_open()
             self._documents.append(documents)
-            self._changed.notify_all()
+            self._given.notify_all()
         return await asyncio.wrap_future(documents.future)
 
     async def close(self) -> None:
         """Stop within one batch, fail whatever still waits, and release the model. Closing twice is fine."""
-        with self._changed:
+        with self._asked:
             if self._closed:
                 return
             self._closed = True
             waiting: list[Future[Any]] = [query.future for query in self._queries]
             waiting += [documents.future for documents in self._documents]
-            self._changed.notify_all()
+            self._asked.notify_all()
+            self._given.notify_all()
         for future in waiting:
             _fail(future, _closed())
         if isinstance(self.provider, ServedModel):
@@ -123,13 +125,14 @@ class EmbeddingService:
     def _answer_queries(self) -> None:
         while (query := self._next_query()) is not None:
             self._answer(query)
-            with self._changed:
+            with self._given:
                 self._open_queries -= 1
-                self._changed.notify_all()
+                if self._documents:  # threads with nothing to do would wake in the answer's time
+                    self._given.notify_all()
 
     def _next_query(self) -> _Query | None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._queries)
+        with self._asked:
+            self._asked.wait_for(lambda: self._closed or self._queries)
             return None if self._closed else self._queries.popleft()
 
     def _answer(self, query: _Query) -> None:
@@ -148,8 +151,8 @@ class EmbeddingService:
 
     def _next_batch(self) -> tuple[_Documents, int] | None:
         """The documents to work on and the first row to embed; None once closed."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._documents_first())
+        with self._given:
+            self._given.wait_for(lambda: self._closed or self._documents_first())
             if self._closed:
                 return None
             documents = self._documents[0]
@@ -171,7 +174,7 @@ class EmbeddingService:
             _fail(documents.future, _model_error(error))
             return
         documents.rows[start : start + len(texts)] = rows
-        with self._changed:
+        with self._given:
             documents.done += len(texts)
             finished = documents.done == len(documents.texts)
         if finished:
