@@ -43,7 +43,8 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable, VectorIndex, log_bounds
 from donna_tui.results import Filters, SearchRequest
 from donna_tui.search.desk import SearchDesk
-from donna_tui.search.hybrid import Settings, candidates_for
+from donna_tui.search.hybrid import Settings
+from donna_tui.search.legs import candidates_for
 from donna_tui.search.query import parse_query
 from donna_tui.text.chunker import Chunk, chunk_markdown
 from donna_tui.vault.client import VaultClient

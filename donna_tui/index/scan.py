@@ -36,7 +36,7 @@ _NOWHERE = -1
 class ExactScan:
     """Coarse cosines against every vector, kept in memory: a byte a number, 0.4 KB a chunk for 384 dimensions.
 
-    As with sqlite-vec, the stored vectors decide among the nearest twice as many as are wanted. One scan may serve
+    As with sqlite-vec, the stored vectors decide among more of the nearest than are wanted. One scan may serve
     several connections to the same index, on several threads. It follows `vector_log`.
     """
 

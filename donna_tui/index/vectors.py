@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, IN_NOTES, Scope, conditions
@@ -15,7 +15,7 @@ LARGEST_K = 4_096
 """sqlite-vec's own limit on k."""
 
 SPARE = 64
-"""Coarse vectors are asked for twice as many as are wanted, and for at least so many more."""
+"""Coarse vectors are asked for half as many more as are wanted, and for at least so many."""
 
 SHORT_LOG = 1_000
 
@@ -105,7 +105,7 @@ class VecTable:
 
 def looked_at_for(limit: int) -> int:
     """How many of the nearest by coarse vectors hold the nearest `limit`."""
-    return min(max(2 * limit, limit + SPARE), LARGEST_K)
+    return min(limit + max(SPARE, limit // 2), LARGEST_K)
 
 
 def decided(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[VectorMatch]:
@@ -115,29 +115,35 @@ def decided(database: Database, ids: Sequence[int], query: Vector, limit: int) -
 
 
 def cosines_of(database: Database, ids: Sequence[int], query: Vector) -> dict[int, float]:
-    """The cosines of some chunks to a query, by integer key; chunks without a vector are left out.
+    """The cosines of some chunks to a query, by integer key; chunks without a vector are left out."""
+    return cosines_to(query, stored_vectors(database, ids))
+
+
+def cosines_to(query: Vector, stored: Mapping[int, bytes]) -> dict[int, float]:
+    """The cosines of stored vectors to a query, by the same keys.
 
     Each row is added up by itself, unlike in a product of matrices: the vectors of twins have one cosine.
     """
-    rows = _stored(database, ids)
-    if not rows:
+    if not stored:
         return {}
-    cosines: list[float] = (unpacked_rows([vector for _, vector in rows]) * query).sum(axis=1).tolist()
-    return dict(zip((each for each, _ in rows), cosines, strict=True))
+    found: list[float] = (unpacked_rows(list(stored.values())) * query).sum(axis=1).tolist()
+    return dict(zip(stored, found, strict=True))
 
 
 def vectors_of(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
-    """The stored vectors of some chunks, by integer key; chunks without one are left out."""
-    return {each: unpacked(vector) for each, vector in _stored(database, ids)}
+    """The vectors of some chunks, by integer key; chunks without one are left out."""
+    return {each: unpacked(vector) for each, vector in stored_vectors(database, ids).items()}
 
 
-def _stored(database: Database, ids: Sequence[int]) -> list[tuple[Any, ...]]:
+def stored_vectors(database: Database, ids: Sequence[int]) -> dict[int, bytes]:
+    """The same as they are stored."""
     marks = ", ".join("?" * len(ids))
-    return database.rows(
+    rows = database.rows(
         "SELECT c.id, e.vector FROM memory_chunks c JOIN embeddings e ON e.embed_hash = c.embed_hash"  # noqa: S608
         f" WHERE c.embedding_version <> '' AND c.id IN ({marks})",
         list(ids),
     )
+    return dict(rows)
 
 
 def rebuild(database: Database, table: VectorIndex) -> None:

@@ -19,18 +19,8 @@ from donna_tui.index.packing import Vector
 from donna_tui.index.readers import Readers
 from donna_tui.index.vectors import VectorIndex
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
-from donna_tui.search.hybrid import (
-    Legs,
-    Question,
-    Settings,
-    ask,
-    by_meaning,
-    by_words,
-    candidates_for,
-    more_like,
-    search,
-    wanted_hits,
-)
+from donna_tui.search.hybrid import Settings, more_like, search, wanted_hits
+from donna_tui.search.legs import Legs, Question, ask, by_meaning, by_words, candidates_for
 
 if TYPE_CHECKING:
     from donna_tui.search.why_not import WhyNot

@@ -1,4 +1,4 @@
-"""One search: parse, ask both legs inside the scope, fuse, and load the passages with their citations."""
+"""One search: ask both legs inside the scope, fuse, and load the passages with their citations."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ from dataclasses import replace
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import number_of_notes, places_of
-from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import Beside, KeywordMatch, begun_word, holds_word, newest, quoted, search_words
-from donna_tui.index.packing import Vector
-from donna_tui.index.vectors import VectorIndex, cosines_of, vectors_of
+from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.records import dataclass
-from donna_tui.results import Filters, Hit, Mode, SearchOutcome, SearchRequest
-from donna_tui.search.query import Query, parse_query
+from donna_tui.results import Hit, Mode, SearchOutcome, SearchRequest
+from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
+from donna_tui.search.query import Query
 from donna_tui.search.ranking import Candidate, Ranked, fuse, lifted
 from donna_tui.search.relevance import LOOKED_AT, answers, wanted
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.search.told_of import compare
-
-CANDIDATES = 100
-"""Chunks asked of each leg at the least; a request for more hits asks for four times as many as it wants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,64 +31,9 @@ class Settings:
     patience: float = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A parsed request, with the vector of its text where there is a model, and how far that model reads the text."""
-
-    request: SearchRequest
-    query: Query
-    vector: Vector | None = None
-    trust: float = 1.0
-    mode: Mode = "hybrid"
-    note: str = ""
-    reason: str = ""
-
-    @property
-    def narrows(self) -> bool:
-        """Whether any filter is set, so that the scope alone is worth listing."""
-        return self.query.filters != Filters(user_id=self.query.filters.user_id)
-
-    @property
-    def scope(self) -> Scope:
-        """Filters, demanded phrases and forbidden words: what acts inside both legs."""
-        return Scope(self.query.filters, self.query.required, self.query.forbidden)
-
-
-def ask(request: SearchRequest) -> Question:
-    """Parse a request."""
-    return Question(request, parse_query(request.text, request.filters), mode=request.mode)
-
-
-@dataclass(frozen=True, slots=True)
-class Legs:
-    """What each leg found, best first: the scores (BM25 and cosine) by the chunks' integer keys."""
-
-    words: Mapping[int, float]
-    meaning: Mapping[int, float]
-
-
-def by_words(database: Database, question: Question, limit: int, beside: Beside | None = None) -> dict[int, float]:
-    """The keyword leg; `beside` starts a part of it on another connection."""
-    if question.mode == "semantic":
-        return {}
-    return {match.id: match.score for match in matches(database, question, limit, beside)}
-
-
-def by_meaning(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:
-    """The vector leg."""
-    if question.vector is None or question.mode == "keyword":
-        return {}
-    return {match.id: match.score for match in vectors.search(database, question.vector, question.scope, limit)}
-
-
 def wanted_hits(request: SearchRequest, settings: Settings) -> int:
     """How many hits a request gets at most."""
     return max(0, min(request.k, settings.max_k))
-
-
-def candidates_for(k: int) -> int:
-    """How many chunks each leg is asked of, for k hits."""
-    return max(CANDIDATES, 4 * k) if k else 0
 
 
 def search(
@@ -105,14 +45,14 @@ def search(
     """
     request = question.request
     k = wanted_hits(request, settings)
-    half_typed = is_half_typed(database, question)
-    judged = judge(database, vectors, question, settings, k, legs, half_typed=half_typed)
+    legs = legs or both_legs(database, vectors, question, candidates_for(k))
+    judged = judge(database, question, settings, legs)
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = _load(database, [*judged.hits[:k], *near])
     terms = question.query.terms
 
     def hit(one: Ranked) -> Hit:
-        return _hit(one, rows[one.id], terms, half_typed=half_typed)
+        return _hit(one, rows[one.id], terms, half_typed=legs.words.half_typed)
 
     return SearchOutcome(
         request=request,
@@ -134,23 +74,11 @@ class Judged:
     answered: bool
 
 
-def judge(
-    database: Database,
-    vectors: VectorIndex,
-    question: Question,
-    settings: Settings,
-    k: int,
-    legs: Legs | None = None,
-    *,
-    half_typed: bool,
-) -> Judged:
-    """Rank the candidates for k hits, and tell hits from the others; `half_typed` is what `is_half_typed` says."""
-    limit = candidates_for(k)
-    if legs is None:
-        legs = Legs(by_words(database, question, limit), by_meaning(database, vectors, question, limit))
+def judge(database: Database, question: Question, settings: Settings, legs: Legs) -> Judged:
+    """Rank what the legs found, and tell hits from the others."""
     ranked = _rank(database, question, legs)
     best = [one for one in ranked if is_relevant(one, settings.min_score)][:LOOKED_AT]
-    leads = _leads(question, best, _load(database, best), half_typed=half_typed)
+    leads = _leads(question, best, _load(database, best), half_typed=legs.words.half_typed)
     if leads is None:
         return Judged([], ranked, answered=False)
     ranked = lifted(ranked, leads)
@@ -184,36 +112,15 @@ def _leads(
 def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
     words, meaning = legs.words, legs.meaning
     cosines = dict(meaning)
-    if question.vector is not None and question.mode == "hybrid":
-        cosines |= cosines_of(database, sorted(words.keys() - meaning.keys()), question.vector)
-    places = places_of(database, [*words, *(each for each in meaning if each not in words)])
+    if question.vector is not None:
+        others = words.vectors.keys() - meaning.keys()
+        cosines |= cosines_to(question.vector, {each: words.vectors[each] for each in others})
+    places = {**words.places, **places_of(database, [each for each in meaning if each not in words.places])}
     candidates = [
-        Candidate(each, at.document, at.first, words.get(each), cosines.get(each), at.last, at.is_turn)
+        Candidate(each, at.document, at.first, words.scores.get(each), cosines.get(each), at.last, at.is_turn)
         for each, at in places.items()
     ]
-    return fuse(candidates, list(words), list(meaning), trust=question.trust)
-
-
-def matches(database: Database, question: Question, limit: int, beside: Beside | None = None) -> list[KeywordMatch]:
-    """The keyword leg; without any word to look for, the newest notes that the filters let through."""
-    if question.query.terms:
-        return search_words(database, _terms(database, question), question.scope, limit, beside)
-    return newest(database, question.scope, limit) if question.narrows else []
-
-
-def _terms(database: Database, question: Question) -> list[str]:
-    """What the keyword leg looks for; while the user types, also the words that the last one may become."""
-    query = question.query
-    if not is_half_typed(database, question):
-        return list(query.literals)
-    word, begun = quoted(query.begun), begun_word(database, query.begun)
-    return [begun if literal == word else literal for literal in query.literals]
-
-
-def is_half_typed(database: Database, question: Question) -> bool:
-    """Whether the last word is only the beginning of one: no passage holds it as it stands, and somebody types."""
-    begun = question.query.begun if question.request.partial else ""
-    return bool(begun) and not holds_word(database, begun)
+    return fuse(candidates, list(words.scores), list(meaning), trust=question.trust)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
 from donna_tui.records import dataclass
 from donna_tui.results import Filters
-from donna_tui.search.hybrid import CANDIDATES, Judged, Question, Settings, is_half_typed, is_relevant, judge, matches
+from donna_tui.search.hybrid import Judged, Settings, is_relevant, judge
+from donna_tui.search.legs import Question, both_legs, candidates_for, matches
 
 FILTER_WORDS = {
     "sources": "the kind of document", "path_prefix": "the folder", "within": "the chosen notes",
@@ -110,12 +111,13 @@ def _judged(database: Database, vectors: VectorIndex, question: Question, settin
     """Follow the note's passages through both legs, the fusion, the threshold and the bar of relevance."""
     ids = set(_passages(database, question.scope, found.path))
     k = max(1, min(question.request.k, settings.max_k))
-    found = _ranked_by_legs(database, vectors, question, ids, found)
-    judged = judge(database, vectors, question, settings, k, half_typed=is_half_typed(database, question))
+    legs = both_legs(database, vectors, question, candidates_for(k))
+    found = _ranked_by_legs(database, vectors, question, ids, found, half_typed=legs.words.half_typed)
+    judged = judge(database, question, settings, legs)
     ordered = sorted((*judged.hits, *judged.others), key=lambda one: -one.rank_score)
     best = next((one for one in ordered if one.id in ids), None)
     if best is None:
-        detail = f"others are nearer, by words and by meaning; the best {max(CANDIDATES, 4 * k)} of each are judged"
+        detail = f"others are nearer, by words and by meaning; the best {candidates_for(k)} of each are judged"
         return replace(found, cause=Cause.TOO_FAR, detail=detail)
     if not judged.answered:
         place = 1 + ordered.index(best)
@@ -136,11 +138,17 @@ def _placed(judged: Judged, ids: Collection[int], k: int, found: WhyNot) -> WhyN
 
 
 def _ranked_by_legs(
-    database: Database, vectors: VectorIndex, question: Question, ids: Collection[int], found: WhyNot
+    database: Database,
+    vectors: VectorIndex,
+    question: Question,
+    ids: Collection[int],
+    found: WhyNot,
+    *,
+    half_typed: bool,
 ) -> WhyNot:
     """With the ranks of the note's best passages in each leg, as far as sqlite-vec can count, and the best cosine."""
     if question.mode != "semantic":
-        words = [match.id for match in matches(database, question, LARGEST_K)]
+        words = [match.id for match in matches(database, question, LARGEST_K, half_typed=half_typed)]
         found = replace(found, keyword_rank=_place(words, ids))
     if question.vector is None or question.mode == "keyword":
         return found

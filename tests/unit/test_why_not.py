@@ -12,7 +12,8 @@ from donna_tui.index.files import FileState, save_state
 from donna_tui.index.packing import Vector
 from donna_tui.index.store import MemoryStore
 from donna_tui.results import Mode, SearchRequest
-from donna_tui.search.hybrid import Question, Settings, ask
+from donna_tui.search.hybrid import Settings
+from donna_tui.search.legs import Question, ask
 from donna_tui.search.why_not import Cause, WhyNot, why_not
 from donna_tui.tools.why_not import why_not_fields, why_not_lines
 from tests.unit.index_parts import DIM, note, open_store, unit
