@@ -6,11 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from donna_tui.tui.widgets.pieces import Line, cells, cut, plain, wrapped
+from donna_tui.tui.widgets.pieces import Line, cells, cut, plain, width_of, wrapped
 
 LETTERS = "ab é…漢字👍ｗ"
 lines = st.lists(st.tuples(st.text(LETTERS, max_size=12), st.sampled_from(["one", "two"])), max_size=6)
 words = st.lists(st.text(LETTERS.replace(" ", ""), min_size=1, max_size=9), min_size=1, max_size=12)
+
+
+@given(st.one_of(st.text(), st.text(st.characters(max_codepoint=0x2600))))
+def test_a_text_is_as_wide_as_rich_says(text: str) -> None:
+    assert width_of(text) == cell_len(text)
 
 
 def styled(line: Line) -> list[tuple[str, str]]:

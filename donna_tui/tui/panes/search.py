@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Input, Static
@@ -43,10 +42,12 @@ from donna_tui.tui.panes.search_state import (
     rows_of,
 )
 from donna_tui.tui.screens.scope import ScopePicker
+from donna_tui.tui.widgets.bare import BareColumn, BareRow
 from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.notice import Words, notice_content
 from donna_tui.tui.widgets.preview import Preview
 from donna_tui.tui.widgets.result_list import ResultList
+from donna_tui.tui.widgets.result_row import Row
 from donna_tui.tui.widgets.search_bar import SearchBar
 from donna_tui.tui.widgets.telling import tell
 
@@ -54,7 +55,7 @@ ROOMY = 28
 """Lines of the pane from which on a result shows two lines of its text."""
 
 
-class SearchPane(Vertical):
+class SearchPane(BareColumn):
     """Live search. An answer that nobody asked for just now is drawn only if it leaves the row under the cursor where
     it is; else it waits, and a line says so.
     """
@@ -77,8 +78,8 @@ class SearchPane(Vertical):
 
     def compose(self) -> ComposeResult:
         yield SearchBar()
-        with Horizontal(id="search-body"):
-            with Vertical(id="search-list"):
+        with BareRow(id="search-body"):
+            with BareColumn(id="search-list"):
                 yield Static(id="search-title")
                 yield ResultList(id="results")
                 yield Static(id="search-note")
@@ -328,14 +329,16 @@ class SearchPane(Vertical):
         self._tell_bar()
 
     def _answered(self, outcome: SearchOutcome, asked: bool) -> None:
-        rows = rows_of(outcome, near_misses=self.question.near_misses)
         if asked:
             self._draw(outcome, keep=self._is_in_list)
-        elif keeps_place(self.results.rows, self.results.index, rows):
+        elif keeps_place(self.results.rows, self.results.index, self._rows_of(outcome)):
             self._draw(outcome, keep=True)
         else:
             self._waiting = outcome
             self._note(changed_note(shown_key(self._keys["search.refresh"], typing=self._is_typing)))
+
+    def _rows_of(self, outcome: SearchOutcome) -> tuple[Row, ...]:
+        return rows_of(outcome, near_misses=self.question.near_misses)
 
     def _failed(self, error: DonnaError) -> None:
         self._outcome = None
@@ -343,7 +346,7 @@ class SearchPane(Vertical):
 
     def _draw(self, outcome: SearchOutcome, *, keep: bool) -> None:
         self._outcome, self._waiting = outcome, None
-        rows = rows_of(outcome, near_misses=self.question.near_misses)
+        rows = self._rows_of(outcome)
         if not rows:
             self._clear(nothing_found(self.question, outcome, self._status))
             return

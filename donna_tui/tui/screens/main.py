@@ -13,7 +13,7 @@ from textual.geometry import Size
 from textual.getters import query_one
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher, Static
+from textual.widgets import Static
 
 from donna_tui.errors import DonnaError
 from donna_tui.safety.terminal import clean_line
@@ -33,6 +33,7 @@ from donna_tui.tui.panes.pane import Pane
 from donna_tui.tui.panes.search import SearchPane
 from donna_tui.tui.screens.commands import THEME, KeyList, Palette
 from donna_tui.tui.screens.help import HelpScreen
+from donna_tui.tui.widgets.bare import BareSwitcher
 from donna_tui.tui.widgets.footer_bar import FooterBar
 from donna_tui.tui.widgets.header_bar import HeaderBar, Tab
 from donna_tui.tui.widgets.jump import HasJumpTargets, JumpOverlay, JumpTarget
@@ -55,17 +56,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         (100, "-normal"),
         (140, "-wide"),
     ]
-    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-flat"),
-        (_SMALLEST[1], "-low"),
-        (30, "-tall"),
-    ]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (_SMALLEST[1], "-low"), (30, "-tall")]  # noqa: RUF012
+    BLANK = True  # the panes cover it; see widgets/bare.py
 
     header = query_one(HeaderBar)
     footer = query_one(FooterBar)
     strip = query_one(StatusStrip)
     search = query_one(SearchPane)
-    switcher = query_one("#panes", ContentSwitcher)
+    switcher = query_one("#panes", BareSwitcher)
 
     def __init__(self, keymap: Keymap, outside: Outside, space: str) -> None:
         super().__init__(id="main")
@@ -86,7 +84,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         self.add_class(*self._breakpoints(self.app.size), update=False)
         yield HeaderBar(self._space, self._keymap.keys)
-        with ContentSwitcher(initial="search", id="panes"):
+        with BareSwitcher(initial="search", id="panes"):
             yield SearchPane(self._outside, self._keymap.keys)
         yield StatusStrip(id="strip")
         yield FooterBar(self._keymap.keys)

@@ -5,9 +5,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
+
+_NARROW = re.compile("[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u203a\u2500-\u25fc]*")
+"""Texts of as many cells as characters: Latin, dashes, quotes, ellipsis, lines. Rich looks at each character of a text
+with one of the middle ones.
+"""
 
 Piece = tuple[str, str]
 """A text that is safe to show, and the name of its style; an empty name is the style of the line."""
@@ -20,14 +26,19 @@ def plain(line: Line) -> str:
     return "".join([text for text, _ in line])
 
 
+def width_of(text: str) -> int:
+    """How many cells a text takes."""
+    return len(text) if _NARROW.fullmatch(text) else cell_len(text)
+
+
 def cells(line: Line) -> int:
-    """How wide it is."""
-    return sum([cell_len(text) for text, _ in line])
+    """How many cells it takes."""
+    return sum([width_of(text) for text, _ in line])
 
 
 def cut(line: Line, width: int) -> Line:
     """The line with an ellipsis at its end where it is wider than `width` cells."""
-    return line if cells(line) <= width else _styled_as(line, f"{set_cell_size(plain(line), width - 1)}…")
+    return line if cells(line) <= width else _styled_as(line, f"{_first_cells(plain(line), width - 1)}…")
 
 
 def wrapped(line: Line, width: int, most: int) -> list[Line]:
@@ -47,22 +58,26 @@ def wrapped(line: Line, width: int, most: int) -> list[Line]:
 
 def _filling(text: str, width: int) -> int:
     """How many characters of a text are in a row of `width` cells."""
-    if cell_len(text) <= width:
+    if width_of(text) <= width:
         return len(text)
-    fits = width
-    if cell_len(text[:width]) != width:
-        kept = set_cell_size(text, width)
-        fits = len(kept) - (not text.startswith(kept))  # half of a wide letter has become a space
+    kept = _first_cells(text, width)
+    fits = len(kept) - (not text.startswith(kept))  # half of a wide letter has become a space
     space = text.rfind(" ", 0, fits + 1)
     return space if space > 0 else max(1, fits)
+
+
+def _first_cells(text: str, width: int) -> str:
+    """The beginning of a wider text that fills `width` cells."""
+    with_next = _NARROW.fullmatch(text, 0, width + 1)  # which may be an accent on the last one
+    return text[:width] if with_next else set_cell_size(text, width)
 
 
 def _to_a_word(row: Line, width: int) -> Line:
     """As many of its words as have room; a part of the first one if that is too wide already."""
     text = plain(row)
-    if cell_len(text) <= width:
+    if width_of(text) <= width:
         return row
-    text = set_cell_size(text, width)
+    text = _first_cells(text, width)
     return _styled_as(row, text[: text.rfind(" ")] if text.rfind(" ") > 0 else text)
 
 

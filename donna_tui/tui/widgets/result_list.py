@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from itertools import zip_longest
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -20,6 +22,7 @@ from textual.widget import Widget
 from donna_tui.results import Hit
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.widgets.jump import JumpTarget
+from donna_tui.tui.widgets.pieces import Line, cells
 from donna_tui.tui.widgets.result_row import Row, row_lines
 
 _GUTTER = 3
@@ -51,8 +54,8 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._snippet_lines = 1
         self._words = Content("")
         self._said: list[Strip] = []
-        self._strips: dict[tuple[int, int, bool, bool], Strip] = {}
-        self._drawn: dict[int, Strip] = {}
+        self._strips: dict[tuple[int, bool, bool], list[Strip]] = {}
+        self._drawn: list[Strip] = []
         self._styles: dict[tuple[bool, bool], dict[str, Style]] = {}
 
     @property
@@ -170,9 +173,10 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._said = []
         self.refresh()
 
-    def render_line(self, y: int) -> Strip:
-        self._drawn[y] = self._line(y)
-        return self._drawn[y]
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines that have their margins, background and filtered colours already, which Textual would add to each."""
+        self._drawn = self._in_sight()
+        return [strip.crop(crop.x, crop.right) for strip in self._drawn[crop.y : crop.bottom]]
 
     @property
     def _rows_in_sight(self) -> int:
@@ -182,40 +186,38 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self.focus()
         self.select(place)
 
-    def _line(self, y: int) -> Strip:
-        """What is to be in a line of the screen."""
-        if not self._rows:
-            return self._line_of_words(y)
-        place, line = divmod(y + self.scroll_offset.y, self.row_height)
-        key = (place, line, place == self._index, self.has_focus)
-        strip = self._strips.get(key)
-        if strip is not None:
-            return strip
-        width = self.scrollable_content_region.width
-        if place >= len(self._rows) or width <= _GUTTER + _RIGHT_MARGIN:
-            return Strip.blank(width, self.rich_style)
-        self._draw(place)
-        return self._strips[key]
-
-    def _line_of_words(self, y: int) -> Strip:
+    def _in_sight(self) -> list[Strip]:
+        """What is to be in each line of the screen."""
         width, height = self.scrollable_content_region.size
-        if not self._said and width > 2 * _GUTTER:
-            margin = Strip.blank(_GUTTER, self.rich_style)
-            said = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
-            self._said = [Strip.join([margin, each, margin]) for each in said]
-        return self._said[y] if y < len(self._said) else Strip.blank(width, self.rich_style)
+        first, hidden = divmod(self.scroll_offset.y, self.row_height)
+        last = min(len(self._rows), first + height // self.row_height + 2) if width > _GUTTER + _RIGHT_MARGIN else 0
+        strips = [strip for place in range(first, last) for strip in self._row(place, width)] or self._in_words()
+        strips = strips[hidden : hidden + height]
+        return strips + [self._blank(width)] * (height - len(strips))
 
-    def _draw(self, place: int) -> None:
-        is_selected, has_focus = place == self._index, self.has_focus
-        width = self.scrollable_content_region.width
-        styles = self._styles_of(is_selected, has_focus)
-        lines = row_lines(self._rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
-        cursor = (" ▌ ", "cursor") if is_selected else ("   ", "")
-        for number, line in enumerate(lines):
-            strip = Strip([Segment(text, styles[name]) for text, name in (cursor, *line)])
-            self._strips[place, number, is_selected, has_focus] = strip.adjust_cell_length(width, styles[""])
-        gap = Strip.blank(width, self._styles_of(False, has_focus)[""])
-        self._strips[place, len(lines), is_selected, has_focus] = gap
+    def _blank(self, width: int) -> Strip:
+        return Strip.blank(width, self._styles_of(False, self.has_focus)[""])
+
+    def _in_words(self) -> list[Strip]:
+        width, height = self.scrollable_content_region.size
+        if not self._said and not self._rows and width > 2 * _GUTTER:
+            margin = self._blank(_GUTTER)
+            said = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
+            self._said = [Strip([*margin, *self._filtered(list(each)), *margin]) for each in said]
+        return self._said
+
+    def _row(self, place: int, width: int) -> list[Strip]:
+        """A row and the blank line after it."""
+        key = is_selected, has_focus = place == self._index, self.has_focus
+        strips = self._strips.get((place, *key))
+        if strips is None:
+            styles = self._styles_of(is_selected, has_focus)
+            cursor = (" ▌ ", "cursor") if is_selected else ("   ", "")
+            lines = row_lines(self._rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
+            strips = [_strip((cursor, *line), width, styles) for line in lines]
+            strips.append(self._blank(width))
+            self._strips[place, *key] = strips
+        return strips
 
     def _styles_of(self, is_selected: bool, has_focus: bool) -> dict[str, Style]:
         """By the names that pieces of a row carry. To put them together takes longer than to draw with them."""
@@ -223,8 +225,16 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         if key not in self._styles:
             base = self.get_visual_style("result--selected") if is_selected else self.visual_style
             named = {name: base + self.get_visual_style(f"result--{name}", partial=True) for name in _STYLE_NAMES}
-            self._styles[key] = {name: style.rich_style for name, style in {**named, "": base}.items()}
+            named[""] = base
+            shown = self._filtered([Segment(" ", style.rich_style) for style in named.values()])
+            self._styles[key] = {name: one.style or Style.null() for name, one in zip(named, shown, strict=True)}
         return self._styles[key]
+
+    def _filtered(self, segments: list[Segment]) -> list[Segment]:
+        """In the colours that the terminal has."""
+        for each in self.get_line_filters():
+            segments = each.apply(segments, self.background_colors[1])
+        return segments
 
     def _lay_out(self) -> None:
         """There are other rows now. The scroll bar always has its place, so that nothing around it has to be laid out
@@ -242,11 +252,16 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _refresh_changed(self) -> None:
         """Draw only the lines that are others now: while somebody types, many stay as they are."""
-        width, height = self.size
-        changed = [Region(0, y, width, 1) for y in range(height) if self._line(y) != self._drawn.get(y)]
+        lines, width = self._in_sight(), self.size.width
+        changed = [Region(0, y, width, 1) for y, (new, old) in enumerate(zip_longest(lines, self._drawn)) if new != old]
         if changed:
             self.refresh(*changed)
 
     def _scroll_to_selected(self) -> None:
         region = Region(0, self._index * self.row_height, 1, self.row_height)
         self.scroll_to_region(region, animate=False, immediate=True, x_axis=False)
+
+
+def _strip(line: Line, width: int, styles: Mapping[str, Style]) -> Strip:
+    segments = [Segment(text, styles[name]) for text, name in line]
+    return Strip(segments, cells(line)).adjust_cell_length(width, styles[""])

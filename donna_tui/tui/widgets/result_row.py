@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from rich.cells import cell_len
-
 from donna_tui.records import dataclass
 from donna_tui.results import Excerpt, Hit
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
-from donna_tui.tui.widgets.pieces import Line, Piece, cells, cut, wrapped
+from donna_tui.tui.widgets.pieces import Line, Piece, cells, cut, width_of, wrapped
 
 BAR_CELLS = 6
 _ROOM_FOR_BAR = 46
@@ -84,12 +82,12 @@ def _place(hit: Hit, room: int) -> str:
     """Path and lines, and the space if several were asked; what is on the left is left out where there is no room."""
     path, lines = clean_line(hit.path[-_LONGEST:]), line_range(hit)
     whole = f"{clean_line(hit.space[:_LONGEST])} › {path}:{lines}" if hit.space else f"{path}:{lines}"
-    if cell_len(whole) <= room:
+    if width_of(whole) <= room:
         return whole
     parts = PurePosixPath(path).parts
     for first in range(1, len(parts)):
         shorter = f"…/{'/'.join(parts[first:])}:{lines}"
-        if cell_len(shorter) <= room:
+        if width_of(shorter) <= room:
             return shorter
     return f"{parts[-1] if parts else ''}:{lines}"
 
