@@ -25,7 +25,7 @@ ALL: dict[str, Measure] = {
     "ingest": lambda small: ingest.measure(small=small),
     "startup": lambda small: startup.measure(small=small),
     "keypress": lambda small: keypress.measure(small=small),
-    "drawn": lambda small: drawn.measure(small=small),
+    "drawn": lambda small: drawn.measure(drawn.SMALL_SIZES, drawn.SMALL_KEYS) if small else drawn.measure(),
     "search": lambda small: search.measure(search.SMALL_SIZES if small else search.SIZES),
     "abstention": lambda small: abstention.measure(small=small),
     "scale": measure_scale,
