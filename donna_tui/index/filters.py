@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from donna_tui.index.database import Database
-from donna_tui.index.sampling import stretches
+from donna_tui.index.sampling import spread
 from donna_tui.records import dataclass
 from donna_tui.results import Filters
 
@@ -82,10 +82,13 @@ def share_in_scope(database: Database, scope: Scope) -> float:
     if scope.filters == Filters(user_id=scope.filters.user_id):
         return 1.0
     where, parameters = conditions(Scope(scope.filters))
-    count = f"SELECT count(*), total({where}) FROM memory_documents d WHERE d.rowid BETWEEN ? AND ?"  # noqa: S608
-    parts = stretches(database.value("SELECT max(rowid) FROM memory_documents") or 0)
-    counts = [database.rows(count, [*parameters, *part])[0] for part in parts]
-    return float(sum(inside for _, inside in counts) / max(1, sum(number for number, _ in counts)))
+    asked = spread(database.value("SELECT max(rowid) FROM memory_documents") or 0)
+    inside, number = database.rows(
+        f"SELECT total({where}), count(*) FROM json_each(?) asked"  # noqa: S608
+        " CROSS JOIN memory_documents d ON d.rowid = asked.value",
+        [*parameters, json.dumps(asked)],
+    )[0]
+    return float(inside / max(1, number))
 
 
 def is_one_note(database: Database, scope: Scope) -> bool:
@@ -99,14 +102,15 @@ def is_one_note(database: Database, scope: Scope) -> bool:
 def conditions(scope: Scope) -> tuple[str, list[object]]:
     """SQL over chunks `c` and their documents `d`, with its parameters."""
     filters = scope.filters
+    # The plus lets SQLite look paths up in the index that has them, after the user and each kind of document.
     parts: list[tuple[str, list[object]]] = [
         ("d.user_id = ?", [filters.user_id]),
-        ("d.deleted_at IS NULL", []),
+        (f"{'+' if filters.path_prefix or filters.within else ''}d.deleted_at IS NULL", []),
     ]
     if filters.sources:
         parts.append((f"d.source_type IN ({_marks(filters.sources)})", [*filters.sources]))
     else:
-        parts.append(("d.source_type <> ?", [IN_NOTES]))
+        parts.append(("d.source_type IN (SELECT source_type FROM memory_counts WHERE source_type <> ?)", [IN_NOTES]))
     if filters.sensitive is not None:
         parts.append(("d.sensitive = ?", [int(filters.sensitive)]))
     parts += _path_conditions(filters) + _content_conditions(filters)
@@ -122,9 +126,9 @@ def _path_conditions(filters: Filters) -> list[tuple[str, list[object]]]:
     parts: list[tuple[str, list[object]]] = []
     prefix = filters.path_prefix.strip("/")
     if prefix:
-        # '0' is the character after '/': the range holds what lies below the folder, and nothing of its namesakes.
-        below = "(d.source_id = ? OR (d.source_id >= ? AND d.source_id < ?))"
-        parts.append((below, [prefix, f"{prefix}/", f"{prefix}0"]))
+        # '0' is the character after '/': from there to it lies what is below the folder, and nothing of its namesakes.
+        below = "d.source_id >= ? AND d.source_id < ? AND (d.source_id = ? OR d.source_id >= ?)"
+        parts.append((below, [prefix, f"{prefix}0", prefix, f"{prefix}/"]))
     if filters.within:
         parts.append((f"d.source_id IN ({_marks(filters.within)})", [*filters.within]))
     if filters.exclude:

