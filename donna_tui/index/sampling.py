@@ -5,6 +5,7 @@ Passages of one time are alike, and the notes of a folder stand beside each othe
 
 from __future__ import annotations
 
+from functools import lru_cache
 from random import Random
 
 STRETCHES, STRETCH = 3, 3_000
@@ -25,12 +26,13 @@ SPREAD = 1_000
 """Single rows: a share is told to a hundredth, however the rows stand, in 1.3 ms."""
 
 
-def spread(last: int) -> list[int]:
+@lru_cache(maxsize=1)
+def spread(last: int) -> tuple[int, ...]:
     """Rowids from all over a table whose last rowid is known, in order; all of a small one.
 
     One of each of so many equal stretches, at a place in it that is in step with nothing (a stratified sample).
     """
     if last <= 2 * SPREAD:
-        return list(range(1, last + 1))
+        return tuple(range(1, last + 1))
     chance = Random(last)  # noqa: S311
-    return sorted({1 + int((each + chance.random()) * last / SPREAD) for each in range(SPREAD)})
+    return tuple(sorted({1 + int((each + chance.random()) * last / SPREAD) for each in range(SPREAD)}))

@@ -58,7 +58,7 @@ def test_notes_of_a_path_are_looked_up_by_it(database: Database, filters: Filter
 
 @pytest.mark.parametrize("last", [0, 1, 2 * SPREAD, 2 * SPREAD + 1, 18_000, 1_000_000])
 def test_a_spread_is_inside_and_in_order(last: int) -> None:
-    rows = spread(last)
+    rows = list(spread(last))
     assert rows == sorted(set(rows))
     assert not rows or (rows[0] >= 1 and rows[-1] <= last)
     assert len(rows) >= min(last, SPREAD * 0.9)
