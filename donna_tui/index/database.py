@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import apsw
 
 from donna_tui.errors import DatabaseError, Reason
+from donna_tui.index.remembered import Remembered
 from donna_tui.records import dataclass
 
 BUSY_TIMEOUT_MS = 5_000
 OLDEST_SAFE_SQLITE = 3_051_003
 """3.51.3: older releases can corrupt a WAL database that several connections write and checkpoint (sqlite.org)."""
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """One open connection. Use it from one thread at a time."""
+    """One open connection. Use it from one thread at a time. `remembered` is shared with others to the same index."""
 
     connection: apsw.Connection
     path: Path
     vec_available: bool
+    remembered: Remembered | None = None
 
     def rows(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """Run a query and return all its rows."""
@@ -71,7 +75,13 @@ class Database:
         self.connection.close()
 
 
-def open_database(path: Path, *, read_only: bool = False) -> Database:
+class Beside(Protocol):
+    """Starts a part of a search on another connection to the same index; what it returns waits for that part."""
+
+    def __call__(self, work: Callable[[Database], T], /) -> Callable[[], T]: ...
+
+
+def open_database(path: Path, *, read_only: bool = False, remembered: Remembered | None = None) -> Database:
     """Open the database file at `path`; it is created unless `read_only`.
 
     Raises DatabaseError: corrupt, locked, disk full, or input and output failed.
@@ -86,7 +96,7 @@ def open_database(path: Path, *, read_only: bool = False) -> Database:
         except apsw.Error:
             connection.close()
             raise
-        return Database(connection, path, _load_vec(connection))
+        return Database(connection, path, _load_vec(connection), remembered)
 
 
 MUCH_ROOM = 0.1

@@ -76,6 +76,11 @@ def number_of_notes(database: Database, user_id: str) -> int:
     return database.value(known, (user_id,)) or 0
 
 
+def last_chunk(database: Database) -> int:
+    """The largest key of a passage: about how many there are, without counting them."""
+    return database.value("SELECT max(id) FROM memory_chunks") or 0
+
+
 def write_document(database: Database, document: Document, existing: StoredDocument | None) -> str:
     """Insert or update the row of a document, and its links. Returns its id."""
     now = time.time()

@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from donna_tui.index.database import Database
-from donna_tui.index.filters import (
-    ALL_CHUNKS,
-    Scope,
-    all_in_scope,
-    conditions,
-    first_in_scope,
-    is_one_note,
-    share_in_scope,
-)
-from donna_tui.index.levels import Level, choose_level, last_chunk
+from donna_tui.index.database import Beside, Database
+from donna_tui.index.documents import last_chunk
+from donna_tui.index.filters import ALL_CHUNKS, Scope, all_in_scope, conditions, first_in_scope, is_one_note
+from donna_tui.index.levels import Level, choose_level, whole
+from donna_tui.index.members import Members, Reach, reach_of
+from donna_tui.index.ranges import Range, halves, span
 from donna_tui.records import dataclass
 
 LOOK_AT_FIRST = 2
@@ -39,8 +34,11 @@ Measured on questions of six sets asked within their note; docs/retrieval.md has
 WEIGHTS = "3.0, 2.0, 1.0, 1.0"
 """Of the title with aliases and tags, the heading path, the text, and the segments of unspaced scripts."""
 
-ALL_KEYS = (0, 2**63 - 1)
+ALL_KEYS: Range = (0, 2**63 - 1)
 """The smallest and the largest key that a chunk can have."""
+
+TIGHT = 0.5
+"""The share of all keys up to which the ranges of a scope are worth more than the whole index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,70 +49,103 @@ class KeywordMatch:
     score: float
 
 
-Beside = Callable[[Callable[[Database], list[KeywordMatch]]], Callable[[], list[KeywordMatch]]]
-"""Starts a part of a search on another connection; what it returns waits for that part."""
-
-
 def search_words(
     database: Database, terms: Sequence[str], scope: Scope, limit: int, beside: Beside | None = None
 ) -> list[KeywordMatch]:
     """The best chunks for any of some terms, FTS5 expressions each, inside a scope, best first.
 
-    A scope that is not narrow is asked only of the best of all: listing it would take longer than ranking them.
+    A scope that is not narrow is asked only of the best where it may be: to rank all of it would take longer.
     """
     if not terms or limit < 1:
         return []
     if is_one_note(database, scope):
         return _best_in_note(database, terms, scope, limit)
-    share = 0.0 if scope.required else share_in_scope(database, scope)
-    if share <= NARROW and share * last_chunk(database) <= SHORT:
-        return rank_scope(database, terms, scope, limit)
+    reach = reach_of(database, scope, beside)
+    if reach.share <= NARROW and reach.share * last_chunk(database) <= SHORT:
+        return rank_scope(database, terms, scope, limit, reach.members)
+    ranges, share = _where(database, reach)
     looked_at = math.ceil(LOOK_AT_FIRST * limit / share)
-    best = _best(database, terms, looked_at, beside)
+    best = _best(database, terms, looked_at, ranges, beside)
     known = {match.id: match for match in best}
-    found = [known[each] for each in first_in_scope(database, scope, list(known), limit, share)]
-    if len(found) == limit or len(best) < looked_at:
-        return found
-    return rank_scope(database, terms, scope, limit)
+    if reach.members:
+        first = reach.members.first(list(known), limit)
+    else:
+        first = first_in_scope(database, scope, list(known), limit, share)
+    if len(first) == limit or len(best) < looked_at:
+        return [known[each] for each in first]
+    return rank_scope(database, terms, scope, limit, reach.members)
 
 
-def _best(database: Database, terms: Sequence[str], limit: int, beside: Beside | None) -> list[KeywordMatch]:
-    """The best of all; where the level turns out to hold too few, all that match are ranked after all."""
-    level = choose_level(database, terms, limit)
-    found = _best_at(database, level, limit, beside) if level.within else []
-    return found if len(found) == limit else rank_all(database, terms, limit)
+def _where(database: Database, reach: Reach) -> tuple[list[Range], float]:
+    """The ranges of keys in which a scope is looked for, and about the share that it has of them."""
+    everywhere = whole(database)
+    if reach.members and span(reach.members.ranges) <= TIGHT * span(everywhere):
+        return reach.members.ranges, reach.members.density
+    return everywhere, reach.share
 
 
-def _best_at(database: Database, level: Level, limit: int, beside: Beside | None) -> list[KeywordMatch]:
+def _best(
+    database: Database, terms: Sequence[str], limit: int, ranges: Sequence[Range], beside: Beside | None
+) -> list[KeywordMatch]:
+    """The best in some ranges; where the level turns out to hold too few, all that match are ranked after all."""
+    level = choose_level(database, terms, limit, ranges)
+    found = _best_at(database, level, limit, ranges, beside) if level.within else []
+    return found if len(found) == limit else rank_all(database, terms, limit, ranges)
+
+
+def _best_at(
+    database: Database, level: Level, limit: int, ranges: Sequence[Range], beside: Beside | None
+) -> list[KeywordMatch]:
     """The best at a level. FTS5 walks and ranks on one thread: the newer half of the chunks can be ranked beside."""
 
-    def among(part: Database, first: int, last: int) -> list[KeywordMatch]:
+    def among(part: Database, its: Sequence[Range]) -> list[KeywordMatch]:
         listed = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH ? AND rowid BETWEEN ? AND ?"
-        return _rank_inside(part, level.ranked_by, listed, [level.within, first, last], limit, (first, last))
+        return [
+            match
+            for keys in its
+            for match in _rank_inside(part, level.ranked_by, listed, [level.within, *keys], limit, keys)
+        ]
 
     if beside is None:
-        return among(database, *ALL_KEYS)
-    middle = last_chunk(database) // 2
-    newer = beside(lambda other: among(other, middle + 1, ALL_KEYS[1]))
-    found = [*among(database, ALL_KEYS[0], middle), *newer()]
-    return sorted(found, key=lambda match: (-match.score, match.id))[:limit]
+        return _first(among(database, ranges), limit)
+    older, newer = halves(ranges)
+    other = beside(lambda other: among(other, newer))
+    return _first([*among(database, older), *other()], limit)
 
 
-def rank_all(database: Database, terms: Sequence[str], limit: int) -> list[KeywordMatch]:
+def _first(matches: Sequence[KeywordMatch], limit: int) -> list[KeywordMatch]:
+    return sorted(matches, key=lambda match: (-match.score, match.id))[:limit]
+
+
+def rank_all(
+    database: Database, terms: Sequence[str], limit: int, ranges: Sequence[Range] = (ALL_KEYS,)
+) -> list[KeywordMatch]:
     """The best of all chunks that match, whatever that costs: what a level is measured by."""
-    rows = database.rows(
-        f"SELECT rowid, -rank FROM memory_fts WHERE memory_fts MATCH ? AND rank MATCH 'bm25({WEIGHTS})'"  # noqa: S608
-        " ORDER BY rank, rowid LIMIT ?",
-        (" OR ".join(terms), limit),
-    )
-    return [KeywordMatch(*row) for row in rows]
+    rows = [
+        row
+        for keys in ranges
+        for row in database.rows(
+            f"SELECT rowid, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts WHERE memory_fts MATCH ?"  # noqa: S608
+            " AND rowid BETWEEN ? AND ? ORDER BY score DESC, rowid LIMIT ?",
+            [" OR ".join(terms), *keys, limit],
+        )
+    ]
+    return _first([KeywordMatch(*row) for row in rows], limit)
 
 
-def rank_scope(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
-    """The best of a scope: it is listed, and all in it that match are ranked."""
+def rank_scope(
+    database: Database, terms: Sequence[str], scope: Scope, limit: int, members: Members | None = None
+) -> list[KeywordMatch]:
+    """The best of a scope: it is listed, unless its passages are known, and all in it that match are ranked."""
+    any_term = " OR ".join(terms)
+    if members:
+        return _rank_inside(database, any_term, _GIVEN, [members.listed], limit)
     where, parameters = conditions(scope)
     listed = f"SELECT c.id FROM {ALL_CHUNKS} WHERE {where}"  # noqa: S608
-    return _rank_inside(database, " OR ".join(terms), listed, parameters, limit)
+    return _rank_inside(database, any_term, listed, parameters, limit)
+
+
+_GIVEN = "SELECT value FROM json_each(?)"
 
 
 def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
@@ -122,7 +153,7 @@ def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit:
     inside = all_in_scope(database, scope)
     scores: defaultdict[int, float] = defaultdict(float)
     for term in terms:
-        found = _rank_inside(database, term, "SELECT value FROM json_each(?)", [json.dumps(inside)], len(inside))
+        found = _rank_inside(database, term, _GIVEN, [json.dumps(inside)], len(inside))
         weight = _rarity(len(found), len(inside)) ** ALSO_IN_NOTE
         for match in found:
             scores[match.id] += weight * match.score
@@ -141,7 +172,7 @@ def _rank_inside(
     inside: str,
     parameters: Sequence[object],
     limit: int,
-    keys: tuple[int, int] = ALL_KEYS,
+    keys: Range = ALL_KEYS,
 ) -> list[KeywordMatch]:
     """Ranks only the chunks that a query lists, of some keys. The plus keeps SQLite from asking for one at a time."""
     rows = database.rows(

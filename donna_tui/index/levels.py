@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from donna_tui.index.database import Database
+from donna_tui.index.documents import last_chunk
+from donna_tui.index.ranges import Range, span
 from donna_tui.index.sampling import stretches
 from donna_tui.records import dataclass
 
@@ -42,26 +44,28 @@ class Level:
     within: str = ""
 
 
+def whole(database: Database) -> list[Range]:
+    """The range of all keys."""
+    return [(1, last_chunk(database))]
+
+
 _THERE = "SELECT count(*) FROM memory_fts_docsize WHERE id BETWEEN ? AND ?"
 """FTS5 keeps the length of each passage: counted there, a stretch costs a sixteenth of what its passages do."""
 
 
-def last_chunk(database: Database) -> int:
-    """The largest key of a passage: about how many there are, without counting them."""
-    return database.value("SELECT max(id) FROM memory_chunks") or 0
-
-
-def choose_level(database: Database, terms: Sequence[str], wanted: int) -> Level:
-    """The narrowest level that holds the best `wanted` passages for any of the terms, FTS5 expressions each."""
+def choose_level(database: Database, terms: Sequence[str], wanted: int, ranges: Sequence[Range]) -> Level:
+    """The narrowest level that holds, of some ranges of keys, the best `wanted` passages for any of the terms, FTS5
+    expressions each.
+    """
     any_term = " OR ".join(terms)
-    last = last_chunk(database)
-    if last <= ALL_RANKED:
+    if span(ranges) <= ALL_RANKED:
         return Level(any_term)
-    sample = _Sample.of(database, last)
-    matches = cache(sample.matches)
+    matches = cache(_Sample.of(database, ranges).matches)
     if matches(any_term) <= ALL_RANKED:
         return Level(any_term)
-    weights, least = _weights(sample.whole, {term: matches(term) for term in terms}), wanted + SPARE
+    everywhere = _Sample.of(database, whole(database))
+    weights = _weights(everywhere.whole, {term: everywhere.matches(term) for term in terms})
+    least = wanted + SPARE
     telling = " OR ".join(weights) or any_term
     levels = [_at_least(weights, share) for share in LEVELS] if weights else []
     place = bisect_left(levels, least, key=matches)
@@ -101,17 +105,17 @@ def _weighing(terms: Sequence[tuple[str, float]], needed: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """Counts in some stretches of the chunks what there is in all of them. `whole` is about the number of chunks."""
+    """Counts in some stretches of ranges what there is in all of them. `whole` is about the number of their chunks."""
 
     database: Database
-    parts: Sequence[tuple[int, int]]
+    parts: Sequence[Range]
     scale: float
     whole: float
 
     @classmethod
-    def of(cls, database: Database, last: int) -> _Sample:
-        parts = stretches(last)
-        scale = last / max(1, sum(end - start + 1 for start, end in parts))
+    def of(cls, database: Database, ranges: Sequence[Range]) -> _Sample:
+        parts = stretches(ranges)
+        scale = span(ranges) / max(1, span(parts))
         there = [database.value(_THERE, part) for part in parts]
         return cls(database, parts, scale, scale * sum(there))
 

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.nearest import reading_vectors
+from donna_tui.index.remembered import Remembered
 from donna_tui.index.scan import ExactScan
 from donna_tui.index.vectors import VectorIndex
 
@@ -55,6 +56,7 @@ class Readers:
         self._open: list[Database] = []
         self._lock = threading.Lock()
         self._scan = ExactScan()
+        self._remembered = Remembered() if stays else None
         self._catching_up: Future[None] | None = None
         self._closing = threading.Event()
 
@@ -102,7 +104,7 @@ class Readers:
 
     def _connect(self) -> Database:
         """The tables are made in one transaction: all are there, or another process is just about to make them."""
-        database = open_database(self.path, read_only=True)
+        database = open_database(self.path, read_only=True, remembered=self._remembered)
         if not database.value("SELECT 1 FROM sqlite_master WHERE name = 'memory_documents'"):
             database.close()
             raise DatabaseError(Reason.BUSY, "the index is just being made", hint="try again in a moment")

@@ -5,8 +5,11 @@ Passages of one time are alike, and the notes of a folder stand beside each othe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from random import Random
+
+from donna_tui.index.ranges import Range, cut, span
 
 STRETCHES, STRETCH = 3, 3_000
 """So many stretches of so many rowids: what one row in a hundred has is counted to about a tenth."""
@@ -14,12 +17,13 @@ STRETCHES, STRETCH = 3, 3_000
 SAMPLED_FROM = 2 * STRETCHES * STRETCH
 
 
-def stretches(last: int) -> list[tuple[int, int]]:
-    """The first and last rowid of each stretch of a table whose last rowid is known; a small table is one stretch."""
-    if last < SAMPLED_FROM:
-        return [(1, last)]
-    starts = [1 + part * (last - STRETCH) // (STRETCHES - 1) for part in range(STRETCHES)]
-    return [(start, start + STRETCH - 1) for start in starts]
+def stretches(ranges: Sequence[Range]) -> list[Range]:
+    """Stretches of some ranges of rowids; of few rowids, all of them."""
+    whole = span(ranges)
+    if whole < SAMPLED_FROM:
+        return list(ranges)
+    starts = [part * (whole - STRETCH) // (STRETCHES - 1) for part in range(STRETCHES)]
+    return [piece for start in starts for piece in cut(ranges, start, start + STRETCH)]
 
 
 SPREAD = 1_000

@@ -11,6 +11,7 @@ import simsimd
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, all_in_scope, first_in_scope
+from donna_tui.index.members import Members, known_members
 from donna_tui.index.packing import Steps, Vector, steps, unpacked_rows
 from donna_tui.index.vectors import VectorMatch, decided, log_bounds, looked_at_for
 from donna_tui.numeric import np
@@ -29,6 +30,9 @@ LEAST_ROWS = 1_024
 
 BLOCK = 5_000
 """Entries of the log that are taken in at once: 4 MB of stored vectors, and 20 MB while they are made coarse."""
+
+GATHERED, PART = 0.25, 4_096
+"""Up to this share of all vectors those of a scope are put together, so many at a time; else all are compared."""
 
 _NOWHERE = -1
 
@@ -81,12 +85,30 @@ class ExactScan:
         """The nearest chunks inside a scope, nearest first."""
         if limit < 1:
             return []
+        members = known_members(database, scope)
         with self._lock:
             while self._take_in_block(database):
                 pass
-            ids, products = self._ids[: self._count].copy(), _products(self._matrix[: self._count], query)
-        nearest = _nearest_inside(database, scope, ids, products, looked_at_for(limit))
+            ids, products = self._compared(query, members)
+        wanted = looked_at_for(limit)
+        if members is None:
+            nearest = _nearest_inside(database, scope, ids, products, wanted)
+        else:
+            nearest = ids[_largest(products, wanted)].tolist()
         return decided(database, nearest, query, limit)
+
+    def _compared(self, query: Vector, members: Members | None) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The keys of all chunks, or of a scope's, and their products with a query."""
+        matrix = self._matrix[: self._count]
+        if members is None:
+            return self._ids[: self._count].copy(), _products(matrix, query)
+        keys = np.frombuffer(members.keys, dtype=np.int64)
+        rows = self._row_of[keys[: np.searchsorted(keys, len(self._row_of))]]
+        rows = rows[rows != _NOWHERE]
+        if len(rows) > GATHERED * self._count:
+            return self._ids[rows], _products(matrix, query)[rows]
+        parts = [_products(matrix[rows[start : start + PART]], query) for start in range(0, len(rows), PART)]
+        return self._ids[rows], np.concatenate(parts) if parts else np.empty(0)
 
     def _take_in_block(self, database: Database) -> bool:
         """Take in the next entries of the log: the vectors that are there now, of the chunks that they name.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from donna_tui.index.database import Database
+from donna_tui.index.database import Beside, Database
 from donna_tui.index.documents import Place, places_of
 from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import Beside, KeywordMatch, begun_word, holds_word, newest, quoted, search_words
+from donna_tui.index.keyword import KeywordMatch, begun_word, holds_word, newest, quoted, search_words
 from donna_tui.index.packing import Vector
 from donna_tui.index.vectors import VectorIndex, stored_vectors
 from donna_tui.records import dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from unittest import mock
@@ -14,10 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from donna_tui.index import keyword, scan
+from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.filters import Scope, first_in_scope
 from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.members import reach_of
 from donna_tui.index.packing import Vector, packed, unpacked
+from donna_tui.index.remembered import Remembered
 from donna_tui.index.scan import ExactScan, _nearest_inside
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable, VectorIndex, VectorMatch
@@ -161,6 +164,13 @@ def as_scope(scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Scope:
     return Scope(wanted, tuple(map(quoted, required)), tuple(map(quoted, forbidden)))
 
 
+def with_members(library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Database:
+    """A connection to which the passages of a scope are known."""
+    database = replace(library.store.database, remembered=Remembered())
+    reach_of(database, as_scope(scope))
+    return database
+
+
 def ids(matches: list[VectorMatch]) -> list[int]:
     return [match.id for match in matches]
 
@@ -194,10 +204,17 @@ def check_engines(
     k: int,
     expected: list[Passage],
 ) -> None:
-    engines: tuple[tuple[VectorIndex, int], ...] = ((VecTable(), 10_000), (ExactScan(), 10_000), (ExactScan(), 20))
-    for engine, looked_at in engines:
-        with mock.patch.object(scan, "MOST_LOOKED_AT", looked_at):
-            matches = engine.search(library.store.database, query, as_scope(scope), k)
+    unlisted, listed = library.store.database, with_members(library, scope)
+    ways: tuple[tuple[VectorIndex, Database, dict[str, float]], ...] = (
+        (VecTable(), unlisted, {"MOST_LOOKED_AT": 10_000}),
+        (ExactScan(), unlisted, {"MOST_LOOKED_AT": 10_000}),
+        (ExactScan(), unlisted, {"MOST_LOOKED_AT": 20}),
+        (ExactScan(), listed, {"GATHERED": 0.0}),
+        (ExactScan(), listed, {"GATHERED": 1.0, "PART": 7}),
+    )
+    for engine, database, constants in ways:
+        with mock.patch.multiple(scan, **constants):
+            matches = engine.search(database, query, as_scope(scope), k)
         assert ids(matches) == [each.id for each in expected], engine.name
         scores = [float(each.vector @ query) for each in expected]
         assert [match.score for match in matches] == pytest.approx(scores, abs=1e-5)
@@ -238,6 +255,13 @@ def test_chunks_that_are_asked_in_parts_keep_their_order(
     assert found == [each for each in asked if each in inside][:k]
 
 
+WAYS_TO_FIND_WORDS = (
+    (False, 0.0, 30_000, 0.5), (False, 1.1, 30_000, 0.5), (False, 1.1, 10, 0.5),
+    (True, 1.1, 30_000, 0.5), (True, 0.0, 30_000, 1.1), (True, 0.0, 30_000, 0.0),
+)  # fmt: skip
+"""Whether the passages of the scope are known, and the constants that decide how they are looked for."""
+
+
 @examples
 @given(scope=scopes, word=st.sampled_from(WORDS), k=st.integers(1, 400))
 def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(
@@ -245,12 +269,11 @@ def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(
 ) -> None:
     expected = {each.id for each in brute_force(library, scope) if word in each.words}
     database = library.store.database
-    ways = []
-    for narrow, short in ((0.0, 30_000), (1.1, 30_000), (1.1, 10)):
-        with mock.patch.multiple(keyword, NARROW=narrow, SHORT=short):
-            ways.append(search_words(database, [quoted(word)], as_scope(scope), k))
     matches = search_words(database, [quoted(word)], as_scope(scope), k)
-    assert ways == [matches, matches, matches]
+    for each, narrow, short, tight in WAYS_TO_FIND_WORDS:
+        with mock.patch.multiple(keyword, NARROW=narrow, SHORT=short, TIGHT=tight):
+            found = search_words(with_members(library, scope) if each else database, [quoted(word)], as_scope(scope), k)
+        assert found == matches
     assert len(matches) == min(k, len(expected))
     assert {match.id for match in matches} <= expected
     assert [match.score for match in matches] == sorted((match.score for match in matches), reverse=True)

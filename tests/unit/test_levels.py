@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -16,14 +17,17 @@ from hypothesis import strategies as st
 from donna_tui.index import levels
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import KeywordMatch, quoted, rank_all, search_words
-from donna_tui.index.levels import Level, choose_level
-from donna_tui.index.sampling import SAMPLED_FROM, stretches
+from donna_tui.index.keyword import quoted, rank_all, search_words
+from donna_tui.index.levels import Level, choose_level, whole
+from donna_tui.index.ranges import span
+from donna_tui.index.sampling import SAMPLED_FROM, STRETCH, STRETCHES, stretches
 from donna_tui.index.store import MemoryStore
 from donna_tui.results import Filters
 from tests.unit.index_parts import note, open_store
 
 EVERYTHING = Scope(Filters())
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -48,6 +52,10 @@ def fill(store: MemoryStore, words: dict[str, int], notes: int = 120) -> None:
         store.upsert(note(f"{number}.md", f"number{number} {held}"))
 
 
+def level_for(store: MemoryStore, *terms: str, wanted: int = 5) -> Level:
+    return choose_level(store.database, terms, wanted, whole(store.database))
+
+
 def best(store: MemoryStore, *terms: str, limit: int = 5) -> list[tuple[int, float]]:
     found = search_words(store.database, [quoted(term) for term in terms], EVERYTHING, limit)
     return [(match.id, round(match.score, 4)) for match in found]
@@ -55,33 +63,33 @@ def best(store: MemoryStore, *terms: str, limit: int = 5) -> list[tuple[int, flo
 
 def test_a_small_index_is_ranked_whole(store: MemoryStore) -> None:
     fill(store, {"heron": 100})
-    assert choose_level(store.database, ['"heron"', '"stork"'], 5) == Level('"heron" OR "stork"')
+    assert level_for(store, '"heron"', '"stork"') == Level('"heron" OR "stork"')
 
 
 @pytest.mark.usefixtures("pruning")
 def test_few_matches_are_ranked_whole(store: MemoryStore) -> None:
     fill(store, {"heron": 10})
-    assert choose_level(store.database, ['"heron"'], 5) == Level('"heron"')
+    assert level_for(store, '"heron"') == Level('"heron"')
 
 
 @pytest.mark.usefixtures("pruning")
 def test_what_holds_only_the_common_word_is_not_ranked(store: MemoryStore) -> None:
     fill(store, {"heron": 9, "water": 50})
-    level = choose_level(store.database, ['"heron"', '"water"'], 5)
+    level = level_for(store, '"heron"', '"water"')
     assert level == Level('"heron" OR "water"', '"heron"')
 
 
 @pytest.mark.usefixtures("pruning")
 def test_of_words_that_are_as_common_both_must_be_there(store: MemoryStore) -> None:
     fill(store, {"heron": 40, "water": 40})
-    level = choose_level(store.database, ['"heron"', '"water"'], 5)
+    level = level_for(store, '"heron"', '"water"')
     assert level.within == '("heron" AND "water")'
 
 
 @pytest.mark.usefixtures("pruning")
 def test_a_level_that_holds_too_few_is_widened(store: MemoryStore) -> None:
     fill(store, {"water": 50, "marsh": 40, "heron": 2})
-    level = choose_level(store.database, ['"heron"', '"water"', '"marsh"'], 5)
+    level = level_for(store, '"heron"', '"water"', '"marsh"')
     assert level.within == '("heron" OR ("marsh" AND "water"))'
 
 
@@ -101,8 +109,8 @@ def test_a_level_admits_what_holds_terms_that_weigh_enough(weights: list[int], s
 @pytest.mark.usefixtures("pruning")
 def test_a_word_in_most_passages_ranks_nothing_unless_it_is_alone(store: MemoryStore) -> None:
     fill(store, {"heron": 20, "water": 110})
-    assert choose_level(store.database, ['"heron"', '"water"'], 5).ranked_by == '"heron"'
-    assert choose_level(store.database, ['"water"'], 5).ranked_by == '"water"'
+    assert level_for(store, '"heron"', '"water"').ranked_by == '"heron"'
+    assert level_for(store, '"water"').ranked_by == '"water"'
     assert len(best(store, "water")) == 5
 
 
@@ -111,7 +119,7 @@ def test_of_one_common_word_the_notes_that_are_named_after_it_are_ranked(store: 
     fill(store, {"water": 60})
     for number in range(12):
         store.upsert(note(f"t{number}.md", "other text", title=f"water {number}"))
-    level = choose_level(store.database, ['"water"'], 5)
+    level = level_for(store, '"water"')
     assert level.within.startswith("{title heading} :")
     everything = store.database.rows(
         "SELECT rowid FROM memory_fts WHERE memory_fts MATCH '\"water\"'"
@@ -128,11 +136,11 @@ def test_the_few_that_hold_all_words_are_ranked_beside_the_notes_that_are_named_
     for number in range(9):
         store.upsert(note(f"t{number}.md", "other text", title=f"{('heron', 'marsh')[number % 2]} {number}"))
     terms = ['"heron"', '"marsh"']
-    level = choose_level(store.database, terms, 5)
+    level = level_for(store, *terms)
     assert level.within == '("marsh" AND "heron") OR {title heading} : (("marsh" OR "heron"))'
-    whole = rank_all(store.database, terms, 12)
-    assert search_words(store.database, terms, EVERYTHING, 5) == whole[:5]
-    assert {43, 44, 45} <= {match.id for match in whole}
+    ranked = rank_all(store.database, terms, 12)
+    assert search_words(store.database, terms, EVERYTHING, 5) == ranked[:5]
+    assert {43, 44, 45} <= {match.id for match in ranked}
 
 
 @pytest.mark.usefixtures("pruning")
@@ -142,16 +150,17 @@ def test_halves_that_are_ranked_beside_each_other_give_the_same(store: MemorySto
         store.upsert(note(f"{number}.md", " ".join(f"{word} " * count for word, count in held) + f" {number}"))
     halves: list[int] = []
 
-    def beside(work: Callable[[Database], list[KeywordMatch]]) -> Callable[[], list[KeywordMatch]]:
+    def beside(work: Callable[[Database], T]) -> Callable[[], T]:
         found = work(store.database)
+        assert isinstance(found, list)
         halves.append(len(found))
         return lambda: found
 
     terms = ['"heron"', '"water"', '"marsh"']
-    whole = search_words(store.database, terms, EVERYTHING, 40)
-    assert search_words(store.database, terms, EVERYTHING, 40, beside) == whole
-    assert len(whole) == 40
-    assert {match.id > 60 for match in whole} == {True, False}
+    alone = search_words(store.database, terms, EVERYTHING, 40)
+    assert search_words(store.database, terms, EVERYTHING, 40, beside) == alone
+    assert len(alone) == 40
+    assert {match.id > 60 for match in alone} == {True, False}
     assert len(halves) == 1
     assert 0 < halves[0] < 80
 
@@ -175,18 +184,37 @@ def test_the_best_are_the_same_with_levels_and_without(
         held = [word for rank, word in enumerate(vocabulary, 2) if chance.random() < 1 / rank]
         store.upsert(note(f"{number}.md", " ".join(chance.choices(held or ["none"], k=chance.randrange(5, 40)))))
     questions = [chance.sample(vocabulary, chance.randrange(1, 8)) for _ in range(30)]
-    whole = [best(store, *question) for question in questions]
+    exact = [best(store, *question) for question in questions]
     monkeypatch.setattr(levels, "ALL_RANKED", 15)
     monkeypatch.setattr(levels, "SPARE", 15)
-    chosen = [choose_level(store.database, [quoted(word) for word in question], 10) for question in questions]
+    chosen = [level_for(store, *map(quoted, question), wanted=10) for question in questions]
     assert sum(bool(level.within) for level in chosen) >= 10
-    same = sum(best(store, *question) == expected for question, expected in zip(questions, whole, strict=True))
+    same = sum(best(store, *question) == expected for question, expected in zip(questions, exact, strict=True))
     assert same >= 28
 
 
 @pytest.mark.parametrize("last", [0, 1, SAMPLED_FROM - 1, SAMPLED_FROM, 1_000_000])
 def test_stretches_are_inside_and_apart(last: int) -> None:
-    parts = stretches(last)
+    parts = stretches([(1, last)])
     assert parts[-1][1] == last
     assert all(before[1] < after[0] for before, after in pairwise(parts))
     assert last == 0 or parts[0][0] == 1
+
+
+def test_stretches_of_several_ranges_are_inside_them() -> None:
+    ranges = [(1_000, 1_999), (50_000, 69_999), (200_000, 220_000)]
+    parts = stretches(ranges)
+    assert span(parts) == STRETCHES * STRETCH
+    assert all(any(first <= part[0] and part[1] <= last for first, last in ranges) for part in parts)
+    assert (parts[0][0], parts[-1][1]) == (1_000, 220_000)
+
+
+@pytest.mark.usefixtures("pruning")
+def test_in_a_part_of_the_index_that_part_is_counted(store: MemoryStore) -> None:
+    for number in range(120):
+        heron, marsh = number % 16 == 0 or number > 90, number % 2 == 1 and number < 90
+        store.upsert(note(f"{number}.md", f"number{number} {'heron' * heron} {'marsh' * marsh}"))
+    terms = ['"heron"', '"marsh"']
+    assert choose_level(store.database, terms, 5, [(1, 80)]).within == '("heron" OR "marsh")'
+    assert choose_level(store.database, terms, 5, [(91, 120)]).within == '"heron"'
+    assert choose_level(store.database, terms, 5, [(1, 9)]) == Level('"heron" OR "marsh"')
