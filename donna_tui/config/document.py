@@ -17,6 +17,9 @@ from donna_tui.records import dataclass
 
 MAX_DEPTH = 12
 
+TOO_DEEP = "exceeded maximum nesting depth"
+"""What PyYAML says from 6.0.4 on, where the C parser reads ahead through very many brackets."""
+
 Place = tuple[str | int, ...]
 """Keys and list positions that lead to a value."""
 
@@ -68,7 +71,8 @@ class _Builder:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = mark.line + 1 if mark else None
-            raise self._error(line, f"not valid YAML ({shown(error.problem)})") from error
+            problem = "nested too deeply" if error.problem == TOO_DEEP else f"not valid YAML ({shown(error.problem)})"
+            raise self._error(line, problem) from error
         except UnicodeEncodeError as error:
             raise self._error(None, "the text is not Unicode") from error
         except yaml.reader.ReaderError as error:
