@@ -72,9 +72,15 @@ def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted:
 
 
 def all_in_scope(database: Database, scope: Scope) -> list[int]:
-    """All chunks of a scope, by integer key, in no order."""
+    """All chunks of a scope, by integer key, in no order.
+
+    SQLite makes one value of them, since each row would stop all other threads.
+    """
     where, parameters = conditions(scope)
-    return [each for (each,) in database.rows(f"SELECT c.id FROM {ALL_CHUNKS} WHERE {where}", parameters)]  # noqa: S608
+    keys: list[int] = json.loads(
+        database.value(f"SELECT json_group_array(c.id) FROM {ALL_CHUNKS} WHERE {where}", parameters)  # noqa: S608
+    )
+    return keys
 
 
 def share_in_scope(database: Database, scope: Scope) -> float:

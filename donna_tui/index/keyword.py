@@ -67,10 +67,10 @@ def search_words(
     looked_at = math.ceil(LOOK_AT_FIRST * limit / share)
     best = _best(database, terms, looked_at, ranges, beside)
     known = {match.id: match for match in best}
-    if reach.members:
-        first = reach.members.first(list(known), limit)
-    else:
+    if reach.members is None:
         first = first_in_scope(database, scope, list(known), limit, share)
+    else:
+        first = reach.members.first(list(known), limit)
     if len(first) == limit or len(best) < looked_at:
         return [known[each] for each in first]
     return rank_scope(database, terms, scope, limit, reach.members)
@@ -79,7 +79,7 @@ def search_words(
 def _where(database: Database, reach: Reach) -> tuple[list[Range], float]:
     """The ranges of keys in which a scope is looked for, and about the share that it has of them."""
     everywhere = whole(database)
-    if reach.members and span(reach.members.ranges) <= TIGHT * span(everywhere):
+    if reach.members is not None and span(reach.members.ranges) <= TIGHT * span(everywhere):
         return reach.members.ranges, reach.members.density
     return everywhere, reach.share
 
@@ -138,7 +138,7 @@ def rank_scope(
 ) -> list[KeywordMatch]:
     """The best of a scope: it is listed, unless its passages are known, and all in it that match are ranked."""
     any_term = " OR ".join(terms)
-    if members:
+    if members is not None:
         return _rank_inside(database, any_term, _GIVEN, [members.listed], limit)
     where, parameters = conditions(scope)
     listed = f"SELECT c.id FROM {ALL_CHUNKS} WHERE {where}"  # noqa: S608

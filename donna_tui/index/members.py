@@ -11,7 +11,7 @@ from functools import cached_property
 
 from donna_tui.index.database import Beside, Database
 from donna_tui.index.documents import last_chunk
-from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, share_in_scope
+from donna_tui.index.filters import Scope, all_in_scope, share_in_scope
 from donna_tui.index.ranges import Range, around, span
 from donna_tui.numeric import np
 from donna_tui.records import dataclass
@@ -66,7 +66,10 @@ class Reach:
 
 
 def reach_of(database: Database, scope: Scope, beside: Beside | None = None) -> Reach:
-    """What is known of a scope. A short one is listed now, a longer one beside the searches when it is asked again."""
+    """What is known of a scope. A short one is listed now, a longer one beside the searches when it is asked for again.
+
+    Until it is listed, and if that fails, searches ask whether the best ones are in it.
+    """
     if scope.required:  # the words themselves are what narrows it
         return Reach(0.0)
     remembered = database.remembered
@@ -97,10 +100,7 @@ def _first_look(database: Database, scope: Scope) -> Reach:
 
 
 def _listed(database: Database, scope: Scope) -> Reach:
-    """One value for SQLite to make, since each row would stop all other threads."""
-    where, parameters = conditions(scope)
-    keys = database.value(f"SELECT json_group_array(c.id) FROM {ALL_CHUNKS} WHERE {where}", parameters)  # noqa: S608
-    members = Members(json.loads(keys))
+    members = Members(all_in_scope(database, scope))
     return Reach(len(members.keys) / max(1, last_chunk(database)), members, is_listed=True)
 
 

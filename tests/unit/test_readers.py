@@ -18,7 +18,7 @@ from donna_tui.index.generations import index_path
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import READERS, Part, Readers
 from donna_tui.index.vectors import VectorIndex
-from donna_tui.results import SearchRequest
+from donna_tui.results import Filters, SearchRequest
 from donna_tui.search.desk import SearchDesk
 from donna_tui.search.hybrid import Settings
 from tests.unit.index_parts import note, open_store
@@ -171,3 +171,23 @@ async def test_an_index_that_is_closed_and_not_replaced_is_told(readers: Readers
     readers.close()
     with pytest.raises(DatabaseError, match="no longer"):
         await desk.search(SearchRequest(text="heron", k=8))
+
+
+async def test_a_folder_that_is_asked_for_again_has_what_another_connection_brought_into_it(tmp_path: Path) -> None:
+    store = open_store(index_path(tmp_path, 1))
+    for path in ("Projects/1.md", "Projects/2.md", "Garden/3.md"):
+        store.upsert(note(path, f"a heron of {path}"))
+    readers = Readers(index_path(tmp_path, 1), stays=True)
+    desk = SearchDesk(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    request = SearchRequest(text="heron", k=8, filters=Filters(path_prefix="Projects"))
+
+    async def paths() -> set[str]:
+        return {hit.path for hit in (await desk.search(request)).hits}
+
+    assert await paths() == await paths() == {"Projects/1.md", "Projects/2.md"}
+    store.rename("Garden/3.md", note("Projects/3.md", "a heron of Garden/3.md"))
+    assert await paths() == {"Projects/1.md", "Projects/2.md", "Projects/3.md"}
+    store.delete("vault", "Projects/1.md")
+    assert await paths() == {"Projects/2.md", "Projects/3.md"}
+    readers.close()
+    store.database.close()
