@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import number_of_notes, places_of
+from donna_tui.index.filters import is_one_note
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.records import dataclass
 from donna_tui.results import Hit, Mode, SearchOutcome, SearchRequest
@@ -78,7 +79,8 @@ def judge(database: Database, question: Question, settings: Settings, legs: Legs
     """Rank what the legs found, and tell hits from the others."""
     ranked = _rank(database, question, legs)
     best = [one for one in ranked if is_relevant(one, settings.min_score)][:LOOKED_AT]
-    leads = _leads(question, best, _load(database, best), half_typed=legs.words.half_typed)
+    in_note = is_one_note(database, question.scope)
+    leads = _leads(question, best, _load(database, best), half_typed=legs.words.half_typed, in_note=in_note)
     if leads is None:
         return Judged([], ranked, answered=False)
     ranked = lifted(ranked, leads)
@@ -92,18 +94,18 @@ def is_relevant(one: Ranked, min_score: float) -> bool:
 
 
 def _leads(
-    question: Question, best: Sequence[Ranked], rows: Mapping[int, _Row], *, half_typed: bool
+    question: Question, best: Sequence[Ranked], rows: Mapping[int, _Row], *, half_typed: bool, in_note: bool
 ) -> dict[int, float] | None:
     """By how much the best passages of conversations tell what is asked more of whom the question names than of others.
 
     None where no passage answers the question, or they tell it of the other person. Only a search by words and meaning
-    can say so.
+    can say so. Who asks a single note has said where the answer is: there, the best passages need not be close.
     """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}
     asked_for = wanted(question.query, partial=half_typed)
     found = [one for one in best if one.id in rows]
-    if best and not any(answers(asked_for, one.cosine, rows[one.id].whole) for one in found):
+    if best and not in_note and not any(answers(asked_for, one.cosine, rows[one.id].whole) for one in found):
         return None
     told = compare(question.query.text, asked_for.stems, [rows[one.id].content for one in found])
     return None if told.is_of_another else dict(zip((one.id for one in found), told.leads, strict=False))

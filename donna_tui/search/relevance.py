@@ -14,7 +14,7 @@ from donna_tui.text.segments import segments
 CLEAR_COSINE = 0.45
 """A passage that is so close in meaning is an answer even if it shares no word."""
 
-LEAST_CONFIDENCE = 0.7
+LEAST_CONFIDENCE = 0.68
 """Cosine plus coverage that one of the best passages must reach otherwise."""
 
 # Both were measured on questions asked of the wrong vault; docs/retrieval.md has the figures.

@@ -40,11 +40,17 @@ def add(store: MemoryStore, path: str, text: str, vector: Vector | None = None) 
 
 
 def asked(
-    store: MemoryStore, text: str, *, mode: Mode = "hybrid", vector: Vector | None = QUESTION, **others: object
+    store: MemoryStore,
+    text: str,
+    *,
+    mode: Mode = "hybrid",
+    vector: Vector | None = QUESTION,
+    settings: Settings = SETTINGS,
+    **others: object,
 ) -> SearchOutcome:
     question = ask(SearchRequest(text=text, mode=mode, **others))  # type: ignore[arg-type]  # fields of a request
     with_vector = Question(question.request, question.query, vector, mode=mode)
-    return search(store.database, store.vectors, with_vector, SETTINGS)
+    return search(store.database, store.vectors, with_vector, settings)
 
 
 def paths(outcome: SearchOutcome) -> list[str]:
@@ -91,6 +97,15 @@ def test_where_nothing_is_relevant_the_near_misses_are_at_hand(store: MemoryStor
     assert outcome.hits == ()
     assert [hit.path for hit in outcome.near_misses] == ["1.md", "2.md"]
     assert outcome.searched_notes == 3
+
+
+def test_asked_of_one_note_its_nearest_passages_are_hits_though_none_is_close(store: MemoryStore) -> None:
+    for number, cosine in enumerate((0.42, 0.44, 0.1)):
+        add(store, f"{number}.md", f"text {number}", leaning(cosine))
+    loose = replace(SETTINGS, min_score=0.25)
+    assert paths(asked(store, "kestrel", settings=loose)) == []
+    assert paths(asked(store, "path:0.md kestrel", settings=loose)) == ["0.md"]
+    assert paths(asked(store, "path:2.md kestrel", settings=loose)) == []
 
 
 def test_beside_hits_near_misses_are_shown_on_request_only(store: MemoryStore) -> None:
