@@ -121,16 +121,8 @@ def rank_all(
     database: Database, terms: Sequence[str], limit: int, ranges: Sequence[Range] = (ALL_KEYS,)
 ) -> list[KeywordMatch]:
     """The best of all chunks that match, whatever that costs: what a level is measured by."""
-    rows = [
-        row
-        for keys in ranges
-        for row in database.rows(
-            f"SELECT rowid, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts WHERE memory_fts MATCH ?"  # noqa: S608
-            " AND rowid BETWEEN ? AND ? ORDER BY score DESC, rowid LIMIT ?",
-            [" OR ".join(terms), *keys, limit],
-        )
-    ]
-    return _first([KeywordMatch(*row) for row in rows], limit)
+    any_term = " OR ".join(terms)
+    return _first([match for keys in ranges for match in _rank_inside(database, any_term, "", [], limit, keys)], limit)
 
 
 def rank_scope(
@@ -174,10 +166,11 @@ def _rank_inside(
     limit: int,
     keys: Range = ALL_KEYS,
 ) -> list[KeywordMatch]:
-    """Ranks only the chunks that a query lists, of some keys. The plus keeps SQLite from asking for one at a time."""
+    """Ranks only the chunks that a query lists, of some keys; all of them without one."""
+    listed = f" AND +rowid IN ({inside})" if inside else ""  # the plus keeps SQLite from asking for one at a time
     rows = database.rows(
         f"SELECT rowid, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts WHERE memory_fts MATCH ?"  # noqa: S608
-        f" AND rowid BETWEEN ? AND ? AND +rowid IN ({inside}) ORDER BY score DESC, rowid LIMIT ?",
+        f" AND rowid BETWEEN ? AND ?{listed} ORDER BY score DESC, rowid LIMIT ?",
         [expression, *keys, *parameters, limit],
     )
     return [KeywordMatch(*row) for row in rows]

@@ -60,12 +60,14 @@ def choose_level(database: Database, terms: Sequence[str], wanted: int, ranges: 
     any_term = " OR ".join(terms)
     if span(ranges) <= ALL_RANKED:
         return Level(any_term)
-    matches = cache(_Sample.of(database, ranges).matches)
+    sample = _Sample.of(database, ranges)
+    matches = held = cache(sample.matches)
     if matches(any_term) <= ALL_RANKED:
         return Level(any_term)
-    everywhere = _Sample.of(database, whole(database))
-    weights = _weights(everywhere.whole, {term: everywhere.matches(term) for term in terms})
-    least = wanted + SPARE
+    if list(ranges) != whole(database):  # how rare a term is, BM25 asks of the whole index
+        sample = _Sample.of(database, whole(database))
+        held = cache(sample.matches)
+    weights, least = _weights(sample.passages, {term: held(term) for term in terms}), wanted + SPARE
     telling = " OR ".join(weights) or any_term
     levels = [_at_least(weights, share) for share in LEVELS] if weights else []
     place = bisect_left(levels, least, key=matches)
@@ -105,19 +107,22 @@ def _weighing(terms: Sequence[tuple[str, float]], needed: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """Counts in some stretches of ranges what there is in all of them. `whole` is about the number of their chunks."""
+    """Counts in some stretches of ranges what there is in all of them."""
 
     database: Database
     parts: Sequence[Range]
     scale: float
-    whole: float
 
     @classmethod
     def of(cls, database: Database, ranges: Sequence[Range]) -> _Sample:
         parts = stretches(ranges)
-        scale = span(ranges) / max(1, span(parts))
-        there = [database.value(_THERE, part) for part in parts]
-        return cls(database, parts, scale, scale * sum(there))
+        return cls(database, parts, span(ranges) / max(1, span(parts)))
+
+    @property
+    def passages(self) -> float:
+        """About how many chunks there are."""
+        there: list[int] = [self.database.value(_THERE, part) for part in self.parts]
+        return self.scale * sum(there)
 
     def matches(self, expression: str) -> int:
         """About how many chunks an FTS5 expression matches."""
