@@ -53,7 +53,9 @@ def submodule(user: User, base: Path) -> Path:
 
 
 def separate_git_dir(user: User, base: Path) -> Path:
-    return user.repository(base / "v", f"--separate-git-dir={base / 'elsewhere.git'}")
+    vault = user.repository(base / "v", f"--separate-git-dir={base / 'elsewhere.git'}")
+    user.git(vault, "config", "core.worktree", str(vault))
+    return vault
 
 
 def core_worktree(user: User, base: Path) -> Path:

@@ -85,8 +85,8 @@ _WORDS: dict[Reason, tuple[str, str]] = {
         "Donna can begin one: a git repository in the folder of the vault. Your notes stay as they are.",
     ),
     Reason.NOT_TRUSTED: (
-        "The history belongs to another user of this computer.",
-        "If you trust it, make it yours, or name it in git's setting safe.directory.",
+        "Git must not be run on this repository: it is not yours, or leads out of its own folder.",
+        "Look at the folder .git of the vault; git clone makes one that is whole.",
     ),
     Reason.IGNORED_BY_GIT: (
         "Git is told to leave this place out, so nothing there could be taken back.",

@@ -61,7 +61,7 @@ REASONS: dict[Reason, str] = {
     Reason.GIT_LOCKED: "git is locked",
     Reason.GIT_FAILED: "git failed",
     Reason.NO_REPOSITORY: "no history yet",
-    Reason.NOT_TRUSTED: "belongs to somebody else",
+    Reason.NOT_TRUSTED: "repository not trusted",
     Reason.IGNORED_BY_GIT: "left out of the history",
     Reason.NOTHING_TO_UNDO: "nothing to undo",
     Reason.NOTHING_TO_REDO: "nothing to redo",

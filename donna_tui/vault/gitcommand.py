@@ -62,15 +62,21 @@ _VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_ASKPASS": "false",
     "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_AUTHOR_EMAIL": "donna@localhost",
+    "GIT_AUTHOR_NAME": "Donna",
+    "GIT_COMMITTER_EMAIL": "donna@localhost",
+    "GIT_COMMITTER_NAME": "Donna",
     "GIT_EDITOR": "false",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_PAGER": "cat",
+    "GIT_REFLOG_ACTION": "donna",
     "GIT_SSH_COMMAND": "false",
     "GIT_TERMINAL_PROMPT": "0",
     "SSH_ASKPASS": "false",
 }
+"""Set on every call. The identity is what reflogs name: nothing of the repository's `user.name` is written anywhere."""
 
 
 @dataclass(frozen=True, slots=True)

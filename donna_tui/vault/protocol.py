@@ -21,6 +21,7 @@ from donna_tui.vault.kept import not_kept
 from donna_tui.vault.leftovers import remove_stale_locks
 from donna_tui.vault.operations import each_operation, new_operation_id
 from donna_tui.vault.repository import GitRepo, Place, Tip
+from donna_tui.vault.trust import read_small
 from donna_tui.vault.userindex import follow_tip, nothing_staged
 
 LOCK_PATIENCE_SECONDS = 5.0
@@ -159,11 +160,11 @@ def make_objects(
 
 def _remove_reports(place: Place) -> None:
     """Ours name our process, or name nothing where the disk was full."""
-    ours = f"parent process     : {os.getpid()}\n"
+    ours = f"parent process     : {os.getpid()}\n".encode()
     for report in place.git_dir.glob("fast_import_crash_*"):
-        with contextlib.suppress(OSError):
-            text = report.read_text(encoding="utf-8", errors="replace")
-            if not text or ours in text:
+        text = read_small(report)
+        if text is not None and (not text or ours in text):
+            with contextlib.suppress(OSError):
                 report.unlink()
 
 

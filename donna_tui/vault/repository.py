@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from donna_tui.errors import Reason, VaultWriteError
@@ -13,6 +13,7 @@ from donna_tui.records import dataclass
 from donna_tui.vault.answers import each_blob, each_entry
 from donna_tui.vault.changes import REGULAR_FILE
 from donna_tui.vault.gitcommand import Answer, GitCommand, failed, refusal
+from donna_tui.vault.trust import Located, check_files, check_rule_files, locate, not_trusted
 
 OWN_REFS = "refs/donna"
 
@@ -79,9 +80,9 @@ class GitRepo:
     """Git for one vault. Every method blocks and raises VaultWriteError with a reason."""
 
     def __init__(self, vault: Path) -> None:
-        self._vault = vault
+        self._vault = vault.absolute()
         self._place: Place | None = None
-        self._has_own = False
+        self._located: Located | None = None
         self._knows_modes: bool | None = None
         self.command = GitCommand(vault)
 
@@ -98,9 +99,16 @@ class GitRepo:
         return True
 
     def find(self) -> Place | None:
-        """Where the repository is; None if there is none. Raises for one that cannot be used."""
-        if self._place is not None and self._is_where_it_was(self._place):
+        """Where the repository is; None if there is none. Raises for one that cannot be used.
+
+        What git may open is checked before git runs, on every call: a sync program can change a repository at any time.
+        """
+        if self._place is not None and self._located is not None and self._is_where_it_was(self._located):
+            check_files(self._located, whole=False)
             return self._place
+        located = locate(self._vault)
+        if located is not None:
+            check_files(located, whole=True)
         found = self.command.ask("rev-parse", *_WHERE)
         if found.status:
             if "not a git repository (or any" in found.complaint:
@@ -111,13 +119,17 @@ class GitRepo:
             raise failed("the vault lies inside git's own folder, or in a bare repository")
         if len(more) != 1:
             raise failed("the name of a folder above the vault holds a line break")
-        self._has_own = (self._vault / ".git").exists()
-        self._place = Place(Path(git_dir).resolve(), (self._vault / common).resolve(), prefix, object_format)
-        return self._place
+        place = Place(Path(git_dir).resolve(), (self._vault / common).resolve(), prefix, object_format)
+        if located is None or (place.git_dir, place.common_dir) != (located.git_dir, located.common_dir):
+            raise not_trusted("git finds another repository than the vault's folders show", "run git status there")
+        self._place, self._located = place, located
+        return place
 
-    def _is_where_it_was(self, place: Place) -> bool:
+    def _is_where_it_was(self, located: Located) -> bool:
         """Whether the repository is still there, and no other came between it and the vault."""
-        return (place.git_dir / "HEAD").exists() and (self._vault / ".git").exists() == self._has_own
+        has_own = (self._vault / ".git").exists()
+        is_own = located.top == self._vault.resolve()
+        return has_own == is_own and located.is_there() and (located.git_dir / "HEAD").exists()
 
     def place(self) -> Place:
         """`find`, raising `no_repository` if there is none."""
@@ -143,7 +155,7 @@ class GitRepo:
         return self._commits(self._records())[0]
 
     def _records(self) -> str:
-        return (self._place or self.place()).records
+        return self.place().records
 
     def _commits(self, *refs: str) -> list[str | None]:
         given = "".join(f"{ref}^{{commit}}\n" for ref in refs).encode()
@@ -162,11 +174,20 @@ class GitRepo:
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """Those of these vault paths that git is told to ignore and does not know."""
+        check_rule_files(self.rule_folders(paths), ".gitignore")
         given = b"".join(f"./{path}\0".encode() for path in paths)
         answer = self.command.ask("check-ignore", "-z", "--stdin", given=given, literal=False)
         if answer.status not in (0, 1):
             raise refusal("check-ignore", answer.complaint)
         return [each.decode().removeprefix("./") for each in answer.output.split(b"\0") if each]
+
+    def rule_folders(self, paths: Iterable[str]) -> list[Path]:
+        """The folders whose rule files count for these vault paths, from the top of the work tree down."""
+        vault = self._vault.resolve()
+        above = len(self.place().prefix.strip("/").split("/")) if self.place().prefix else 0
+        inside = {Path(path).parent for path in paths}
+        below = {each for folder in inside for each in (folder, *folder.parents)} - {Path()}
+        return [*reversed(vault.parents[:above]), vault, *(vault / each for each in sorted(below))]
 
     def left_out(self, place: Place, paths: Sequence[str]) -> list[str]:
         """Those of these vault paths that git has, and that a sparse checkout keeps off the disk."""
@@ -227,6 +248,8 @@ class GitRepo:
 
     def knows_modes(self) -> bool:
         """Whether the disk can tell an executable file. Where it cannot, all may look like one."""
+        if self.find() is None:
+            return True
         if self._knows_modes is None:
             answer = self.command.ask("config", "--type=bool", "--default=true", "--get", "core.fileMode")
             self._knows_modes = answer.line != "false"

@@ -68,7 +68,7 @@ def _followed(repo: GitRepo, place: Place, changes: Sequence[BlobChange]) -> boo
     try:
         before = _stamp(index)
         if before is not None:
-            shutil.copyfile(index, copy)
+            _copy(index, copy)
             os.utime(copy, (0, 0))  # or git would read files as young as the index, by way of the vault's filters
         given = b"".join(_entry(place, change) for change in changes)
         repo.command.run("update-index", "-z", "--index-info", given=given, index=copy)
@@ -79,6 +79,15 @@ def _followed(repo: GitRepo, place: Place, changes: Sequence[BlobChange]) -> boo
         for left in (copy, copy.with_name(f"{COPY}.lock")):
             with contextlib.suppress(OSError):
                 left.unlink()
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file to a new one; whatever has its name is removed and never written through."""
+    with contextlib.suppress(FileNotFoundError):
+        target.unlink()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with source.open("rb") as old, open(target, "wb", opener=lambda path, _: os.open(path, flags, 0o666)) as new:
+        shutil.copyfileobj(old, new, 1 << 20)
 
 
 def _entry(place: Place, change: BlobChange) -> bytes:
