@@ -16,8 +16,8 @@ class Filters:
     """What a search is limited to. Empty means everything.
 
     Filters act inside the search: a scope with n matches gives min(k, n). `path_prefix` matches whole components:
-    `Projects` holds `Projects/a.md`, not `Projects-old/a.md`. Dates are Unix seconds, compared with the note's
-    modification time.
+    `Projects` holds `Projects/a.md`, not `Projects-old/a.md`. `after` and `before` are Unix seconds, compared with the
+    note's own date.
     """
 
     user_id: str = "me"
@@ -73,8 +73,8 @@ class Hit:
 
     `start_line` and `end_line` are 1-based, inclusive lines of the file. `score` is the cosine similarity, or None
     where there is no vector yet. `rank_score` (0 to 1) decided the order. Ranks are 1-based; None means that this leg
-    did not find it. `space` names the space it is from, where several were asked. All text here is raw: sanitise it
-    before it reaches a terminal.
+    did not find it. `space` names the space it is from, where several were asked. `dated_at` is the note's own date,
+    Unix time. All text here is raw: sanitise it before it reaches a terminal.
     """
 
     chunk_id: str
@@ -95,6 +95,7 @@ class Hit:
     sensitive: bool
     metadata: dict[str, Any]
     space: str = ""
+    dated_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

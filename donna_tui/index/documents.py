@@ -19,7 +19,11 @@ from donna_tui.text.segments import segments
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One source to remember. `text` is the whole file; its body starts at `body_start`. `modified_at` is Unix time."""
+    """One source to remember. `text` is the whole file; its body starts at `body_start`.
+
+    `modified_at` is the Unix time of its last change. `dated_at` is the time it is about, by which it is filtered and
+    listed; None where that is the same.
+    """
 
     source_type: str
     source_id: str
@@ -33,6 +37,7 @@ class Document:
     links: tuple[str, ...] = ()
     note_type: str = ""
     modified_at: float = 0.0
+    dated_at: float | None = None
     sensitive: bool = False
     metadata: dict[str, Any] = field(default_factory=dict)
 
@@ -87,16 +92,17 @@ def write_document(database: Database, document: Document, existing: StoredDocum
     document_id = existing.id if existing else _fresh_id()
     database.run(
         "INSERT INTO memory_documents (id, user_id, source_type, source_id, title, uri, content_hash, created_at,"
-        " updated_at, sensitive, metadata_json, note_type, modified_at, search_title)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " updated_at, sensitive, metadata_json, note_type, modified_at, dated_at, search_title)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (id) DO UPDATE SET title = excluded.title, uri = excluded.uri,"
         " content_hash = excluded.content_hash, updated_at = excluded.updated_at, deleted_at = NULL,"
         " sensitive = excluded.sensitive, metadata_json = excluded.metadata_json, note_type = excluded.note_type,"
-        " modified_at = excluded.modified_at, search_title = excluded.search_title",
+        " modified_at = excluded.modified_at, dated_at = excluded.dated_at, search_title = excluded.search_title",
         (
             document_id, document.user_id, document.source_type, document.source_id, document.title, document.uri,
             document.content_hash, now, now, int(document.sensitive), json.dumps(document.metadata, ensure_ascii=False),
-            document.note_type, document.modified_at, document.search_title,
+            document.note_type, document.modified_at,
+            document.modified_at if document.dated_at is None else document.dated_at, document.search_title,
         ),
     )  # fmt: skip
     database.run("DELETE FROM links WHERE document_id = ?", (document_id,))

@@ -147,9 +147,9 @@ def _content_conditions(filters: Filters) -> list[tuple[str, list[object]]]:
     if filters.note_type:
         parts.append(("d.note_type = ? COLLATE NOCASE", [filters.note_type]))
     if filters.after is not None:
-        parts.append(("d.modified_at >= ?", [filters.after]))
+        parts.append(("d.dated_at >= ?", [filters.after]))
     if filters.before is not None:
-        parts.append(("d.modified_at < ?", [filters.before]))
+        parts.append(("d.dated_at < ?", [filters.before]))
     if filters.tags:
         parts.append((_HAS_ALL_TAGS, [json.dumps([tag.lstrip("#") for tag in filters.tags])]))
     return parts

@@ -177,11 +177,11 @@ def _rank_inside(
 
 
 def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
-    """The beginnings of the notes in a scope, those changed last first; for filters without any word."""
+    """The beginnings of the notes in a scope, those of the latest date first; for filters without any word."""
     where, parameters = conditions(scope)
     rows = database.rows(
         f"SELECT c.id FROM {ALL_CHUNKS} WHERE c.chunk_index = 0 AND {where}"  # noqa: S608
-        " ORDER BY d.modified_at DESC, c.id LIMIT ?",
+        " ORDER BY d.dated_at DESC, c.id LIMIT ?",
         [*parameters, limit],
     )
     return [KeywordMatch(each, 1.0 / rank) for rank, (each,) in enumerate(rows, 1)]

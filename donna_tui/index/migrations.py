@@ -179,12 +179,20 @@ END;
 """
 """Another number after each change of documents: which passages are in a scope is the same as long as it is."""
 
+DATES = """
+ALTER TABLE memory_documents ADD COLUMN dated_at REAL NOT NULL DEFAULT 0;
+UPDATE memory_documents SET dated_at = modified_at;
+UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed';
+"""
+"""The date of a document, which need not be that of its last change. Notes are read once more, so that they get it."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
     ("0002_memories", MEMORIES),
     ("0003_places", PLACES),
     ("0004_counts", COUNTS),
     ("0005_revision", REVISION),
+    ("0006_dates", DATES),
 )
 """Ordered and append-only: a released migration never changes."""
 

@@ -60,6 +60,7 @@ def document_of(note: VaultNote) -> Document:
         links=tuple(extract_links(note.content)),
         note_type=note.note_type,
         modified_at=note.mtime,
+        dated_at=note.dated_at,
         sensitive=note.sensitivity is not Sensitivity.PUBLIC,
         metadata={
             "mtime": note.mtime,
@@ -109,6 +110,8 @@ class VaultSource:
             return self._unreadable(job, known, error)
         state = self._state_of(note)
         if known and known.state == "indexed" and known.etag == note.etag and job.why != "rebuild":
+            if known.mtime_ns != state.mtime_ns:
+                self._store_times(note)
             save_state(self._store.database, state)
             return Unchanged(job.path)
         return self._store_note(job, note, state, known, read_ms=_since(started))
@@ -158,6 +161,11 @@ class VaultSource:
         return _indexed(
             replace(job, why=why), note, stored, StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
         )
+
+    def _store_times(self, note: VaultNote) -> None:
+        """Store the times of a note whose bytes are the same: nothing is cut or embedded."""
+        self._store.upsert(document_of(note))
+        self._observer.stored(note)
 
     def _moved_from(self, note: VaultNote) -> str | None:
         """The one note that had these bytes and whose file is gone. Twins are told apart by their inode."""

@@ -13,7 +13,7 @@ from donna_tui.memory.facts import Fact
 from donna_tui.results import Hit
 
 _COLUMNS = (
-    "d.source_type, d.source_id, d.title, d.modified_at, d.sensitive, d.metadata_json, c.content, c.heading_path,"
+    "d.source_type, d.source_id, d.title, d.dated_at, d.sensitive, d.metadata_json, c.content, c.heading_path,"
     " c.start_line, c.end_line, s.salience, s.signals, s.novelty"
 )
 _FROM = "memory_documents d JOIN memory_chunks c ON c.document_id = d.id LEFT JOIN memory_scores s ON s.chunk = c.id"
@@ -25,7 +25,7 @@ def list_memories(database: Database, wanted: MemoryFilter, limit: int, skip: in
     where, parameters = _conditions(wanted)
     rows = database.rows(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}"  # noqa: S608
-        " ORDER BY d.modified_at DESC, d.source_type, d.source_id, c.chunk_index LIMIT ? OFFSET ?",
+        " ORDER BY d.dated_at DESC, d.source_type, d.source_id, c.chunk_index LIMIT ? OFFSET ?",
         [*parameters, limit, skip],
     )
     return tuple(_memory(row) for row in rows)
@@ -68,8 +68,8 @@ def _conditions(wanted: MemoryFilter) -> tuple[str, list[object]]:
     for sql, value in (
         ("json_extract(d.metadata_json, '$.session_id') = ?", wanted.session_id or None),
         ("instr(lower(c.content), lower(?))", wanted.text or None),
-        ("d.modified_at >= ?", wanted.after),
-        ("d.modified_at < ?", wanted.before),
+        ("d.dated_at >= ?", wanted.after),
+        ("d.dated_at < ?", wanted.before),
         (f"{_IMPORTANCE} >= ?", wanted.least_importance),
         (f"{_IMPORTANCE} < ?", wanted.most_importance),
     ):
@@ -90,7 +90,7 @@ def _memory(row: Sequence[Any]) -> MemoryChunk:
 def memory_of_hit(hit: Hit, importance: Importance | None) -> MemoryChunk:
     """A hit as the memory that a prompt gets: dated and with its speaker, or with the path of its note."""
     source = MemorySource(hit.source_type)
-    at = hit.metadata.get("at") or hit.metadata.get("mtime") or 0.0
+    at = hit.dated_at or hit.metadata.get("at") or 0.0
     return _built(
         source, hit.path, hit.metadata, importance, content=_told(hit, source, at), title=hit.title, at=at,
         heading_path=hit.heading_path, start_line=hit.start_line, end_line=hit.end_line, sensitive=hit.sensitive,

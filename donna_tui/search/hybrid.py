@@ -140,6 +140,7 @@ class _Row:
     uri: str
     sensitive: int
     metadata: str
+    dated_at: float
 
     @property
     def whole(self) -> str:
@@ -151,7 +152,7 @@ def _load(database: Database, ranked: Sequence[Ranked]) -> dict[int, _Row]:
     marks = ", ".join("?" * len(ranked))
     rows = database.rows(
         "SELECT c.id, c.chunk_id, d.id, d.source_type, d.source_id, d.title, c.heading_path, c.start_line, c.end_line,"  # noqa: S608
-        " c.content, d.uri, d.sensitive, d.metadata_json FROM memory_chunks c"
+        " c.content, d.uri, d.sensitive, d.metadata_json, d.dated_at FROM memory_chunks c"
         f" JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN ({marks})",
         [one.id for one in ranked],
     )
@@ -178,6 +179,7 @@ def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], *, half_typed: bool) ->
         uri=row.uri,
         sensitive=sensitive,
         metadata={**json.loads(row.metadata or "{}"), "sensitive": sensitive},
+        dated_at=row.dated_at or None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from donna_tui.results import Hit
 from donna_tui.search.citations import citation
+from donna_tui.vault.dates import iso_date
 
 
 def hit_fields(hit: Hit) -> dict[str, Any]:
@@ -19,6 +20,7 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
         "source_type": hit.source_type,
         "source_path": hit.path,
         "title": hit.title,
+        "date": iso_date(hit.dated_at),
         "heading_path": list(hit.heading_path),
         "start_line": hit.start_line,
         "end_line": hit.end_line,

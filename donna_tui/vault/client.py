@@ -13,6 +13,7 @@ from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.vault.conflicts import is_conflict_copy
+from donna_tui.vault.dates import note_date
 from donna_tui.vault.frontmatter import Frontmatter, aliases_of, note_type_of, parse_frontmatter, tags_of, title_of
 from donna_tui.vault.globs import GlobSet
 from donna_tui.vault.include import EVERYTHING, Include
@@ -86,6 +87,11 @@ class VaultNote:
     def mtime(self) -> float:
         """Modification time, Unix seconds."""
         return self.stat.mtime_ns / 1e9
+
+    @property
+    def dated_at(self) -> float:
+        """The note's own date, Unix seconds: from its frontmatter or name, else the modification time."""
+        return note_date(self.frontmatter.data, self.path, self.mtime)
 
     @property
     def mtime_ns(self) -> int:

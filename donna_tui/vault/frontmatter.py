@@ -22,7 +22,7 @@ MOST_TAGS = 1_000
 _OPENING = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
 _CLOSING = re.compile(r"(?:---|\.\.\.)[ \t]*")
 _BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
-_SIMPLE_LINE = re.compile(r"(?:title|aliases|tags|type|donna\w*):[ \t]+\S.*", re.IGNORECASE)
+_SIMPLE_LINE = re.compile(r"(?:title|aliases|tags|type|date|event_start|created|donna\w*):[ \t]+\S.*", re.IGNORECASE)
 _INLINE_TAG = re.compile(r"(?<!\S)#([\w/-]{1,100})")
 _BETWEEN_TAGS = re.compile(r"[,\s]+")
 
@@ -60,7 +60,7 @@ def parse_frontmatter(text: str) -> Frontmatter:
 
 def title_of(data: Mapping[str, Any], path: str) -> str:
     """The title to show, on one row: the frontmatter's own if it is text or a number, else the file's name."""
-    title = _get(data, "title")
+    title = frontmatter_value(data, "title")
     shown = _one_row(title) if _is_word(title) else ""
     return shown or _one_row(PurePosixPath(path).stem) or path
 
@@ -79,7 +79,7 @@ def tags_of(data: Mapping[str, Any], body: str) -> tuple[str, ...]:
 
 def note_type_of(data: Mapping[str, Any]) -> str:
     """The `type` of the note on one row, empty if it has none."""
-    note_type = _get(data, "type")
+    note_type = frontmatter_value(data, "type")
     return _one_row(note_type) if _is_word(note_type) else ""
 
 
@@ -121,13 +121,13 @@ def _simple_lines(block: str) -> dict[str, Any]:
     return data
 
 
-def _get(data: Mapping[str, Any], *names: str) -> Any:
+def frontmatter_value(data: Mapping[str, Any], *names: str) -> Any:
     """The value of the first key that is one of `names`, whatever its case."""
     return next((value for key, value in data.items() if key.casefold() in names), None)
 
 
 def _words(data: Mapping[str, Any], *names: str) -> Iterator[str]:
-    value = _get(data, *names)
+    value = frontmatter_value(data, *names)
     for item in value if isinstance(value, list) else [value]:
         if _is_word(item):
             yield str(item)

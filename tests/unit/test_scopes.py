@@ -18,11 +18,11 @@ FOLDERS = ("Archive", "Garden", "Meetings", "People", "Projects", "Reading", "Re
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """Notes in ten folders, one folder after the other, as a vault is read; every third was changed later."""
+    """Notes in ten folders, one folder after the other, as a vault is read; every third is of a later date."""
     store = open_store(tmp_path_factory.mktemp("scopes") / "index.db")
     with store.database.transaction():
         store.database.run_many(
-            "INSERT INTO memory_documents (id, user_id, source_type, source_id, modified_at, created_at, updated_at,"
+            "INSERT INTO memory_documents (id, user_id, source_type, source_id, dated_at, created_at, updated_at,"
             " content_hash) VALUES (?, 'me', 'vault', ?, ?, 0, 0, '')",
             [(f"{each}", f"{FOLDERS[each * 10 // NOTES]}/{each:05}.md", float(each % 3)) for each in range(NOTES)],
         )

@@ -44,7 +44,7 @@ def people_due(index: Database, client: VaultClient, config: PersonProfileConfig
     A page that somebody else wrote is never among them.
     """
     since = now - config.lookback_days * 86_400.0
-    often = Counter(name for path in _changed_since(index, since) for name in _names_in(client, path))
+    often = Counter(name for path in _dated_since(index, since) for name in _names_in(client, path))
     named = [name for name, times in often.most_common() if times >= config.trigger_mentions_threshold]
     wanted = dict.fromkeys([*named, *_stubs(client, config.min_body_chars)])
     return [name for name in wanted if may_be_written(client, name)][:MOST_PEOPLE]
@@ -59,10 +59,10 @@ def may_be_written(client: VaultClient, name: str) -> bool:
     return note.frontmatter.data.get("autowritten_by") == ACTOR or not _text_of(note.content)
 
 
-def _changed_since(index: Database, since: float) -> list[str]:
+def _dated_since(index: Database, since: float) -> list[str]:
     rows = index.rows(
         "SELECT source_id, metadata_json FROM memory_documents WHERE source_type = ? AND user_id = ?"
-        " AND deleted_at IS NULL AND modified_at >= ?",
+        " AND deleted_at IS NULL AND dated_at >= ?",
         (MemorySource.VAULT.value, ME, since),
     )
     return [path for path, metadata in rows if not is_draft(json.loads(metadata or "{}"))]

@@ -13,6 +13,7 @@ from donna_tui.search.citations import citation
 from donna_tui.search.query import readable
 from donna_tui.tools.agent.shapes import Hit, SearchAsked, SearchGiven
 from donna_tui.tools.agent.workspace import Workspace
+from donna_tui.vault.dates import iso_date
 
 
 async def memory_search(space: Workspace, asked: SearchAsked) -> SearchGiven:
@@ -71,6 +72,7 @@ def _row(hit: Found) -> Hit:
         snippet=clean_line(hit.snippet.text),
         score=None if hit.score is None else round(hit.score, 4),
         title=clean_line(hit.title),
+        date=iso_date(hit.dated_at),
         heading_path=tuple(map(clean_line, hit.heading_path)),
         source=hit.source_type,
         citation=clean_line(citation(hit)),

@@ -71,7 +71,10 @@ class SearchAsked(Asked):
 
 
 class Hit(Row):
-    """A passage. Lines are 1-based and inclusive; `score` is the cosine similarity, null where it is not known."""
+    """A passage. Lines are 1-based and inclusive; `score` is the cosine similarity, null where it is not known.
+
+    `date` is the note's own, as 2026-03-12: from its frontmatter or file name, else the day of its last change.
+    """
 
     path: str
     start_line: int
@@ -79,6 +82,7 @@ class Hit(Row):
     snippet: str
     score: float | None
     title: str
+    date: str
     heading_path: tuple[str, ...]
     source: str
     citation: str

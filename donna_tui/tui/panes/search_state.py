@@ -34,7 +34,7 @@ _SYNTAX = (
     ("path:Projects", "in this folder"),
     ("tag:idea", "with this tag"),
     ("type:meeting", "notes of this type"),
-    ("after:7d", "changed in the last week"),
+    ("after:7d", "from the last week"),
 )
 
 
