@@ -79,7 +79,7 @@ class VaultDesk:
 
     async def vault_rows(self) -> tuple[NoteRow, ...]:
         """Every file of the vault that is a note or looks like one, with its states."""
-        known = await self._read_index(_known_notes)
+        known = await self._read_index(lambda database: _known_notes(database, self._client.sensitive_key))
         return await self._run(self._rows, known)
 
     async def read_note(self, path: str) -> NoteText:
@@ -233,7 +233,7 @@ def announce(hub: EventHub) -> Callable[[Written], None]:
     return post
 
 
-def _known_notes(database: Database) -> dict[str, frozenset[NoteState]]:
+def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]]:
     """What the index knows of each note that is special."""
     states: dict[str, set[NoteState]] = {path: set() for path in _settled(file_states(database).values())}
     rows = database.rows(
@@ -243,7 +243,7 @@ def _known_notes(database: Database) -> dict[str, frozenset[NoteState]]:
     )
     for path, sensitive, metadata in rows:
         front = json.loads(metadata or "{}").get("frontmatter", {})
-        states.setdefault(path, set()).update(_flags(front, bool(sensitive)))
+        states.setdefault(path, set()).update(_flags(front, bool(sensitive), key))
     return {path: frozenset(each) for path, each in states.items()}
 
 
@@ -251,10 +251,10 @@ def _settled(states: Iterable[FileState]) -> list[str]:
     return [state.path for state in states if state.state == "indexed"]
 
 
-def _flags(front: dict[str, Any], sensitive: bool) -> set[NoteState]:
+def _flags(front: dict[str, Any], sensitive: bool, key: str) -> set[NoteState]:
     flags = {NoteState.DRAFT} if front.get(DRAFT_KEY) else set()
     if sensitive:
-        marked = classify(front, "") is Sensitivity.DONNA_SENSITIVE
+        marked = classify(front, "", key=key) is Sensitivity.DONNA_SENSITIVE
         flags.add(NoteState.SENSITIVE if marked else NoteState.LOCAL_ONLY)
     return flags
 

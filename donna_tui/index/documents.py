@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.index.database import Database
+from donna_tui.index.filters import ALL_WORDS, PUBLIC_WORDS
 from donna_tui.records import dataclass
 from donna_tui.text.chunker import Chunk, embedding_text
 from donna_tui.text.segments import segments
@@ -75,8 +76,11 @@ def find_document(database: Database, user_id: str, source_type: str, source_id:
     return StoredDocument(*rows[0]) if rows else None
 
 
-def number_of_notes(database: Database, user_id: str) -> int:
-    """How many notes of a user are in the index."""
+def number_of_notes(database: Database, user_id: str, *, public: bool = False) -> int:
+    """Count the notes of a user in the index; with `public`, without those that are private."""
+    if public:
+        kept = "SELECT count(*) FROM memory_documents WHERE user_id = ? AND source_type = 'vault' AND NOT sensitive"
+        return database.value(kept, (user_id,)) or 0
     known = "SELECT documents FROM memory_counts WHERE user_id = ? AND source_type = 'vault'"
     return database.value(known, (user_id,)) or 0
 
@@ -210,21 +214,29 @@ def places_of(database: Database, ids: Sequence[int]) -> dict[int, Place]:
 
 
 def index_words(database: Database, document_id: str) -> None:
-    """Put the words of a document's chunks into the keyword index."""
-    database.run(
-        "INSERT INTO memory_fts (rowid, title, heading, content, segments)"
-        " SELECT rowid, title, heading, content, segments FROM memory_search_text WHERE document_id = ?",
-        (document_id,),
-    )
+    """Put the words of a document's chunks into the keyword indexes: of a private document, into one of them only."""
+    for table in _keyword_tables(database, document_id):
+        database.run(
+            f"INSERT INTO {table} (rowid, title, heading, content, segments)"  # noqa: S608
+            " SELECT rowid, title, heading, content, segments FROM memory_search_text WHERE document_id = ?",
+            (document_id,),
+        )
 
 
 def forget_words(database: Database, document_id: str) -> None:
-    """Take the words of a document's chunks out of the keyword index; call before its rows change."""
-    database.run(
-        "INSERT INTO memory_fts (memory_fts, rowid, title, heading, content, segments)"
-        " SELECT 'delete', rowid, title, heading, content, segments FROM memory_search_text WHERE document_id = ?",
-        (document_id,),
-    )
+    """Remove the words of a document's chunks from the keyword indexes; call before its rows change."""
+    for table in _keyword_tables(database, document_id):
+        database.run(
+            f"INSERT INTO {table} ({table}, rowid, title, heading, content, segments)"  # noqa: S608
+            " SELECT 'delete', rowid, title, heading, content, segments FROM memory_search_text WHERE document_id = ?",
+            (document_id,),
+        )
+
+
+def _keyword_tables(database: Database, document_id: str) -> tuple[str, ...]:
+    """List the keyword indexes that hold a stored document."""
+    private = database.value("SELECT sensitive FROM memory_documents WHERE id = ?", (document_id,))
+    return (ALL_WORDS,) if private else (ALL_WORDS, PUBLIC_WORDS)
 
 
 def linking_to(database: Database, path: str) -> tuple[str, ...]:

@@ -6,7 +6,9 @@ import time
 from typing import Literal
 
 from donna_tui.index.database import Database
+from donna_tui.index.migrations import get_meta, set_meta
 from donna_tui.records import dataclass
+from donna_tui.safety.classify import DEFAULT_SENSITIVE_KEY
 
 RACY_NS = 2_000_000_000
 """A file read within two seconds of its change may change again within the same timestamp, as git assumes too."""
@@ -75,6 +77,17 @@ def save_state(database: Database, state: FileState) -> None:
     values[COLUMNS.split(", ").index("checked_at")] = state.checked_at or time.time()
     marks = ", ".join("?" * len(values))
     database.run(f"INSERT OR REPLACE INTO file_states ({COLUMNS}) VALUES ({marks})", values)  # noqa: S608
+
+
+def judge_again(database: Database, sensitive_key: str) -> None:
+    """Have every note read once more if another frontmatter key marks private notes than when they were indexed."""
+    known = get_meta(database, "sensitive_key")
+    if known == sensitive_key:
+        return
+    with database.transaction():
+        if known is not None or sensitive_key != DEFAULT_SENSITIVE_KEY:
+            database.run("UPDATE file_states SET checked_at = 0, etag = '' WHERE state = 'indexed'")
+        set_meta(database, "sensitive_key", sensitive_key)
 
 
 def forget_state(database: Database, path: str) -> None:

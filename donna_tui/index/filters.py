@@ -40,8 +40,19 @@ EXPECTED = 1.1
 IN_NOTES = "task"
 """Documents of this source stand in notes, which are found anyway: they are found when they are asked for."""
 
+ALL_WORDS, PUBLIC_WORDS = "memory_fts", "memory_public_fts"
+"""The keyword indexes: over all passages, and over those of documents that are not private.
+
+How rare a word is (BM25's document frequency) and which words there are must not depend on what a client may not see.
+"""
+
 ALL_CHUNKS = "memory_documents d CROSS JOIN memory_chunks c ON c.document_id = d.id"
 """Chunks by way of their documents: a condition is looked at once a document, and only then are chunks read."""
+
+
+def words_of(filters: Filters) -> str:
+    """Return the table of the keyword index whose statistics a search with these filters may use."""
+    return PUBLIC_WORDS if filters.sensitive is False else ALL_WORDS
 
 
 def in_scope(database: Database, scope: Scope, ids: Sequence[int]) -> list[int]:
@@ -85,8 +96,11 @@ def all_in_scope(database: Database, scope: Scope) -> list[int]:
 
 def share_in_scope(database: Database, scope: Scope) -> float:
     """About the share of the documents that are in a scope, whatever words it demands or forbids."""
-    if scope.filters == Filters(user_id=scope.filters.user_id):
-        return 1.0
+    if scope.filters in (
+        Filters(user_id=scope.filters.user_id),
+        Filters(user_id=scope.filters.user_id, sensitive=False),
+    ):
+        return 1.0  # of the passages in the keyword index that such a search uses
     where, parameters = conditions(Scope(scope.filters))
     asked = spread(database.value("SELECT max(rowid) FROM memory_documents") or 0)
     inside, number = database.rows(
@@ -120,7 +134,8 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
     if filters.sensitive is not None:
         parts.append(("d.sensitive = ?", [int(filters.sensitive)]))
     parts += _path_conditions(filters) + _content_conditions(filters)
-    match = "c.id {} (SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?)"
+    words = words_of(filters)
+    match = f"c.id {{}} (SELECT rowid FROM {words} WHERE {words} MATCH ?)"  # noqa: S608
     if scope.required:
         parts.append((match.format("IN"), [" AND ".join(scope.required)]))
     if scope.forbidden:

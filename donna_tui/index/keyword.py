@@ -9,7 +9,17 @@ from collections.abc import Sequence
 
 from donna_tui.index.database import Beside, Database
 from donna_tui.index.documents import last_chunk
-from donna_tui.index.filters import ALL_CHUNKS, Scope, all_in_scope, conditions, first_in_scope, is_one_note
+from donna_tui.index.filters import (
+    ALL_CHUNKS,
+    ALL_WORDS,
+    PUBLIC_WORDS,
+    Scope,
+    all_in_scope,
+    conditions,
+    first_in_scope,
+    is_one_note,
+    words_of,
+)
 from donna_tui.index.levels import Level, choose_level, whole
 from donna_tui.index.members import Members, Reach, reach_of
 from donna_tui.index.ranges import Range, halves, span
@@ -65,7 +75,7 @@ def search_words(
         return rank_scope(database, terms, scope, limit, reach.members)
     ranges, share = _where(database, reach)
     looked_at = math.ceil(LOOK_AT_FIRST * limit / share)
-    best = _best(database, terms, looked_at, ranges, beside)
+    best = _best(database, terms, looked_at, ranges, beside, words_of(scope.filters))
     known = {match.id: match for match in best}
     if reach.members is None:
         first = first_in_scope(database, scope, list(known), limit, share)
@@ -85,25 +95,25 @@ def _where(database: Database, reach: Reach) -> tuple[list[Range], float]:
 
 
 def _best(
-    database: Database, terms: Sequence[str], limit: int, ranges: Sequence[Range], beside: Beside | None
+    database: Database, terms: Sequence[str], limit: int, ranges: Sequence[Range], beside: Beside | None, words: str
 ) -> list[KeywordMatch]:
     """The best in some ranges; where the level turns out to hold too few, all that match are ranked after all."""
-    level = choose_level(database, terms, limit, ranges)
-    found = _best_at(database, level, limit, ranges, beside) if level.within else []
-    return found if len(found) == limit else rank_all(database, terms, limit, ranges)
+    level = choose_level(database, terms, limit, ranges, words)
+    found = _best_at(database, level, limit, ranges, beside, words) if level.within else []
+    return found if len(found) == limit else rank_all(database, terms, limit, ranges, words)
 
 
 def _best_at(
-    database: Database, level: Level, limit: int, ranges: Sequence[Range], beside: Beside | None
+    database: Database, level: Level, limit: int, ranges: Sequence[Range], beside: Beside | None, words: str
 ) -> list[KeywordMatch]:
     """The best at a level. FTS5 walks and ranks on one thread: the newer half of the chunks can be ranked beside."""
 
     def among(part: Database, its: Sequence[Range]) -> list[KeywordMatch]:
-        listed = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH ? AND rowid BETWEEN ? AND ?"
+        listed = f"SELECT rowid FROM {words} WHERE {words} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         return [
             match
             for keys in its
-            for match in _rank_inside(part, level.ranked_by, listed, [level.within, *keys], limit, keys)
+            for match in _rank_inside(part, level.ranked_by, listed, [level.within, *keys], limit, keys, words)
         ]
 
     if beside is None:
@@ -118,23 +128,28 @@ def _first(matches: Sequence[KeywordMatch], limit: int) -> list[KeywordMatch]:
 
 
 def rank_all(
-    database: Database, terms: Sequence[str], limit: int, ranges: Sequence[Range] = (ALL_KEYS,)
+    database: Database,
+    terms: Sequence[str],
+    limit: int,
+    ranges: Sequence[Range] = (ALL_KEYS,),
+    words: str = ALL_WORDS,
 ) -> list[KeywordMatch]:
     """The best of all chunks that match, whatever that costs: what a level is measured by."""
     any_term = " OR ".join(terms)
-    return _first([match for keys in ranges for match in _rank_inside(database, any_term, "", [], limit, keys)], limit)
+    found = [match for keys in ranges for match in _rank_inside(database, any_term, "", [], limit, keys, words)]
+    return _first(found, limit)
 
 
 def rank_scope(
     database: Database, terms: Sequence[str], scope: Scope, limit: int, members: Members | None = None
 ) -> list[KeywordMatch]:
     """The best of a scope: it is listed, unless its passages are known, and all in it that match are ranked."""
-    any_term = " OR ".join(terms)
+    any_term, words = " OR ".join(terms), words_of(scope.filters)
     if members is not None:
-        return _rank_inside(database, any_term, _GIVEN, [members.listed], limit)
+        return _rank_inside(database, any_term, _GIVEN, [members.listed], limit, words=words)
     where, parameters = conditions(scope)
     listed = f"SELECT c.id FROM {ALL_CHUNKS} WHERE {where}"  # noqa: S608
-    return _rank_inside(database, any_term, listed, parameters, limit)
+    return _rank_inside(database, any_term, listed, parameters, limit, words=words)
 
 
 _GIVEN = "SELECT value FROM json_each(?)"
@@ -142,10 +157,10 @@ _GIVEN = "SELECT value FROM json_each(?)"
 
 def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
     """Ranks by how rare the terms are in the note too: what all of it is about tells none of its passages apart."""
-    inside = all_in_scope(database, scope)
+    inside, words = all_in_scope(database, scope), words_of(scope.filters)
     scores: defaultdict[int, float] = defaultdict(float)
     for term in terms:
-        found = _rank_inside(database, term, _GIVEN, [json.dumps(inside)], len(inside))
+        found = _rank_inside(database, term, _GIVEN, [json.dumps(inside)], len(inside), words=words)
         weight = _rarity(len(found), len(inside)) ** ALSO_IN_NOTE
         for match in found:
             scores[match.id] += weight * match.score
@@ -165,11 +180,12 @@ def _rank_inside(
     parameters: Sequence[object],
     limit: int,
     keys: Range = ALL_KEYS,
+    words: str = ALL_WORDS,
 ) -> list[KeywordMatch]:
     """Ranks only the chunks that a query lists, of some keys; all of them without one."""
     listed = f" AND +rowid IN ({inside})" if inside else ""  # the plus keeps SQLite from asking for one at a time
     rows = database.rows(
-        f"SELECT rowid, -bm25(memory_fts, {WEIGHTS}) AS score FROM memory_fts WHERE memory_fts MATCH ?"  # noqa: S608
+        f"SELECT rowid, -bm25({words}, {WEIGHTS}) AS score FROM {words} WHERE {words} MATCH ?"  # noqa: S608
         f" AND rowid BETWEEN ? AND ?{listed} ORDER BY score DESC, rowid LIMIT ?",
         [expression, *keys, *parameters, limit],
     )
@@ -195,21 +211,26 @@ anew for each expression and each stretch of the index: 50 ms for “con” amon
 """
 
 
-def holds_word(database: Database, word: str) -> bool:
-    """Whether any passage holds a word, in any of its forms."""
-    return bool(database.value("SELECT EXISTS (SELECT 1 FROM memory_fts WHERE memory_fts MATCH ?)", (quoted(word),)))
+VOCABULARY = {ALL_WORDS: "memory_words", PUBLIC_WORDS: "memory_public_words"}
+"""The words of each keyword index, with the number of passages that hold each."""
 
 
-def begun_word(database: Database, word: str) -> str:
-    """An FTS5 expression for a word that is only begun: what it may become."""
+def holds_word(database: Database, word: str, words: str = ALL_WORDS) -> bool:
+    """Whether any passage of a keyword index holds a word, in any of its forms."""
+    exists = f"SELECT EXISTS (SELECT 1 FROM {words} WHERE {words} MATCH ?)"  # noqa: S608
+    return bool(database.value(exists, (quoted(word),)))
+
+
+def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:
+    """Build an FTS5 expression for a word that is only begun: the words of the index that it may become."""
     begun = word.casefold()
     if len(begun) < SHORTEST_STEM:
         return quoted(word)
     rows = database.rows(
-        "SELECT term FROM memory_words WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",
+        f"SELECT term FROM {VOCABULARY[words]} WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",  # noqa: S608
         (begun, f"{begun}\U0010ffff", MAY_BECOME),
     )
-    become = [_indexed(term) for (term,) in rows] or [f"{quoted(_stem_of(database, begun) or word)}*"]
+    become = [_indexed(term) for (term,) in rows] or [f"{quoted(_stem_of(database, begun, words) or word)}*"]
     return f"({' OR '.join(become)})"
 
 
@@ -218,10 +239,10 @@ def _indexed(term: str) -> str:
     return f"{quoted(term)}*" if term.endswith("s") else quoted(term)
 
 
-def _stem_of(database: Database, begun: str) -> str:
+def _stem_of(database: Database, begun: str, words: str) -> str:
     """The longest stem that a word begins with: “decisi” is no beginning of “decis”, the stem of “decisions”."""
     known = database.rows(
-        "SELECT term FROM json_each(?) AS stem CROSS JOIN memory_words ON term = stem.value",
+        f"SELECT term FROM json_each(?) AS stem CROSS JOIN {VOCABULARY[words]} ON term = stem.value",  # noqa: S608
         (json.dumps([begun[:length] for length in range(SHORTEST_STEM, min(len(begun), LONGEST_STEM))]),),
     )
     return max((term for (term,) in known), key=len, default="")

@@ -13,6 +13,7 @@ from functools import cache
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import last_chunk
+from donna_tui.index.filters import ALL_WORDS
 from donna_tui.index.ranges import Range, span
 from donna_tui.index.sampling import stretches
 from donna_tui.records import dataclass
@@ -49,23 +50,26 @@ def whole(database: Database) -> list[Range]:
     return [(1, last_chunk(database))]
 
 
-_THERE = "SELECT count(*) FROM memory_fts_docsize WHERE id BETWEEN ? AND ?"
+_THERE = "SELECT count(*) FROM {}_docsize WHERE id BETWEEN ? AND ?"
 """FTS5 keeps the length of each passage: counted there, a stretch costs a sixteenth of what its passages do."""
 
 
-def choose_level(database: Database, terms: Sequence[str], wanted: int, ranges: Sequence[Range]) -> Level:
-    """The narrowest level that holds, of some ranges of keys, the best `wanted` passages for any of the terms, FTS5
-    expressions each.
+def choose_level(
+    database: Database, terms: Sequence[str], wanted: int, ranges: Sequence[Range], words: str = ALL_WORDS
+) -> Level:
+    """Choose the narrowest level that holds, in some ranges of keys, the best `wanted` passages for any of the terms.
+
+    The terms are FTS5 expressions; `words` is the table of the keyword index.
     """
     any_term = " OR ".join(terms)
     if span(ranges) <= ALL_RANKED:
         return Level(any_term)
-    sample = _Sample.of(database, ranges)
+    sample = _Sample.of(database, ranges, words)
     matches = held = cache(sample.matches)
     if matches(any_term) <= ALL_RANKED:
         return Level(any_term)
     if list(ranges) != whole(database):  # how rare a term is, BM25 asks of the whole index
-        sample = _Sample.of(database, whole(database))
+        sample = _Sample.of(database, whole(database), words)
         held = cache(sample.matches)
     weights, least = _weights(sample.passages, {term: held(term) for term in terms}), wanted + SPARE
     telling = " OR ".join(weights) or any_term
@@ -112,20 +116,21 @@ class _Sample:
     database: Database
     parts: Sequence[Range]
     scale: float
+    words: str
 
     @classmethod
-    def of(cls, database: Database, ranges: Sequence[Range]) -> _Sample:
+    def of(cls, database: Database, ranges: Sequence[Range], words: str) -> _Sample:
         parts = stretches(ranges)
-        return cls(database, parts, span(ranges) / max(1, span(parts)))
+        return cls(database, parts, span(ranges) / max(1, span(parts)), words)
 
     @property
     def passages(self) -> float:
         """About how many chunks there are."""
-        there: list[int] = [self.database.value(_THERE, part) for part in self.parts]
+        there: list[int] = [self.database.value(_THERE.format(self.words), part) for part in self.parts]
         return self.scale * sum(there)
 
     def matches(self, expression: str) -> int:
         """About how many chunks an FTS5 expression matches."""
-        count = "SELECT count(*) FROM memory_fts WHERE memory_fts MATCH ? AND rowid BETWEEN ? AND ?"
+        count = f"SELECT count(*) FROM {self.words} WHERE {self.words} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         counts: list[int] = [self.database.value(count, (expression, *part)) for part in self.parts]
         return round(self.scale * sum(counts))

@@ -186,6 +186,45 @@ UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed';
 """
 """The date of a document, which need not be that of its last change. Notes are read once more, so that they get it."""
 
+PUBLIC_WORDS = """
+CREATE VIRTUAL TABLE memory_public_fts USING fts5 (
+    title, heading, content, segments,
+    content = 'memory_search_text', tokenize = 'porter unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE memory_public_words USING fts5vocab (memory_public_fts, row);
+INSERT INTO memory_public_fts (memory_public_fts, rank) VALUES ('secure-delete', 1);
+INSERT INTO memory_public_fts (rowid, title, heading, content, segments)
+    SELECT t.rowid, t.title, t.heading, t.content, t.segments FROM memory_search_text t
+    JOIN memory_documents d ON d.id = t.document_id WHERE NOT d.sensitive;
+"""
+"""A second keyword index without private documents. BM25 weighs a word by how many passages hold it: over all passages,
+an agent that may write could find out which words the private ones hold."""
+
+PUBLIC_CENTROID = """
+ALTER TABLE memory_scores ADD COLUMN counted INTEGER NOT NULL DEFAULT 1;
+UPDATE memory_scores SET counted = 0 WHERE chunk IN (
+    SELECT c.id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id WHERE d.sensitive
+);
+DROP TRIGGER memory_departs;
+CREATE TRIGGER memory_departs AFTER DELETE ON memory_scores WHEN OLD.novelty IS NOT NULL AND OLD.counted BEGIN
+    INSERT INTO memory_departed (user_id, vector)
+    VALUES (OLD.user_id, (SELECT vector FROM embeddings WHERE embed_hash = OLD.embed_hash));
+END;
+DELETE FROM memory_centroids WHERE EXISTS (SELECT 1 FROM memory_scores WHERE NOT counted);
+DELETE FROM memory_departed WHERE EXISTS (SELECT 1 FROM memory_scores WHERE NOT counted);
+UPDATE memory_scores SET novelty = NULL WHERE EXISTS (SELECT 1 FROM memory_scores WHERE NOT counted);
+"""
+"""The centroid that novelty is measured from holds no private memories, so that the importance of the others does not
+depend on them. `counted` says which passages are in it; where private ones were, all are scored again."""
+
+UTF_32 = """
+UPDATE file_states SET checked_at = 0, etag = '' WHERE path IN (
+    SELECT d.source_id FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id
+    WHERE d.source_type = 'vault' AND c.chunk_index = 0 AND instr(c.content, char(65533))
+);
+"""
+"""Notes with characters that could not be decoded are read again: notes in UTF-32 used to be taken for UTF-16."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
     ("0002_memories", MEMORIES),
@@ -193,6 +232,9 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0004_counts", COUNTS),
     ("0005_revision", REVISION),
     ("0006_dates", DATES),
+    ("0007_public_words", PUBLIC_WORDS),
+    ("0008_public_centroid", PUBLIC_CENTROID),
+    ("0009_utf_32", UTF_32),
 )
 """Ordered and append-only: a released migration never changes."""
 

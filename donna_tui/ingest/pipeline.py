@@ -15,6 +15,7 @@ from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.events import EventHub, NoteIndexed, ReconcileDone
 from donna_tui.index.documents import Document
+from donna_tui.index.files import judge_again
 from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
@@ -105,6 +106,7 @@ class Pipeline:
         parts = self._parts
         database = open_generation(parts.folder, self.generation, parts.recipe)
         try:
+            judge_again(database, parts.client.sensitive_key)
             return MemoryStore(database, parts.chunk, parts.window)
         except DatabaseError:
             database.close()

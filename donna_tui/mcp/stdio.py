@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import threading
 from typing import Any
 
+import mcp_types as types
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
+from pydantic import ValidationError
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.records import dataclass
 
 CHUNK_BYTES = 65_536
 LONGEST_MESSAGE = 16_000_000
+TOO_LONG = f"the message is longer than {LONGEST_MESSAGE:,} bytes"
 WAITING_LINES = 64
 
 
@@ -46,7 +50,8 @@ def take_wire() -> Wire:
 
 async def serve_stdio(server: Server[Any], wire: Wire) -> None:
     """Answer one client until it closes its end."""
-    lines, replies = _Lines(wire.incoming), _Replies(wire.outgoing)
+    replies = _Replies(wire.outgoing)
+    lines = _Lines(wire.incoming, replies)
     try:
         # the SDK only iterates the one and writes to the other
         async with stdio_server(lines, replies) as (incoming, outgoing):  # type: ignore[arg-type]
@@ -55,35 +60,93 @@ async def serve_stdio(server: Server[Any], wire: Wire) -> None:
         pass  # the client is gone
 
 
-class _Lines:
-    """The lines of a descriptor. A thread of its own reads them, which never keeps the process from ending."""
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A line that is no message: a code and a text of JSON-RPC, and the id of the request as far as it can be read."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    code: int
+    message: str
+    id: str | int | None = None
+
+    @property
+    def answer(self) -> str:
+        """The error response."""
+        error = {"code": self.code, "message": self.message}
+        return json.dumps({"jsonrpc": "2.0", "id": self.id, "error": error}) + "\n"
+
+
+def readable_message(line: str) -> str | Unreadable:
+    """Return a line that the SDK can parse, or why it cannot; the SDK itself drops what does not parse.
+
+    Half of a surrogate pair, which JSON can write and UTF-8 cannot, becomes U+FFFD.
+    """
+    if _is_message(line):
+        return line
+    try:
+        value = json.loads(line)
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    except (ValueError, RecursionError):
+        return Unreadable(types.PARSE_ERROR, "this is not JSON")
+    if _is_message(whole):
+        return whole
+    known = value.get("id") if isinstance(value, dict) else None
+    told = known if isinstance(known, (str, int)) and not isinstance(known, bool) else None
+    return Unreadable(types.INVALID_REQUEST, "this is not a JSON-RPC message", told)
+
+
+def _is_message(line: str) -> bool:
+    try:
+        types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except (ValidationError, UnicodeEncodeError):
+        return False
+    return True
+
+
+class _Lines:
+    """The messages on a descriptor. A thread of its own reads them, which never keeps the process from ending.
+
+    A line that is no message is answered here with an error.
+    """
+
+    def __init__(self, descriptor: int, replies: _Replies) -> None:
+        self._descriptor, self._replies = descriptor, replies
         self._loop = asyncio.get_running_loop()
-        self._waiting: asyncio.Queue[str | None] = asyncio.Queue(WAITING_LINES)
+        self._waiting: asyncio.Queue[str | Unreadable | None] = asyncio.Queue(WAITING_LINES)
         threading.Thread(target=self._read, name="donna-mcp-read", daemon=True).start()
 
     def __aiter__(self) -> _Lines:
         return self
 
     async def __anext__(self) -> str:
-        line = await self._waiting.get()
+        while isinstance(line := await self._waiting.get(), Unreadable):
+            await self._replies.write(line.answer)
         if line is None:
             raise StopAsyncIteration
         return line
 
     def _read(self) -> None:
-        held = b""
+        held, too_long = bytearray(), False
         with contextlib.suppress(OSError, RuntimeError, asyncio.CancelledError):  # the loop may be closed by now
-            while len(held) <= LONGEST_MESSAGE and (chunk := os.read(self._descriptor, CHUNK_BYTES)):
-                *whole, held = (held + chunk).split(b"\n") if b"\n" in chunk else (held + chunk,)
+            while chunk := os.read(self._descriptor, CHUNK_BYTES):
+                *whole, rest = chunk.split(b"\n")
                 for each in whole:
-                    self._put(each.decode("utf-8", "replace"))
+                    held += each
+                    self._take(bytes(held), too_long=too_long)
+                    held, too_long = bytearray(), False
+                held += rest
+                if len(held) > LONGEST_MESSAGE:  # the rest of the line is read and dropped
+                    held, too_long = bytearray(), True
+            self._take(bytes(held), too_long=too_long)
         with contextlib.suppress(RuntimeError, asyncio.CancelledError):
             self._put(None)
 
-    def _put(self, line: str | None) -> None:
+    def _take(self, data: bytes, *, too_long: bool) -> None:
+        if too_long:
+            self._put(Unreadable(types.INVALID_REQUEST, TOO_LONG))
+        elif data.strip():
+            self._put(readable_message(data.decode("utf-8", "replace")))
+
+    def _put(self, line: str | Unreadable | None) -> None:
         asyncio.run_coroutine_threadsafe(self._waiting.put(line), self._loop).result()
 
 
@@ -92,9 +155,11 @@ class _Replies:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._one_at_a_time = asyncio.Lock()
 
     async def write(self, text: str) -> None:
-        await asyncio.to_thread(self._write, text.encode("utf-8", "replace"))
+        async with self._one_at_a_time:
+            await asyncio.to_thread(self._write, text.encode("utf-8", "replace"))
 
     async def flush(self) -> None:
         """Nothing is held back."""

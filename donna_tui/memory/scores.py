@@ -1,13 +1,14 @@
 """Importance of the memories of one index: salience when they are stored, novelty once they have a vector.
 
-The novelty of a memory is its cosine distance from the centroid of those that were there before it (seed 002 §1.5). The
-centroid is kept as a sum of whole numbers: what is added and taken away again leaves no trace, in whatever order.
+The novelty of a memory is its cosine distance from the centroid of those that were there before it (seed 002 §1.5).
+Private memories are not part of the centroid: what an agent recalls must not depend on them. The centroid is kept as a
+sum of whole numbers: what is added and taken away again leaves no trace, in whatever order.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from donna_tui.index.database import Database
@@ -40,8 +41,11 @@ def keep_scores(database: Database, document_id: str, document: Document, counte
     )
     scored = [(each, hashed, salience(content, counter)) for each, content, hashed in rows]
     database.run_many(
-        "INSERT INTO memory_scores (chunk, user_id, embed_hash, salience, signals) VALUES (?, ?, ?, ?, ?)",
-        [(each, document.user_id, hashed, found.salience, json.dumps(found.signals)) for each, hashed, found in scored],
+        "INSERT INTO memory_scores (chunk, user_id, embed_hash, salience, signals, counted) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (each, document.user_id, hashed, found.salience, json.dumps(found.signals), not document.sensitive)
+            for each, hashed, found in scored
+        ],
     )
 
 
@@ -123,7 +127,7 @@ def _score(database: Database, groups: Sequence[tuple[str, list[int]]]) -> int:
         for chunk, vector in vectors.items():
             novelty = centroids[user].novelty(vector)
             database.run("UPDATE memory_scores SET novelty = ? WHERE chunk = ?", (novelty, chunk))
-        for vector in vectors.values():
+        for vector in _counted(database, vectors):
             centroids[user].add(vector)
         scored += len(vectors)
     for user, centroid in centroids.items():
@@ -139,6 +143,15 @@ def _vectors(database: Database, chunks: Sequence[int]) -> dict[int, Vector]:
         (json.dumps(chunks),),
     )
     return {chunk: unpacked(vector) for chunk, vector in rows}
+
+
+def _counted(database: Database, vectors: Mapping[int, Vector]) -> list[Vector]:
+    """Select the vectors that belong into the centroid, by their chunks."""
+    rows = database.rows(
+        "SELECT chunk FROM memory_scores WHERE counted AND chunk IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(vectors)),),
+    )
+    return [vectors[chunk] for (chunk,) in rows]
 
 
 def read_centroid(database: Database, user_id: str, dim: int) -> Centroid:
@@ -184,7 +197,7 @@ def _recount(database: Database, user_id: str) -> None:
     centroid: Centroid | None = None
     for (stored,) in database.rows(
         "SELECT e.vector FROM memory_scores s JOIN embeddings e ON e.embed_hash = s.embed_hash"
-        " WHERE s.user_id = ? AND s.novelty IS NOT NULL",
+        " WHERE s.user_id = ? AND s.novelty IS NOT NULL AND s.counted",
         (user_id,),
     ):
         vector = unpacked(stored)

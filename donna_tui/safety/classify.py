@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
+DEFAULT_SENSITIVE_KEY = "donna_sensitive"
+
 HEAD_CHARS = 4096
 """How much of a note is searched for a flag that did not parse."""
 
@@ -34,7 +36,7 @@ class Sensitivity(Enum):
 
 
 def classify(
-    metadata: Mapping[str, Any] | None, head: str, *, key: str = "donna_sensitive", broken: bool = False
+    metadata: Mapping[str, Any] | None, head: str, *, key: str = DEFAULT_SENSITIVE_KEY, broken: bool = False
 ) -> Sensitivity:
     """How private the note with this frontmatter is.
 

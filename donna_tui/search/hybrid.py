@@ -50,7 +50,7 @@ def search(
     judged = judge(database, question, settings, legs)
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = _load(database, [*judged.hits[:k], *near])
-    terms = question.query.terms
+    terms, filters = question.query.terms, question.query.filters
 
     def hit(one: Ranked) -> Hit:
         return _hit(one, rows[one.id], terms, half_typed=legs.words.half_typed)
@@ -60,7 +60,7 @@ def search(
         mode=question.mode,
         hits=tuple(hit(one) for one in judged.hits[:k] if one.id in rows),
         near_misses=tuple(hit(one) for one in near if one.id in rows),
-        searched_notes=number_of_notes(database, question.query.filters.user_id),
+        searched_notes=number_of_notes(database, filters.user_id, public=filters.sensitive is False),
         note=question.note,
         reason=question.reason,
     )

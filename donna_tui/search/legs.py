@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from donna_tui.index.database import Beside, Database
 from donna_tui.index.documents import Place, places_of
-from donna_tui.index.filters import Scope
+from donna_tui.index.filters import Scope, words_of
 from donna_tui.index.keyword import KeywordMatch, begun_word, holds_word, newest, quoted, search_words
 from donna_tui.index.packing import Vector
 from donna_tui.index.vectors import VectorIndex, stored_vectors
@@ -110,11 +110,11 @@ def _terms(database: Database, query: Query, *, half_typed: bool) -> list[str]:
     """What the keyword leg looks for; while the user types, also the words that the last one may become."""
     if not half_typed:
         return list(query.literals)
-    word, begun = quoted(query.begun), begun_word(database, query.begun)
+    word, begun = quoted(query.begun), begun_word(database, query.begun, words_of(query.filters))
     return [begun if literal == word else literal for literal in query.literals]
 
 
 def is_half_typed(database: Database, question: Question) -> bool:
     """Whether the last word is only the beginning of one: no passage holds it as it stands, and somebody types."""
     begun = question.query.begun if question.request.partial else ""
-    return bool(begun) and not holds_word(database, begun)
+    return bool(begun) and not holds_word(database, begun, words_of(question.query.filters))

@@ -30,7 +30,12 @@ MOST_ZEROS = 0.1
 """Share of NUL characters in a note that is still text: UTF-16 without its mark has a half."""
 
 TEMPORARY = re.compile(r"~$|^~syncthing~|\.(?:tmp|icloud|swp|part)$|^#.*#$", re.IGNORECASE)
-_BOMS = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_BOMS = (
+    (b"\xff\xfe\0\0", "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (b"\0\0\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,7 @@ class VaultClient:
         self.include = include
         self._ignore = GlobSet(ignore)
         self._max_bytes = max_bytes
-        self._sensitive_key = sensitive_key
+        self.sensitive_key = sensitive_key
 
     def read(self, path: str) -> VaultNote:
         """Read a note. Raises VaultReadError with the reason if it is none, or cannot or must not be read."""
@@ -144,7 +149,7 @@ class VaultClient:
             sensitivity=classify(
                 frontmatter.data if frontmatter.present else None,
                 text,
-                key=self._sensitive_key,
+                key=self.sensitive_key,
                 broken=bool(frontmatter.problem),
             ),
             lossy=lossy,
@@ -298,7 +303,7 @@ def decode(data: bytes) -> tuple[str, bool]:
     """Bytes as text, and whether something was lost. Raises VaultReadError (`not_text`) for what is no text at all."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
-            text = data[2:].decode(encoding, "replace")
+            text = data[len(mark) :].decode(encoding, "replace")
             return text.replace("\0", "\ufffd"), "\ufffd" in text
     try:
         text = data.decode("utf-8-sig")

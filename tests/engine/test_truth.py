@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.helpers import Desk, Running, hide_model, new_desk, open_engine
+from donna_tui.notes import NoteState
+from tests.engine.helpers import Desk, Running, eventually, hide_model, index_once, new_desk, open_engine, quick_config
 
 SIZES = [150, pytest.param(10_000, marks=pytest.mark.stress)]
 PATIENCE_SECONDS = 180.0
@@ -209,3 +210,17 @@ async def test_clocks_and_times_hide_nothing(desk: Desk, change: object, watch: 
         async with open_engine(desk, watch=False) as running:
             await running.engine.sync()
             await until_true(desk, running)
+
+
+async def test_another_key_for_private_notes_counts_for_notes_that_were_indexed_before(desk: Desk) -> None:
+    desk.write("Diary.md", "---\ngeheim: true\n---\nquiet words\n")
+    desk.write("Plan.md", "---\ndonna_sensitive: true\n---\nquiet words\n")
+    await index_once(desk)
+    private = "SELECT source_id FROM memory_documents WHERE sensitive"
+    assert desk.rows(private) == [("Plan.md",)]
+    config = quick_config(safety={"sensitive_frontmatter_key": "geheim"})
+    async with open_engine(desk, config=config, by_meaning=False) as running:
+        await eventually(lambda: desk.rows(private) == [("Diary.md",)], "the notes are judged again")
+        states = {row.path: row.states for row in await running.engine.notes.vault_rows()}
+        assert NoteState.SENSITIVE in states["Diary.md"]
+        assert not states["Plan.md"] & {NoteState.SENSITIVE, NoteState.LOCAL_ONLY}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from donna_tui.memories import MemorySource
+from donna_tui.results import Filters, SearchRequest
 from tests.cli.running import write
 from tests.engine.helpers import Desk
 from tests.mcp.serving import CANARY, PRIVATE, PUBLIC, Bench, open_bench
@@ -135,9 +136,53 @@ async def test_a_note_that_became_private_a_moment_ago_is_gone_before_the_index_
         assert (linked["links"], linked["linkedFrom"]) == ([], [])
 
 
-def kestrels() -> Any:
-    from donna_tui.results import SearchRequest
+WORDS = ("rollback", "redis", "sessions", "idea", "plan", "gateway")
 
+
+async def test_nothing_that_an_agent_finds_depends_on_the_words_of_private_notes(desk: Desk) -> None:
+    """BM25 weighs a word by how many passages hold it: of private ones an agent could read that off the order."""
+    for path in PRIVATE:
+        (desk.root / path).unlink()
+    questions = [f"{one} {other}" for one in WORDS for other in WORDS if one < other]
+    async with open_bench(desk) as bench:
+        await bench.fine("remember", text="The rollback of the gateway was a bad idea.")
+        before = [await found_by(bench, each) for each in questions]
+        for number in range(4):
+            flag = ("donna: local-only", "donna_sensitive: true")[number % 2]
+            text = f"---\n{flag}\n---\n# Rollback idea\n{' '.join(WORDS[: number + 1] * 9)}\n- [ ] plan the rollback\n"
+            write(desk.root, f"Private/{number}.md", text)
+        granted = bench.other(sensitive=True)
+        everything = (await granted.fine("memory_search", query="rollback idea", maxResults=50))["results"]
+        assert sum(each["path"].startswith("Private/") for each in everything) >= 4
+        assert [await found_by(bench, each) for each in questions] == before
+        granted_before = [await found_by(granted, each) for each in questions]
+    assert granted_before != before
+
+
+async def found_by(bench: Bench, question: str) -> Any:
+    """What a client finds and recalls, with the scores that decide the order, and how many notes were searched."""
+    filters = Filters(sensitive=None if bench.space.access.sensitive else False)
+    outcome = await bench.engine.search_fresh(SearchRequest(text=question, k=50, filters=filters, near_misses=True))
+    asked = {"query": question, "nearMisses": True, "maxResults": 50}
+    return (
+        [(hit.path, hit.rank_score, hit.snippet.text) for hit in (*outcome.hits, *outcome.near_misses)],
+        outcome.searched_notes,
+        await bench.fine("memory_search", **asked),
+        await bench.fine("recall", query=question, tokenBudget=400, topK=3),
+    )
+
+
+async def test_a_word_that_is_half_typed_becomes_none_of_a_private_note(desk: Desk) -> None:
+    async with open_bench(desk) as bench:
+        public, everything = [
+            await bench.engine.search(SearchRequest(text=CANARY[:-3], partial=True, filters=Filters(sensitive=each)))
+            for each in (False, None)
+        ]
+        assert not public.hits
+        assert everything.hits
+
+
+def kestrels() -> Any:
     return SearchRequest(text="kestrel", k=50)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
 
+from donna_tui.mcp import stdio
+from donna_tui.mcp.stdio import Unreadable, readable_message
 from donna_tui.tools.agent.catalogue import TOOLS
 from tests.engine.helpers import Desk
 from tests.mcp.every_tool import through_every_tool
-from tests.mcp.serving import CANARY, PUBLIC, command, over_stdio, refused_over, said
+from tests.mcp.serving import CANARY, PUBLIC, command, over_stdio, refused_over, said, started
 
 READING = [tool.name for tool in TOOLS if not tool.writes]
 
@@ -75,3 +78,72 @@ async def test_stdout_carries_only_the_protocol(desk: Desk, tmp_path: Path) -> N
     assert lines
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in lines)
     assert errors.read_text().count("THIS IS NO PROTOCOL") > 10
+
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+ODD_LINES = (
+    (rb'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_search","arguments":{"query":"kestrel \ud83d"}}}', 2, None),
+    (b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"memory_search","arguments":{"query":"kestrel \xff"}}}', 3, None),
+    (rb'{"jsonrpc":"2.0","id":"\udc00","method":"tools/list","params":{}}', "\ufffd", None),
+    (b"no JSON at all", None, -32700),
+    (b'{"jsonrpc":"2.0","id":4,"method":"tools/list"', None, -32700),
+    (b"[" * 100_000, None, -32700),
+    (b'[{"jsonrpc":"2.0","id":5,"method":"tools/list"}]', None, -32600),
+    (b'{"jsonrpc":"2.0","id":6,"method":"tools/call","params":[]}', 6, -32600),
+    (b'{"jsonrpc":"1.0","id":"seven","method":"tools/list"}', "seven", -32600),
+    (b'{"id":8,"method":"tools/list"}', 8, -32600),
+    (b'{"jsonrpc":"2.0","id":true,"method":"tools/list"}', None, -32600),
+    (b"17", None, -32600),
+)  # fmt: skip
+
+
+def test_no_line_is_met_with_silence(desk: Desk) -> None:
+    with started(desk) as process:
+        assert process.stdin
+        assert process.stdout
+
+        def heard(line: bytes) -> dict[str, Any]:
+            assert process.stdin
+            assert process.stdout
+            process.stdin.write(line + b"\n")
+            process.stdin.flush()
+            return dict(json.loads(process.stdout.readline()))
+
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+        assert "result" in heard(json.dumps(hello).encode())
+        process.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n\n \n')
+        for line, identity, code in ODD_LINES:
+            answer = heard(line)
+            assert answer["id"] == identity, line[:80]
+            assert answer.get("error", {}).get("code") == code, (line[:80], answer)
+            assert code or "result" in answer
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+async def test_a_message_that_is_too_long_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "LONGEST_MESSAGE", 200_000)
+    listing = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    incoming, to_us = os.pipe()
+    from_us, outgoing = os.pipe()
+    lines = stdio._Lines(incoming, stdio._Replies(outgoing))
+    sent = asyncio.create_task(asyncio.to_thread(_send, to_us, b"x" * 500_000 + b"\n" + listing + b"\n" + listing))
+    assert [json.loads(line)["id"] async for line in lines] == [1, 1]
+    await sent
+    answer = json.loads(os.read(from_us, 10_000))
+    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+    for each in (incoming, from_us, outgoing):
+        os.close(each)
+
+
+def _send(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+    os.close(descriptor)
+
+
+def test_whole_pairs_stay_whole() -> None:
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"a": "\U0001f427", "b": "\ud83d!"}})
+    fixed = readable_message(line)
+    assert not isinstance(fixed, Unreadable)
+    assert json.loads(fixed)["params"] == {"a": "\U0001f427", "b": "\ufffd!"}

@@ -64,3 +64,29 @@ def test_meta_values_are_replaced(database: Database) -> None:
     set_meta(database, "chunking", "a")
     set_meta(database, "chunking", "b")
     assert get_meta(database, "chunking") == "b"
+
+
+def test_an_older_index_gets_the_words_and_the_centroid_of_what_is_public(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:5])
+    migrate(database)
+    for number, sensitive in enumerate((0, 1)):
+        database.run(
+            "INSERT INTO memory_documents (id, user_id, source_type, source_id, content_hash, created_at, updated_at,"
+            " sensitive) VALUES (?, 'me', 'memory', ?, '', 0, 0, ?)",
+            (str(number), str(number), sensitive),
+        )
+        database.run(
+            "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, content_hash, embed_hash,"
+            " token_count, start_line, end_line, start_offset, end_offset, created_at)"
+            " VALUES (?1, ?1, 'me', 0, 'kestrel', '', '', 1, 1, 1, 0, 7, 0)",
+            (str(number),),
+        )
+        database.run("INSERT INTO memory_scores VALUES (?, 'me', '', 1.0, '{}', 0.5)", (number + 1,))
+    database.run("INSERT INTO memory_centroids VALUES ('me', 2, '')")
+    monkeypatch.setattr(migrations, "MIGRATIONS", MIGRATIONS)
+    migrate(database)
+    assert database.rows("SELECT rowid FROM memory_public_fts WHERE memory_public_fts MATCH 'kestrel'") == [(1,)]
+    assert database.rows("SELECT counted, novelty FROM memory_scores ORDER BY chunk") == [(1, None), (0, None)]
+    assert database.value("SELECT count(*) FROM memory_centroids") == 0

@@ -51,6 +51,8 @@ def consistent(store: MemoryStore) -> None:
     database = store.database
     database.run("INSERT INTO memory_fts (memory_fts) VALUES ('integrity-check')")
     assert words_of(store, "main.memory_fts") == words_of_a_fresh_index(store)
+    database.run("INSERT INTO memory_public_fts (memory_public_fts) VALUES ('integrity-check')")
+    assert words_of(store, "main.memory_public_fts") == words_of_a_fresh_index(store, "NOT sensitive")
     stamped = database.rows("SELECT chunk_id FROM memory_chunks WHERE embedding_version NOT IN ('', 'failed')")
     if store.vectors.name == "sqlite-vec":
         assert sorted(database.rows("SELECT chunk_id FROM vec_memory_chunks")) == sorted(stamped)
@@ -58,13 +60,15 @@ def consistent(store: MemoryStore) -> None:
     assert database.rows("PRAGMA foreign_key_check") == []
 
 
-def words_of_a_fresh_index(store: MemoryStore) -> list[tuple[object, ...]]:
-    """What the keyword index would hold if it were made anew from the text."""
+def words_of_a_fresh_index(store: MemoryStore, which: str = "true") -> list[tuple[object, ...]]:
+    """Build a keyword index of some documents from the text, and list what it holds."""
     store.database.run(
+        "DROP TABLE IF EXISTS temp.words_fresh; DROP TABLE IF EXISTS temp.fresh;"
         "CREATE VIRTUAL TABLE temp.fresh USING fts5"
         " (title, heading, content, tokenize = 'porter unicode61 remove_diacritics 2');"
         "INSERT INTO temp.fresh (rowid, title, heading, content)"
         " SELECT rowid, title, heading, content FROM memory_search_text"
+        f" WHERE document_id IN (SELECT id FROM memory_documents WHERE {which})"
     )
     return words_of(store, "temp.fresh")
 

@@ -37,9 +37,11 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
     opened.database.close()
 
 
-def put(store: MemoryStore, name: str, vector: np.ndarray, at: float, user: str = "me") -> str:
+def put(
+    store: MemoryStore, name: str, vector: np.ndarray, at: float, user: str = "me", *, sensitive: bool = False
+) -> str:
     """A memory of one passage with this vector."""
-    document = note(name, f"text {name}", source_type="memory", modified_at=at, user_id=user)
+    document = note(name, f"text {name}", source_type="memory", modified_at=at, user_id=user, sensitive=sensitive)
     stored = store.upsert(document)
     keep_scores(store.database, stored.id, document, COUNTER)
     for each in store.pending(10):
@@ -99,6 +101,19 @@ def test_users_have_centroids_of_their_own(store: MemoryStore) -> None:
     put(store, "b", EAST, 2.0, user="other")
     score(store)
     assert novelties(store) == {"a": 1.0, "b": 1.0}
+
+
+def test_how_new_a_memory_is_does_not_depend_on_private_ones(store: MemoryStore) -> None:
+    put(store, "private", EAST, 1.0, sensitive=True)
+    put(store, "a", EAST, 2.0)
+    put(store, "also private", EAST, 3.0, sensitive=True)
+    score(store)
+    assert novelties(store) == pytest.approx({"private": 1.0, "a": 1.0, "also private": 0.0}, abs=1e-3)
+    assert read_centroid(store.database, "me", DIM).count == 1
+    for name in ("private", "also private"):
+        store.delete("memory", name)
+    settle_departed(store.database)
+    assert read_centroid(store.database, "me", DIM).count == 1
 
 
 def test_a_deleted_memory_leaves_no_trace_in_the_centroid(store: MemoryStore) -> None:

@@ -262,6 +262,8 @@ def test_sixty_levels_are_no_problem(vault: Vault) -> None:
         (b"\xef\xbb\xbfbom", "bom", False),
         ("utf-16 \u00e9\n".encode("utf-16"), "utf-16 \u00e9\n", False),
         (b"\xfe\xff" + "big end".encode("utf-16-be"), "big end", False),
+        ("utf-32 \u00e9 \U0001f427\n".encode("utf-32"), "utf-32 \u00e9 \U0001f427\n", False),
+        (b"\0\0\xfe\xff" + "big end".encode("utf-32-be"), "big end", False),
         ("# Café naïve façade déjà, encore été".encode("latin-1"), "# Caf� na�ve fa�ade d�j�, encore �t�", True),
         (b"a long line, then nul\x00end", "a long line, then nul�end", True),
         (b"cut short in caf\xc3", "cut short in caf�", True),
@@ -285,3 +287,9 @@ def test_text_never_holds_lone_surrogates(vault: Vault) -> None:
     note = vault.client.read("s.md")
     assert note.lossy
     assert note.text.encode("utf-8").count("�".encode()) == 6
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_private_note_is_private_in_any_encoding_that_its_mark_names(vault: Vault, encoding: str) -> None:
+    vault.write("Secret.md", "---\ndonna: local-only\n---\nquiet words\n".encode(encoding))
+    assert vault.client.read("Secret.md").sensitivity is Sensitivity.LOCAL_ONLY

@@ -36,7 +36,8 @@ async def _is_public(space: Workspace, row: DraftRow) -> bool:
 def _all_public(access: Access, row: DraftRow, draft: Whole) -> bool:
     front = parse_frontmatter(draft.text)
     metadata = front.data if front.present else None
-    if classify(metadata, draft.text, broken=bool(front.problem)) is not Sensitivity.PUBLIC:
+    key = access.client.sensitive_key
+    if classify(metadata, draft.text, key=key, broken=bool(front.problem)) is not Sensitivity.PUBLIC:
         return False
     there = [path for path in {row.path, row.target} if path and _exists(access, path)]
     notes = {each.path for each in draft.evidence if each.source_type == MemorySource.VAULT}
