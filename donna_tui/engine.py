@@ -336,6 +336,10 @@ class Engine:
         if self._keeper:
             await self._keeper.retry(path)
 
+    async def install_model(self) -> None:
+        """Download and prepare the default embedding model, and search by meaning from then on. Raises ModelError."""
+        await self._model.install()
+
     async def resume(self) -> None:
         """What is missing is really gone: remove it from the index."""
         if self._keeper:

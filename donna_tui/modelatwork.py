@@ -54,6 +54,11 @@ class ModelAtWork:
         while not await self._loaded():
             await asyncio.sleep(RETRY_SECONDS)
 
+    async def install(self) -> None:
+        """Download the model, prepare it and load it. Raises ModelError if it cannot be had."""
+        await self._loader.install()
+        await self._loaded()
+
     async def _loaded(self) -> bool:
         """Try once. Whether that is all that can be done."""
         self._service = await self._loader.load()

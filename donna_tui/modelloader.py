@@ -9,8 +9,9 @@ from pathlib import Path
 
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding.build import UnloadedModel, build_embedding_service, unloaded_model
+from donna_tui.embedding.prepare import install_model
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DonnaError, ModelAwayError, Reason
+from donna_tui.errors import DonnaError, ModelAwayError, ModelError, Reason
 from donna_tui.events import EventHub, ModelPhase, ModelStateChanged, ProblemCleared, ProblemRaised
 
 
@@ -35,6 +36,17 @@ class ModelLoader:
     def cancel(self) -> None:
         """Nobody wants the model any more."""
         self._cancelled.set()
+
+    async def install(self) -> None:
+        """Download the model's weights and prepare it. Raises ModelError, and reports why there is none as before."""
+        from donna_tui.embedding.download import configured_sources
+
+        try:
+            sources = configured_sources()
+            await asyncio.to_thread(install_model, self._cache, sources, self._on_phase, self._cancelled)
+        except ModelError as error:
+            self._tell(error)
+            raise
 
     async def load(self) -> EmbeddingService | None:
         """The model; None if there is none, or it cannot be used, which is told."""

@@ -14,6 +14,7 @@ from donna_tui.cli.config import config_app
 from donna_tui.cli.draft_verbs import draft_app
 from donna_tui.cli.guard import guarded
 from donna_tui.cli.memory import memory_app
+from donna_tui.cli.model import model_app
 from donna_tui.cli.narrowed import ABOUT_ALL, narrowed
 from donna_tui.cli.sync_verbs import sync_app
 from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
@@ -46,6 +47,7 @@ app.add_typer(memory_app)
 app.add_typer(agent_app)
 app.add_typer(draft_app, name="draft")
 app.add_typer(meetings_app, name="meetings")
+app.add_typer(model_app, name="model")
 app.add_typer(sync_app)
 
 

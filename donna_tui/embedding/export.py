@@ -40,7 +40,7 @@ def export(destination: Path) -> Manifest:
     Raises ModelError if the weights are missing or not the published ones, or if the exact graph's vectors are not
     those of sentence-transformers.
     """
-    weights = files.find_weights()
+    weights = files.weights_folder(destination.parent)
     if weights is None:
         raise ModelError(Reason.MODEL_MISSING, "The weights are not installed.", hint=files.INSTALL_HINT)
     files.check_weights(weights)

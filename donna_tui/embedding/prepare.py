@@ -14,12 +14,16 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
+from typing import TYPE_CHECKING
 
 from donna_tui.embedding import files
 from donna_tui.embedding.files import ModelFiles
 from donna_tui.errors import ModelError, Reason
 from donna_tui.events import ModelPhase
 from donna_tui.paths import private_folder
+
+if TYPE_CHECKING:
+    from donna_tui.embedding.download import Progress, Sources
 
 OnPhase = Callable[[ModelPhase, str], None]
 
@@ -49,6 +53,58 @@ def prepare_model(cache: Path, on_phase: OnPhase, cancel: Event | None = None) -
         return _intact_export(cache) or _export(cache, on_phase, cancel)
 
 
+def install_model(
+    cache: Path,
+    sources: Sources,
+    on_phase: OnPhase,
+    cancel: Event | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> ModelFiles:
+    """The default model below Donna's `cache` folder; its weights are downloaded first where they are not installed.
+
+    Blocks for as long as that takes. `cancel` ends it at once, and what was received is kept. `on_progress` hears of
+    each block that arrives; without it, `on_phase` hears of each tenth. Raises ModelError as `download_weights` and
+    `prepare_model` do.
+    """
+    from donna_tui.embedding.download import download_weights
+
+    cancel = cancel or Event()
+    models = private_folder(files.models_folder(cache))
+    with _only_one(models / ".lock", on_phase, cancel):
+        ready = prepared_model(cache)
+        if ready is not None:
+            return ready
+        if _usable_weights(models) is None:
+            on_phase(ModelPhase.PREPARING, "Downloading the embedding model")
+            download_weights(cache, sources, on_progress or _by_tenths(on_phase), cancel)
+        return _export(cache, on_phase, cancel)
+
+
+def _by_tenths(on_phase: OnPhase) -> Callable[[Progress], None]:
+    reported = 0
+
+    def report(progress: Progress) -> None:
+        nonlocal reported
+        tenth = 10 * progress.received // progress.size
+        if tenth != reported:
+            reported = tenth
+            on_phase(ModelPhase.PREPARING, f"Downloading the model: {progress}")
+
+    return report
+
+
+def _usable_weights(models: Path) -> Path | None:
+    """The weights at hand if they are the published ones. Damaged ones that were downloaded are removed."""
+    folder = files.weights_folder(models)
+    try:
+        if folder is not None:
+            files.check_weights(folder)
+        return folder
+    except ModelError:
+        shutil.rmtree(files.downloaded_folder(models.parent), ignore_errors=True)
+        return None
+
+
 def prepared_model(cache: Path) -> ModelFiles | None:
     """The default model, if it is there and intact; None if it must be exported first. Raises ModelError."""
     return files.load_hand_placed(cache) or _intact_export(cache)
@@ -63,7 +119,7 @@ def _intact_export(cache: Path) -> ModelFiles | None:
 
 def _require_weights(cache: Path) -> None:
     """Raise the error that fits if there is nothing to export from."""
-    if files.find_weights() is not None:
+    if files.weights_folder(files.models_folder(cache)) is not None:
         return
     files.load_export(files.export_folder(cache))
     raise ModelError(Reason.MODEL_MISSING, "The embedding model is not installed.", hint=files.INSTALL_HINT)

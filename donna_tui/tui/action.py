@@ -85,6 +85,7 @@ class ActionState:
     no_note: str = ""
     no_draft_now: str = ""
     calendar: bool = False
+    no_model_to_get: str = ""
 
 
 Objection = Callable[[ActionState], str]
@@ -108,6 +109,11 @@ def needs_question(state: ActionState) -> str:
 def needs_space(state: ActionState) -> str:
     """The vault must be open."""
     return "" if state.running else "The vault is not open yet."
+
+
+def needs_no_model(state: ActionState) -> str:
+    """The model for search by meaning must be missing."""
+    return needs_space(state) or state.no_model_to_get
 
 
 def needs_editor(state: ActionState) -> str:

@@ -237,6 +237,9 @@ class Backend(Protocol):
     async def retry(self, path: str = "") -> None: ...
     async def resume(self) -> None: ...
 
+    async def install_model(self) -> None:
+        """Download and prepare the default embedding model, and search by meaning from then on."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownVault:

@@ -195,6 +195,9 @@ class FakeBackend:
     async def resume(self) -> None:
         await self._enter("resume")
 
+    async def install_model(self) -> None:
+        await self._enter("install_model")
+
     async def vault_rows(self) -> tuple[NoteRow, ...]:
         await self._enter("vault_rows")
         return self.vault.rows()

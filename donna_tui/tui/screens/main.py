@@ -37,7 +37,7 @@ from donna_tui.tui.widgets.bare import BareSwitcher
 from donna_tui.tui.widgets.footer_bar import FooterBar
 from donna_tui.tui.widgets.header_bar import HeaderBar, Tab
 from donna_tui.tui.widgets.jump import HasJumpTargets, JumpOverlay, JumpTarget
-from donna_tui.tui.widgets.status_strip import StatusStrip
+from donna_tui.tui.widgets.status_strip import StatusStrip, no_model_to_get
 
 if TYPE_CHECKING:
     from donna_tui.tui.panes.review import ReviewPane
@@ -72,6 +72,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._space = space
         self._bridges: tuple[EngineBridge, ...] = ()
         self._connected = False
+        self._backend: Backend | None = None
         self._greeting: Callable[[Pane], None] | None = None
         self._warm_up: Callable[[], None] = lambda: None
         self._panes: list[Widget] = []
@@ -122,7 +123,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def connect(self, backend: Backend) -> None:
         """Show what a running engine knows, from now on."""
-        self._connected, self._warm_up = True, backend.warm_up
+        self._connected, self._warm_up, self._backend = True, backend.warm_up, backend
         self._greet(lambda pane: pane.connect(backend))
         self.run_worker(self._complete_after_answer(backend), group="panes")
         self.post_message(StatusChanged(backend.status()))
@@ -197,6 +198,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             no_editor=self._no_editor,
             no_desktop=self._no_desktop,
             paused=status is not None and status.state == "paused",
+            no_model_to_get=no_model_to_get(status),
         )
         return self.pane.action_state(base)
 
@@ -319,6 +321,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_app_palette(self) -> None:
         """Pick an action by its name."""
         self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
+
+    def action_app_model(self) -> None:
+        """Ask, and then download the model for search by meaning in the background."""
+        from donna_tui.tui.screens.install_model import InstallModelScreen
+
+        self.app.push_screen(InstallModelScreen(self._keymap.keys), self._install_model)
+
+    def _install_model(self, agreed: bool | None) -> None:
+        if agreed and self._backend is not None:
+            self.run_worker(self._installed_model(self._backend), group="model", exclusive=True)
+
+    async def _installed_model(self, backend: Backend) -> None:
+        try:
+            await backend.install_model()
+        except DonnaError as error:
+            said = f"{clean_line(error.message)} {clean_line(error.hint or '')}"
+            self.notify(said, severity="error", timeout=12, markup=False)
 
     def action_app_keys(self) -> None:
         """Pick an action by its key."""

@@ -35,6 +35,15 @@ _STATES = {
 }
 
 
+def no_model_to_get(status: Status | None) -> str:
+    """Why the model for search by meaning cannot be downloaded now; empty if it can."""
+    if status is None or status.model_phase in (ModelPhase.MISSING, ModelPhase.FAILED):
+        return ""
+    if status.model_phase is ModelPhase.READY:
+        return "The model for search by meaning is installed."
+    return f"Wait a moment: {clean_line(status.model_detail) or 'the model is being loaded'}."
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A piece of the strip. Where there is no room, the highest `rank` goes first."""
@@ -86,6 +95,8 @@ def _at_rest(cover: Coverage) -> Iterator[Fact]:
 
 def _meaning(status: Status) -> Content:
     cover = status.coverage
+    if status.model_phase is ModelPhase.PREPARING and status.model_detail:
+        return Content(f"words ready{_SEPARATOR}{clean_line(status.model_detail)}")
     if (phase := _MEANING.get(status.model_phase)) is not None:
         return Content.styled(f"words ready{_SEPARATOR}{phase}", ".strip--warning" if "off" in phase else "")
     if cover.vectors + cover.failed < cover.notes:

