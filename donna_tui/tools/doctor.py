@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
 import stat
@@ -47,6 +48,25 @@ def _installation() -> Iterator[Finding]:
     yield Finding("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()}, of its own")
     yield Finding("onnxruntime", "ok", f"ONNX Runtime {onnxruntime.__version__}")
     yield _vector_engine()
+    yield _extras()
+
+
+EXTRAS = {
+    "calendars": ("icalendar", "calendars"),
+    "mcp": ("mcp", "tools for agents"),
+    "models": ("openai", "language models that answer over HTTP"),
+    "webdav": ("wsgidav", "donna serve-webdav"),
+    "sentence-transformers": ("sentence_transformers", "other embedding models, a GPU, re-ranking"),
+}
+"""For each extra a module that only it installs, and what it is for."""
+
+
+def _extras() -> Finding:
+    missing = {extra: use for extra, (module, use) in EXTRAS.items() if importlib.util.find_spec(module) is None}
+    if not missing:
+        return Finding("extras", "ok", "every extra is installed")
+    listed = "; ".join(f"[{extra}] for {use}" for extra, use in missing.items())
+    return Finding("extras", "ok", f"not installed: {listed}", f"pip install 'donna-tui[{','.join(missing)}]'")
 
 
 def _vector_engine() -> Finding:

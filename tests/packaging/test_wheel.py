@@ -105,6 +105,8 @@ def test_an_installed_donna_is_sound(installed: Installed) -> None:
     assert doctor.returncode == 4, doctor.stdout
     assert "fail" not in findings.values()
     assert (findings["sqlite"], findings["vectors"], findings["model"]) == ("ok", "ok", "warn")
+    for extra in ("calendars", "mcp", "webdav", "models", "sentence-transformers"):
+        assert f"[{extra}] for " in doctor.stdout
 
 
 def test_an_installed_donna_finds_its_screens(installed: Installed) -> None:

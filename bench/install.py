@@ -1,0 +1,114 @@
+"""What an installation costs, from nothing: seconds and megabytes, and how soon the app can be used.
+
+Each installation is made in a folder of its own from this checkout, by pip from the configured package index, so the
+seconds hold the network's share too. `first meaning` counts from the start of the app on the demo vault with an empty
+cache: the model's graph is built and every passage is embedded meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.program import Home
+from bench.report import REPOSITORY, Report, arguments, finish, stopwatch
+from bench.screen import on_screen
+
+EXTRAS = ("calendars", "mcp", "webdav", "models", "sentence-transformers")
+TORCH = "torch==2.13.0"
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A checkout or an environment with Donna in it, and what it took."""
+
+    venv: Path
+    seconds: float
+
+    @property
+    def megabytes(self) -> float:
+        """The files of the environment, each counted once."""
+        files = (path for path in self.venv.rglob("*") if path.is_file() and not path.is_symlink())
+        return sum(path.stat().st_size for path in files) / MEGABYTE
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--extras", action="store_true", help="also each extra by itself: some minutes, and gigabytes")
+    options = parser.parse_args()
+    finish(lambda: measure(extras=options.extras), options)
+
+
+def measure(*, extras: bool) -> Report:
+    """Install in each way; start the app on the demo in the one that `make install` made."""
+    report = Report("Installation, from nothing")
+    with _folder() as folder:
+        made = _make_install(folder / "checkout")
+        report.add("make install", made.seconds, "s")
+        report.add("its .venv", made.megabytes, "MB", 450)
+        frame, words, meaning = _first_start(made.venv / "bin" / "donna", Home(folder / "home"))
+        report.add("make install to first frame", made.seconds + frame, "s", 40)
+        report.add("start to first frame", frame, "s")
+        report.add("start to first hits by words", words, "s")
+        report.add("first frame to search by meaning", meaning - frame, "s", 15)
+        lean = _pip_install(folder / "lean", str(REPOSITORY))
+        report.add("pip install donna-tui", lean.seconds, "s")
+        report.add("its environment", lean.megabytes, "MB", 300)
+        for extra in EXTRAS if extras else ():
+            needs = (TORCH,) if extra == "sentence-transformers" else ()
+            one = _pip_install(folder / extra, *needs, f"{REPOSITORY}[{extra}]")
+            report.add(f"with [{extra}]", one.seconds, "s")
+            report.add(f"its environment with [{extra}]", one.megabytes, "MB")
+    return report
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="donna-install-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(command: Sequence[str | Path], cwd: Path) -> None:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("DONNA_", "PYTHON"))}
+    ran = subprocess.run([*map(str, command)], cwd=cwd, env=environ, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise RuntimeError(f"{' '.join(map(str, command))} ended with {ran.returncode}: {ran.stderr[-2000:]}")
+
+
+def _make_install(checkout: Path) -> Installed:
+    _run(["git", "clone", "--quiet", REPOSITORY, checkout], Path("/"))
+    with stopwatch() as seconds:
+        _run(["make", f"PYTHON={sys.executable}", "install"], checkout)
+    return Installed(checkout / ".venv", seconds())
+
+
+def _pip_install(venv: Path, *packages: str) -> Installed:
+    with stopwatch() as seconds:
+        _run([sys.executable, "-m", "venv", venv], Path("/"))
+        _run([venv / "bin" / "pip", "install", "--quiet", "--no-compile", *packages], Path("/"))
+    return Installed(venv, seconds())
+
+
+def _first_start(donna: Path, home: Home) -> tuple[float, float, float]:
+    """Seconds from the start of `donna demo` to its first frame, to hits by words, and until meaning is searched."""
+    with on_screen(["env", "-u", "PYTHONPATH", str(donna), "demo"], home) as screen:
+        frame = screen.wait_for("Search")
+        screen.type("redis")
+        words = screen.wait_for("decisions")
+        return frame, words, screen.wait_for("words and meaning ready")
+
+
+if __name__ == "__main__":
+    main()
