@@ -42,10 +42,11 @@ from donna_tui.space import Space
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.open import open_writer, vault_client
 from donna_tui.vault.targets import EVERYWHERE
-from donna_tui.vaultdesk import announce
+from donna_tui.vaultdesk import announce, report_to
 
 if TYPE_CHECKING:
     from donna_tui.llm.router import ModelRouter
+    from donna_tui.vault.writer import VaultWriter
 
 LOOK_SECONDS = 10.0
 
@@ -84,7 +85,7 @@ class DraftHost:
         return DraftDesk(
             DraftDeskParts(
                 client=self._client,
-                writer=open_writer(parts.config, parts.space, announce(parts.hub), allowlist=(EVERYWHERE,)),
+                writer=self._open_writer(allowlist=(EVERYWHERE,)),
                 allowlist=parts.config.safety.path_allowlist,
                 book=parts.memory().book,
                 read=parts.read,
@@ -128,6 +129,12 @@ class DraftHost:
             corrections=self._corrections,
         )
 
+    def _open_writer(self, allowlist: tuple[str, ...] | None = None) -> VaultWriter:
+        parts = self._parts
+        return open_writer(
+            parts.config, parts.space, announce(parts.hub), on_recovered=report_to(parts.hub), allowlist=allowlist
+        )
+
     @cached_property
     def _writer(self) -> MemoryInformedWriter:
         parts = self._parts
@@ -135,7 +142,7 @@ class DraftHost:
             WriterParts(
                 renderer=VaultTemplateRenderer(templates_dir(parts.config)),
                 vault_client=self._client,
-                vault_writer=open_writer(parts.config, parts.space, announce(parts.hub)),
+                vault_writer=self._open_writer(),
                 drafter=self._drafter,
                 book=parts.memory().book,
                 hub=parts.hub,

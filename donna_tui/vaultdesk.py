@@ -40,7 +40,7 @@ def open_desk(config: MemoryConfig, space: Space, hub: EventHub, read_index: Rea
     return VaultDesk(
         vault_client(config, space.root),
         indexed_client(config, space.root),
-        open_writer(config, space, announce(hub), allowlist=(EVERYWHERE,)),
+        open_writer(config, space, announce(hub), on_recovered=report_to(hub), allowlist=(EVERYWHERE,)),
         read_index,
         EditShelf(space.state / "edits"),
     )
@@ -74,8 +74,7 @@ class VaultDesk:
         except DonnaError as error:
             trouble = error
         if trouble is not None:
-            path = getattr(trouble, "path", "")
-            hub.post(ProblemRaised(reason=trouble.reason, message=trouble.message, hint=trouble.hint or "", path=path))
+            report_to(hub)(trouble)
 
     async def vault_rows(self) -> tuple[NoteRow, ...]:
         """Every file of the vault that is a note or looks like one, with its states."""
@@ -229,6 +228,16 @@ def announce(hub: EventHub) -> Callable[[Written], None]:
                 actor=written.actor,
             )
         )
+
+    return post
+
+
+def report_to(hub: EventHub) -> Callable[[DonnaError], None]:
+    """What a writer calls with what the user should know of an interrupted write: it becomes a problem."""
+
+    def post(trouble: DonnaError) -> None:
+        path = getattr(trouble, "path", "")
+        hub.post(ProblemRaised(reason=trouble.reason, message=trouble.message, hint=trouble.hint or "", path=path))
 
     return post
 

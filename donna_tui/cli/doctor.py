@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from donna_tui.cli.output import ExitCode, emit
-from donna_tui.cli.session import find_session
+from donna_tui.cli.session import Session, find_session
 from donna_tui.paths import app_paths
 from donna_tui.tools.doctor import examine
 from donna_tui.tools.doctor import repair as set_index_aside
 from donna_tui.tools.finding import Finding
+from donna_tui.tools.promises import restore_orphans
 
 _SIGNS = {"ok": "✓", "warn": "!", "fail": "✗"}
 
@@ -21,19 +22,27 @@ def run_doctor(space: str | None, *, repair: bool, as_json: bool) -> None:
     session = find_session(space)
     known = session.space if session else None
     findings = examine(known, session.config if session else None, app_paths(os.environ))
-    if repair and known and any(each.state == "fail" and each.id != "vault" for each in findings):
-        findings.append(set_index_aside(known))
+    repairs = list(_repair(session, findings)) if repair and session else []
+    findings += repairs
     emit(
         {"findings": [asdict(each) for each in findings], "problems": [asdict(f) for f in findings if f.state != "ok"]},
         as_json=as_json,
         human=lambda: _lines(findings),
     )
-    if findings[-1].id == "repair":
-        raise SystemExit(ExitCode.FINE if findings[-1].state == "ok" else ExitCode.FAILED)
+    if repairs:
+        raise SystemExit(ExitCode.FINE if all(each.state == "ok" for each in repairs) else ExitCode.FAILED)
     if any(each.state == "fail" for each in findings):
         raise SystemExit(ExitCode.FAILED)
     if any(each.state == "warn" for each in findings):
         raise SystemExit(ExitCode.DEGRADED)
+
+
+def _repair(session: Session, findings: list[Finding]) -> Iterator[Finding]:
+    """Restore text that waits in files of unfinished writes, and set a damaged index aside."""
+    if any(each.id == "leftovers" for each in findings):
+        yield from restore_orphans(session.space, session.config)
+    if any(each.state == "fail" and each.id != "vault" for each in findings):
+        yield set_index_aside(session.space)
 
 
 def _lines(findings: list[Finding]) -> Iterator[str]:

@@ -17,12 +17,12 @@ from donna_tui.cli.days import named_day
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import engine_for, open_session, run
+from donna_tui.cli.write import writer_for
 from donna_tui.draftdesk import DraftDesk
 from donna_tui.drafting import Draft, DraftRow, DraftState
 from donna_tui.engine import Engine
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.vault.changes import Outcome, Plan
-from donna_tui.vault.open import open_writer
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.targets import EVERYWHERE
 
@@ -86,7 +86,7 @@ def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
         raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
     text = _edited(draft.text)
     session = open_session(space)
-    writer = open_writer(session.config, session.space, allowlist=(EVERYWHERE,))
+    writer = writer_for(session, allowlist=(EVERYWHERE,))
     try:
         plan = writer.planner.write(draft.row.path, text, seen=expecting(draft.etag), replace=True)
         outcome = writer.apply(plan)

@@ -162,14 +162,15 @@ def _workspace(engine: Engine, session: Session, served: Served, client: ClientS
     from donna_tui.tools.agent.access import Access
     from donna_tui.tools.agent.workspace import Workspace
     from donna_tui.vault.open import indexed_client, open_writer
-    from donna_tui.vaultdesk import announce
+    from donna_tui.vaultdesk import announce, report_to
 
     config, space = session.config, session.space
+    hub = engine.hub
     return Workspace(
         host=engine,
         access=Access(indexed_client(config, space.root), served.allow_sensitive),
         session=client,
-        writer=open_writer(config, space, announce(engine.hub)) if served.write else None,
+        writer=open_writer(config, space, announce(hub), on_recovered=report_to(hub)) if served.write else None,
         results=config.retrieval.default_k,
     )
 

@@ -10,14 +10,14 @@ from donna_tui.cli.days import named_day
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.cli.write import carry_out
+from donna_tui.cli.write import carry_out, writer_for
 from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.memories import TaskRow
 from donna_tui.memory.checkboxes import PRIORITIES, checked, task_line, with_task
 from donna_tui.memory.tasklist import line_now, named_task
 from donna_tui.vault.changes import Plan
 from donna_tui.vault.client import VaultNote
-from donna_tui.vault.open import indexed_client, open_writer
+from donna_tui.vault.open import indexed_client
 from donna_tui.vault.seen import expecting
 
 
@@ -29,7 +29,7 @@ def run_add(text: str, note: str, due: str, priority: str, space: str | None, *,
         raise DonnaError(Reason.USAGE, f"there is no priority {priority}", hint=", ".join(PRIORITIES.values()))
     line = task_line(text, due=named_day(due).isoformat() if due else "", priority=priority, created=today())
     session = open_session(space)
-    writer = open_writer(session.config, session.space)
+    writer = writer_for(session)
 
     def plan() -> Plan:
         known = _read(session, note)
@@ -43,7 +43,7 @@ def run_done(identity: str, space: str | None, *, agreed: bool, as_json: bool) -
     """Check the box of a task, with today's date."""
     session = open_session(space)
     row = named_task(run(_tasks(session, everything=True)), identity)
-    writer = open_writer(session.config, session.space)
+    writer = writer_for(session)
 
     def plan() -> Plan:
         known = _read(session, row.note)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from donna_tui.cli.output import emit, say
-from donna_tui.cli.session import open_session
+from donna_tui.cli.session import Session, open_session
 from donna_tui.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.vault.changes import OperationKind, Outcome, Plan
 from donna_tui.vault.open import open_writer
@@ -55,8 +55,16 @@ def run_mv(
 
 def open_writer_of(space: str | None) -> VaultWriter:
     """The writer of the space that is meant."""
-    session = open_session(space)
-    return open_writer(session.config, session.space)
+    return writer_for(open_session(space))
+
+
+def writer_for(session: Session, *, allowlist: Sequence[str] | None = None) -> VaultWriter:
+    """The writer of a session. What it has to say of an interrupted write goes to stderr."""
+    return open_writer(session.config, session.space, on_recovered=_report, allowlist=allowlist)
+
+
+def _report(trouble: VaultWriteError) -> None:
+    say(f"donna: {trouble.path}: {trouble.message}", *([f"       {trouble.hint}"] if trouble.hint else []))
 
 
 def carry_out(writer: VaultWriter, plan: Callable[[], Plan], *, agreed: bool, as_json: bool) -> None:

@@ -6,18 +6,18 @@ import contextlib
 from collections.abc import Iterator
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError
+from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.files import file_states
 from donna_tui.index.generations import current_generation, index_path
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.space import Space
 from donna_tui.tools.finding import Finding
-from donna_tui.vault.changes import Operation
+from donna_tui.vault.changes import Operation, OperationKind
 from donna_tui.vault.client import VaultClient, VaultNote
-from donna_tui.vault.files import MARK
 from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.operations import each_operation
+from donna_tui.vault.orphans import Fate, Restored, find_orphans
 from donna_tui.vault.repository import GitRepo, Place
 from donna_tui.vault.writer import VaultWriter
 
@@ -25,7 +25,7 @@ from donna_tui.vault.writer import VaultWriter
 def examine_promises(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     """The findings about writing and history, then those about index and vault."""
     yield from _history(space, config)
-    yield from _unfinished(space)
+    yield from _orphans(space)
     generation = current_generation(space.state)
     if generation is not None:
         yield from _index(space, config, generation)
@@ -39,7 +39,7 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
             yield Finding("history", "ok", "the vault has no git repository; Donna asks before she makes one")
             return
         yield _pending(writer)
-        yield _operations(writer.repo)
+        yield from _operations(writer.repo)
         yield from _synced(place)
     except DonnaError as error:
         yield Finding("history", "fail", error.message, error.hint or "", error.reason)
@@ -53,9 +53,20 @@ def _pending(writer: VaultWriter) -> Finding:
     return Finding("writes", "ok", "no write is left half done")
 
 
-def _operations(repo: GitRepo) -> Finding:
-    """Every operation is in git with the bytes before and after it."""
-    operations = list(each_operation(repo, repo.record()))
+def _operations(repo: GitRepo) -> Iterator[Finding]:
+    """Every operation is in git with the bytes before and after it, and so is what interrupted writes displaced."""
+    records = list(each_operation(repo, repo.record()))
+    kept = [each for each in records if each.kind is OperationKind.KEPT]
+    operations = [each for each in records if each.kind is not OperationKind.KEPT]
+    yield _whole(repo, operations)
+    if kept:
+        message = (
+            f"{len(kept)} interrupted writes had displaced text, which is kept; the newest was in {kept[0].paths[0]}"
+        )
+        yield Finding("kept", "ok", message, f"donna diff {kept[0].id}")
+
+
+def _whole(repo: GitRepo, operations: list[Operation]) -> Finding:
     lost = _lost(repo, operations)
     if lost:
         hint = "their notes stay as they are; only taking these back is not possible"
@@ -76,12 +87,31 @@ def _synced(place: Place) -> Iterator[Finding]:
         yield Finding("sync", "warn", "a sync program writes into git's own folder", hint)
 
 
-def _unfinished(space: Space) -> Iterator[Finding]:
-    """No file of ours waits beside a note."""
-    found = sorted(space.root.rglob(f"{MARK}*"))
-    if found:
-        hint = "look at them, and delete them if the notes beside them are right"
-        yield Finding("leftovers", "warn", f"{len(found)} files of an unfinished write: {found[0]}", hint)
+def _orphans(space: Space) -> Iterator[Finding]:
+    """No file of an unfinished write waits beside a note: it may be the only copy of a text."""
+    for path in find_orphans(space.root):
+        message = f"{path} is from an unfinished write, and may hold the only copy of a text"
+        yield Finding("leftovers", "warn", message, "donna doctor --repair restores it")
+
+
+def restore_orphans(space: Space, config: MemoryConfig) -> Iterator[Finding]:
+    """Restore the text of such files: to the name of its note where nothing is, otherwise to a copy beside it."""
+    try:
+        for each in open_writer(config, space).restore_orphans():
+            yield _restored(each)
+    except DonnaError as error:
+        yield Finding("repair", "fail", error.message, error.hint or "", error.reason)
+
+
+def _restored(what: Restored | VaultWriteError) -> Finding:
+    if isinstance(what, VaultWriteError):
+        return Finding("repair", "fail", f"{what.path}: {what.message}", what.hint or "", what.reason)
+    if what.fate is Fate.REMOVED:
+        return Finding("repair", "ok", f"{what.path} was removed: its text is in the note or in git")
+    if what.fate is Fate.RESTORED:
+        return Finding("repair", "ok", f"{what.note} is restored from {what.path}")
+    hint = "compare it with the note beside it, then delete the one that you do not need"
+    return Finding("repair", "ok", f"the text of {what.path} is in {what.note} now", hint)
 
 
 def _index(space: Space, config: MemoryConfig, generation: int) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ _DONE = {
     OperationKind.MOVE: "moved",
     OperationKind.UNDO: "took back",
     OperationKind.REDO: "did again",
+    OperationKind.KEPT: "kept",
 }
 
 

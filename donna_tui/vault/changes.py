@@ -18,6 +18,8 @@ class OperationKind(StrEnum):
     MOVE = "move"
     UNDO = "undo"
     REDO = "redo"
+    KEPT = "kept"
+    """A record alone: text that an interrupted write had displaced. It changes no note and is not undone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,9 +54,16 @@ def blob_changes(changes: Sequence[Change], object_format: str) -> tuple[BlobCha
 
 
 def prepare(
-    repo: GitRepo, place: Place, tip: Tip, operation: Operation, author: Author, images: Iterable[bytes] = ()
+    repo: GitRepo,
+    place: Place,
+    tip: Tip,
+    operation: Operation,
+    author: Author,
+    images: Iterable[bytes] = (),
+    *,
+    home: str,
 ) -> Prepared:
-    """Write the commit and the record of an operation, kept by refs of Donna's own.
+    """Write the commit and the record of an operation, kept by refs of Donna's own, below the name of the `home`.
 
     `images` are the bytes before and after that git does not have yet.
     """
@@ -64,10 +71,14 @@ def prepare(
     stream = b"".join(
         (
             *blobs(images),
-            *open_commit(place.pending("commit"), 1, author.line(operation.at), message, tip.commit),
+            *open_commit(place.pending(home, "commit"), 1, author.line(operation.at), message, tip.commit),
             *entries(place, operation.changes),
             *open_commit(
-                place.pending("record"), 2, author.line(operation.at), message, tip.record or _last_operation(repo)
+                place.pending(home, "record"),
+                2,
+                author.line(operation.at),
+                message,
+                tip.record or _last_operation(repo),
             ),
             *_images(operation.changes),
             b"\nget-mark :1\nget-mark :2\ndone\n",
@@ -75,6 +86,23 @@ def prepare(
     )
     commit, record = repo.fast_import(stream)
     return Prepared(replace(operation, commit=commit), record)
+
+
+def prepare_record(
+    repo: GitRepo, place: Place, operation: Operation, author: Author, images: Iterable[bytes], *, home: str
+) -> tuple[str | None, str]:
+    """Write a record that belongs to no commit of the branch; the record it follows, and the new one."""
+    previous = repo.record()
+    head = open_commit(
+        place.pending(home, "kept"),
+        1,
+        author.line(operation.at),
+        message_of(operation).encode(),
+        previous or _last_operation(repo),
+    )
+    stream = b"".join((*blobs(images), *head, *_images(operation.changes), b"\nget-mark :1\ndone\n"))
+    (record,) = repo.fast_import(stream)
+    return previous, record
 
 
 def _last_operation(repo: GitRepo) -> str | None:

@@ -87,25 +87,32 @@ class VaultFiles:
             placement.put(folder, name, waiting, change)
             os.fsync(folder)
 
-    def take_back(self, change: Change, waiting: str) -> None:
-        """Undo a `put`, or as much of it as was done. A file that was saved since stays. Needs no room on the disk."""
-        with _if_there(), self._beside(change.path) as (folder, name):
-            placement.take_back(folder, name, waiting, change)
-            os.fsync(folder)
+    def take_back(self, change: Change, waiting: str) -> bool:
+        """Undo a `put`, or as much of it as was done. A file that was saved since stays. Needs no room on the disk.
 
-    def settle(self, change: Change, waiting: str) -> None:
-        """End a `put` whose change is in the history: what it displaced may go."""
+        False if text still waits that stands nowhere else.
+        """
+        done = True
         with _if_there(), self._beside(change.path) as (folder, name):
-            placement.settle(folder, name, waiting, change)
+            done = placement.take_back(folder, name, waiting, change)
+            os.fsync(folder)
+        return done
+
+    def settle(self, change: Change, waiting: str) -> bool:
+        """End a `put` whose change is in the history: what it displaced may go. False if other text still waits."""
+        done = True
+        with _if_there(), self._beside(change.path) as (folder, name):
+            done = placement.settle(folder, name, waiting, change)
+        return done
 
     def displaced(self, path: str, waiting: str) -> bytes | None:
         """What a `put` that did not come to its end left under the name `waiting`."""
         return self.read(str(PurePosixPath(path).with_name(waiting)))
 
-    def put_back(self, path: str, waiting: str) -> None:
-        """Give the file under the name `waiting` its place back; what is in that place is dropped."""
+    def put_back(self, path: str, waiting: str, ours: bytes | None) -> None:
+        """Give the file under the name `waiting` its place back, if that holds `ours`, which then waits instead."""
         with self._beside(path) as (folder, name):
-            os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
+            placement.give_name(folder, name, waiting, ours)
             os.fsync(folder)
 
     def drop(self, path: str, waiting: str) -> None:

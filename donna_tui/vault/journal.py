@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import secrets
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from donna_tui.vault.changes import BlobChange, Operation, OperationKind
 from donna_tui.vault.durable import remove_durably, write_durably
 from donna_tui.vault.files import MARK
 from donna_tui.vault.repository import Tip
+
+_HOME = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,23 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "intent.json"
+        self._home = folder / "home"
+
+    def home(self) -> str:
+        """The random name of this state folder, made at its first write. Raises VaultWriteError.
+
+        Two installations that write to one vault keep their objects under it, so that neither drops the other's.
+        """
+        try:
+            name = self._home.read_text(encoding="ascii").strip()
+        except (FileNotFoundError, ValueError):
+            name = ""
+        except OSError as error:
+            raise _unreadable(error, self._home) from error
+        if not _HOME.fullmatch(name):
+            name = secrets.token_hex(8)
+            write_durably(self._home, name)
+        return name
 
     def write(self, intent: Intent) -> None:
         """Keep an intent, durably. Raises VaultWriteError."""
@@ -53,12 +74,16 @@ class Journal:
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
         except OSError as error:
-            message = f"Donna cannot read what she was about to write: {(error.strerror or 'unknown error').lower()}"
-            raise VaultWriteError(Reason.IO_ERROR, message, hint=f"look at {self._path}") from error
+            raise _unreadable(error, self._path) from error
 
     def clear(self) -> None:
         """Forget the intent: the write is done, or is not to be done."""
         remove_durably(self._path)
+
+
+def _unreadable(error: OSError, path: Path) -> VaultWriteError:
+    message = f"Donna cannot read what she was about to write: {(error.strerror or 'unknown error').lower()}"
+    return VaultWriteError(Reason.IO_ERROR, message, hint=f"look at {path}")
 
 
 def _intent(raw: dict[str, object]) -> Intent:

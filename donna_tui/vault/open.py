@@ -13,6 +13,7 @@ from donna_tui.vault.client import VaultClient
 from donna_tui.vault.include import EVERYTHING, Include
 
 if TYPE_CHECKING:
+    from donna_tui.errors import VaultWriteError
     from donna_tui.vault.writer import VaultWriter, Written
 
 
@@ -31,6 +32,7 @@ def open_writer(
     space: Space,
     on_written: Callable[[Written], None] = lambda _: None,
     *,
+    on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
     allowlist: Sequence[str] | None = None,
 ) -> VaultWriter:
     """The writer. It sees every note, those that are not indexed as well: links to a moved note are anywhere.
@@ -58,6 +60,7 @@ def open_writer(
         author=Author(vault.git_author_name, vault.git_author_email),
         state=space.state,
         on_written=on_written,
+        on_recovered=on_recovered,
     )
 
 

@@ -144,6 +144,8 @@ def stacks(newest_first: Iterable[Operation]) -> Stacks:
     done: list[Operation] = []
     undone: list[Operation] = []
     for operation in reversed(list(newest_first)):
+        if operation.kind is OperationKind.KEPT:
+            continue
         if operation.kind is OperationKind.UNDO:
             _pass_on(done, undone, operation.undoes)
         elif operation.kind is OperationKind.REDO:

@@ -41,8 +41,11 @@ def put(folder: int, name: str, waiting: str, change: Change) -> None:
         _replace(folder, name, waiting, change)
 
 
-def take_back(folder: int, name: str, waiting: str, change: Change) -> None:
-    """Undo as much of `put` as was done, unless somebody saved the file since."""
+def take_back(folder: int, name: str, waiting: str, change: Change) -> bool:
+    """Undo as much of `put` as was done, unless somebody saved the file since.
+
+    False if text that stands nowhere else still waits: the caller must keep it before it may go.
+    """
     here = found(folder, name)
     if change.before is None:
         if here == change.after:
@@ -53,18 +56,35 @@ def take_back(folder: int, name: str, waiting: str, change: Change) -> None:
             _bring_back(folder, name, waiting)
     elif here == change.after:
         _restore(folder, name, waiting, change)
-    remove(folder, waiting)
-
-
-def settle(folder: int, name: str, waiting: str, change: Change) -> None:
-    """Let go of what a `put` displaced, unless somebody who had it open has written to it since: that gets the name."""
     left = found(folder, waiting)
-    if left not in (None, change.before, change.after):
-        if change.after is None:
-            _bring_back(folder, name, waiting)
-        elif found(folder, name) == change.after:
-            _exchange_back(folder, name, waiting, change.after)
-    remove(folder, waiting)
+    if left == change.before:
+        may_go = left is None or found(folder, name) == left
+    else:
+        may_go = left is None or (change.after is not None and change.after.startswith(left))
+    if may_go:
+        remove(folder, waiting)
+    return may_go
+
+
+def settle(folder: int, name: str, waiting: str, change: Change) -> bool:
+    """Let go of what a `put` displaced, unless somebody who had it open has written to it since: that gets the name.
+
+    False if it cannot get the name because a third version is there: it still waits then, to be kept by the caller.
+    """
+    if found(folder, waiting) not in (None, change.before, change.after):
+        give_name(folder, name, waiting, change.after)
+    may_go = found(folder, waiting) in (None, change.before, change.after)
+    if may_go:
+        remove(folder, waiting)
+    return may_go
+
+
+def give_name(folder: int, name: str, waiting: str, ours: bytes | None) -> None:
+    """Give what waits the name of the note if that holds nothing but `ours`; a third version keeps the name."""
+    if ours is None:
+        _bring_back(folder, name, waiting)
+    elif found(folder, name) == ours:
+        _exchange_back(folder, name, waiting, ours)
 
 
 def spare(waiting: str) -> str:
@@ -147,17 +167,26 @@ def _take_away(folder: int, name: str, waiting: str, change: Change) -> None:
 
 
 def _bring_back(folder: int, name: str, waiting: str) -> None:
-    """Give a file that was taken away its name again, unless somebody has saved a newer one there."""
+    """Give a file that was taken away its name again; if somebody saved a newer one there, it goes on waiting."""
     try:
         os.link(waiting, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
-        pass
+        return
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
-        if _readable(folder, name) is None:
+        if not _exists(folder, name):
             os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
+        return
     remove(folder, waiting)
+
+
+def _exists(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _restore(folder: int, name: str, waiting: str, change: Change) -> None:

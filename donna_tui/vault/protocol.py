@@ -152,7 +152,7 @@ def make_objects(
 ) -> Prepared:
     """`prepare`, without the report that git leaves in the repository each time it cannot go on."""
     try:
-        return prepare(shop.repo, place, tip, operation, shop.author, images)
+        return prepare(shop.repo, place, tip, operation, shop.author, images, home=shop.journal.home())
     except VaultWriteError:
         _remove_reports(place)
         raise
@@ -191,9 +191,8 @@ def _change_vault(shop: Workshop, place: Place, tip: Tip, prepared: Prepared, ch
 def _clear(shop: Workshop, intent: Intent, changes: tuple[Change, ...], *, forget: bool) -> None:
     """The write is done. What cannot be cleared away now, or is not to be forgotten, is left to the next recovery."""
     with contextlib.suppress(VaultWriteError):
-        for number, change in enumerate(changes):
-            shop.files.settle(change, intent.waiting(number))
-        if forget:
+        settled = [shop.files.settle(change, intent.waiting(number)) for number, change in enumerate(changes)]
+        if forget and all(settled):
             shop.journal.clear()
 
 
@@ -268,6 +267,9 @@ def _take_back(shop: Workshop, intent: Intent, changes: tuple[Change, ...]) -> N
         latest = shop.journal.read() or intent
         if is_done(shop, latest):
             return
-        for number, change in reversed(list(enumerate(changes))):
+        undone = [
             shop.files.take_back(change, intent.waiting(number))
-        shop.journal.clear()
+            for number, change in reversed(list(enumerate(changes)))
+        ]
+        if all(undone):
+            shop.journal.clear()

@@ -1,21 +1,29 @@
-"""After a crash: finishes the write that was under way, or drops it, and removes what it left behind."""
+"""Recover from a crash: finish the interrupted write or drop it, and lose no text that it had displaced."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import time
+from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.changes import BlobChange, Change
-from donna_tui.vault.commits import blob_id
+from donna_tui.records import dataclass
+from donna_tui.vault.changes import BlobChange, Change, Operation, OperationKind
+from donna_tui.vault.commits import blob_id, prepare_record
 from donna_tui.vault.journal import Intent
 from donna_tui.vault.leftovers import remove_stale_locks
-from donna_tui.vault.protocol import Workshop, advance, intend, is_done, make_objects
+from donna_tui.vault.operations import each_operation, new_operation_id
+from donna_tui.vault.protocol import REBUILD_PATIENCE_SECONDS, Workshop, advance, intend, is_done, make_objects
 from donna_tui.vault.repository import Place
 from donna_tui.vault.userindex import follow_tip, nothing_staged
 
 _ELSEWHERE = frozenset({Reason.PATH_ESCAPE, Reason.NOT_REGULAR})
 """Where a folder or a file made way for something else, nothing of a write can wait any more."""
+
+_RECENT = 50
+"""Records that are looked at to see whether a text was kept already by a recovery that was itself interrupted."""
 
 
 class State(Enum):
@@ -26,46 +34,126 @@ class State(Enum):
     OTHER = "other"
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is on disk of one change: the note, and the file that waits beside it."""
+
+    change: BlobChange
+    waiting: str
+    state: State
+    note: bytes | None
+    left: bytes | None
+    is_foreign: bool
+    """Whether the waiting file holds neither side of the change: an editor that had the note open wrote to it."""
+
+    def images(self) -> Iterator[bytes]:
+        """The bytes that git may lack: those that wait, and the note if it is the one that was being written."""
+        if self.left is not None:
+            yield self.left
+        if self.state is State.AFTER and self.note is not None:
+            yield self.note
+
+
 def recover(shop: Workshop, place: Place) -> VaultWriteError | None:
     """Bring the vault to the end or to the beginning of the write that a crash cut short. Must be called `alone`.
 
     Returns what to tell the user if somebody edited a note meanwhile: then nothing is written, and what the note held
-    before stays in the record. Raises VaultWriteError if it is not possible now; the next call goes on.
+    before is kept as a record. Nothing that waits is removed before git has it below a ref. Raises VaultWriteError if
+    that is not possible now; the next call goes on.
     """
     intent = shop.journal.read()
     remove_stale_locks(place, intent)
     if intent is None:
         return None
-    states = [_settle(shop, place, intent, number) for number in range(len(intent.operation.changes))]
-    clash = None
+    found = [_examined(shop, place, intent, number) for number in range(len(intent.operation.changes))]
     if is_done(shop, intent):
-        _follow(shop, place, intent)
-    elif State.OTHER in states:
-        clash = _clash(intent, states)
-    elif State.AFTER in states and _is_whole(shop, intent):
-        _finish(shop, place, intent, states)
-    elif State.AFTER in states:
-        clash = _lost(intent)
-    shop.journal.clear()
-    return clash
+        problem = _end(shop, place, intent, found)
+    elif any(map(_is_edited, found)):
+        problem = _clash(intent, found, _keep(shop, place, intent.operation, found))
+    elif any(each.state is State.AFTER for each in found):
+        problem = _go_on(shop, place, intent, found)
+    else:
+        problem = None
+    if _cleared(shop, found):
+        shop.journal.clear()
+    return problem
 
 
-def _settle(shop: Workshop, place: Place, intent: Intent, number: int) -> State:
-    """The state of one note, after what waited beside it was put away or, if it is the user's, given its place."""
+def keep_leftovers(shop: Workshop, place: Place) -> None:
+    """Keep as a record what a refused write had displaced and could not put back, since somebody saved meanwhile.
+
+    A write whose notes could not all be restored is left to `recover`. Must be called `alone`.
+    """
+    with contextlib.suppress(VaultWriteError):
+        intent = shop.journal.read()
+        if intent is None or is_done(shop, intent):
+            return
+        found = [_examined(shop, place, intent, number) for number in range(len(intent.operation.changes))]
+        if any(each.state is State.AFTER for each in found) or not any(map(_is_edited, found)):
+            return
+        _keep(shop, place, intent.operation, found)
+        if _cleared(shop, found):
+            shop.journal.clear()
+
+
+def _end(shop: Workshop, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
+    """The write is in the history. What an editor wrote to the displaced file gets the note's name, or is kept."""
+    _follow(shop, place, intent)
+    third = [each for each in found if each.is_foreign and each.state is not State.AFTER]
+    return _clash(intent, third, _keep(shop, place, intent.operation, third)) if third else None
+
+
+def _go_on(shop: Workshop, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
+    """Finish the write with the bytes that git has, or else the disk."""
+    wanted = {side for change in intent.operation.changes for side in (change.before, change.after) if side}
+    images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
+    missing = wanted - shop.repo.existing(sorted(wanted))
+    if missing <= images.keys():
+        _finish(shop, place, intent, found, [images[each] for each in sorted(missing)])
+        return None
+    return _lost(intent, _keep(shop, place, intent.operation, found))
+
+
+def _is_edited(found: Found) -> bool:
+    """Whether somebody else wrote to the note, or to the file that it was, since the write began."""
+    return found.is_foreign or found.state is State.OTHER
+
+
+def _cleared(shop: Workshop, found: Sequence[Found]) -> bool:
+    """Remove what waits; False if somebody saved at this very moment, so that the next recovery must look again."""
+    for each in found:
+        if each.is_foreign and each.state is State.AFTER:
+            shop.files.put_back(each.change.path, each.waiting, each.note)
+            if _left(shop, each.change.path, each.waiting) not in (None, each.note):
+                return False
+        shop.files.drop(each.change.path, each.waiting)
+    return True
+
+
+def _examined(shop: Workshop, place: Place, intent: Intent, number: int) -> Found:
     change, waiting = intent.operation.changes[number], intent.waiting(number)
-    state = _state(place, change, _bytes(shop, change.path))
+    note = _bytes(shop, change.path)
+    state = _state(place, change, note)
+    left = _left(shop, change.path, waiting)
+    data = note if isinstance(note, bytes) else None
+    return Found(change, waiting, state, data, left, _is_foreign(shop, place, change, left))
+
+
+def _left(shop: Workshop, path: str, waiting: str) -> bytes | None:
     try:
-        left = shop.files.displaced(change.path, waiting)
+        return shop.files.displaced(path, waiting)
     except VaultReadError as error:
         if error.reason in _ELSEWHERE:
-            return state
-        raise VaultWriteError(error.reason, error.message, hint=error.hint, path=change.path) from error
-    ours = left is None or blob_id(left, place.object_format) in (change.before, change.after)
-    if state is State.AFTER and not ours:
-        shop.files.put_back(change.path, waiting)
-        return State.OTHER
-    shop.files.drop(change.path, waiting)
-    return state
+            return None
+        raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
+
+
+def _is_foreign(shop: Workshop, place: Place, change: BlobChange, left: bytes | None) -> bool:
+    """Whether the bytes are none of the write's own, nor the beginning of what it was to write."""
+    if left is None or blob_id(left, place.object_format) in (change.before, change.after):
+        return False
+    (after,) = shop.repo.blobs([change.after]) if change.after else (None,)
+    return after is None or not after.startswith(left)
 
 
 def _bytes(shop: Workshop, path: str) -> bytes | VaultReadError | None:
@@ -84,20 +172,81 @@ def _state(place: Place, change: BlobChange, found: bytes | VaultReadError | Non
     return State.AFTER if blob == change.after else State.BEFORE if blob == change.before else State.OTHER
 
 
-def _finish(shop: Workshop, place: Place, intent: Intent, states: list[State]) -> None:
-    """Go on to the end: put the notes that are still as they were, and move the branch."""
+def _keep(shop: Workshop, place: Place, operation: Operation, found: Sequence[Found]) -> str:
+    """Append a record of what a write displaced to the chain of operations; the id by which `donna diff` shows it."""
+    images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
+    return keep_record(shop, place, operation, _kept_changes(shop, place, found, set(images)), list(images.values()))
+
+
+def _kept_changes(shop: Workshop, place: Place, found: Sequence[Found], at_hand: set[str]) -> tuple[BlobChange, ...]:
+    """The changes as far as their bytes are known, and one more for each text that an editor left beside a note."""
+    foreign = [
+        dataclasses.replace(each.change, before=blob_id(each.left, place.object_format))
+        for each in found
+        if each.is_foreign and each.left is not None
+    ]
+    changes = [*(each.change for each in found), *foreign]
+    wanted = {side for change in changes for side in (change.before, change.after) if side}
+    known: set[str | None] = {*shop.repo.existing(sorted(wanted)), *at_hand}
+    whole = (
+        dataclasses.replace(
+            change,
+            before=change.before if change.before in known else None,
+            after=change.after if change.after in known else None,
+        )
+        for change in changes
+    )
+    return tuple(change for change in whole if change.before != change.after)
+
+
+def keep_record(
+    shop: Workshop, place: Place, of: Operation, changes: tuple[BlobChange, ...], images: Sequence[bytes]
+) -> str:
+    """Append a record of these changes to the chain of operations, unless one of the newest is the same; its id.
+
+    It belongs to no commit of the branch and is no step of undo: it only keeps bytes. Raises VaultWriteError.
+    """
+    deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
+    while True:
+        recent = list(each_operation(shop.repo, shop.repo.record(), limit=_RECENT))
+        same = (each for each in recent if each.kind is OperationKind.KEPT and each.changes == changes)
+        if (known := next(same, None)) is not None:
+            return known.id
+        record = dataclasses.replace(
+            of,
+            id=new_operation_id(recent[0].id if recent else ""),
+            kind=OperationKind.KEPT,
+            subject=f"Kept from an interrupted write: {of.subject}",
+            at=time.time(),
+            changes=changes,
+            undoes=(),
+            redoes=(),
+        )
+        previous, commit = prepare_record(shop.repo, place, record, shop.author, images, home=shop.journal.home())
+        if shop.repo.append_record(previous, commit, f"donna: {record.kind}"):
+            return record.id
+        if time.monotonic() > deadline:
+            raise VaultWriteError(Reason.GIT_LOCKED, "another program moves Donna's own refs", hint="try again")
+
+
+def _finish(shop: Workshop, place: Place, intent: Intent, found: Sequence[Found], images: Sequence[bytes]) -> None:
+    """Go on to the end: put the notes that are still as they were, and move the branch.
+
+    `images` are bytes that git no longer has.
+    """
     shop.repo.check_at_rest(place)
-    unfinished = [number for number, state in enumerate(states) if state is State.BEFORE]
-    changes = {number: _with_bytes(shop, intent.operation.changes[number]) for number in unfinished}
-    for number, change in changes.items():
-        shop.files.put(change, intent.waiting(number))
     tip = shop.repo.tip()
     clean = nothing_staged(shop.repo, tip)
-    if tip != intent.tip:
-        intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation))
+    if images or tip != intent.tip:
+        intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation, images))
+    unfinished = [each for each in found if each.state is State.BEFORE]
+    changes = [(_with_bytes(shop, each.change), each.waiting) for each in unfinished]
+    for change, waiting in changes:
+        shop.files.drop(change.path, waiting)
+        shop.files.put(change, waiting)
     advance(shop, place, intent)
-    for number, change in changes.items():
-        shop.files.settle(change, intent.waiting(number))
+    for change, waiting in changes:
+        shop.files.settle(change, waiting)
     if clean:
         follow_tip(shop.repo, place, intent.operation.changes)
 
@@ -115,26 +264,20 @@ def _follow(shop: Workshop, place: Place, intent: Intent) -> None:
             follow_tip(shop.repo, place, intent.operation.changes)
 
 
-def _is_whole(shop: Workshop, intent: Intent) -> bool:
-    """Whether git still has what was being written; not if somebody has made the repository anew."""
-    wanted = {side for change in intent.operation.changes for side in (change.before, change.after) if side}
-    return shop.repo.existing(sorted(wanted)) >= wanted
-
-
-def _lost(intent: Intent) -> VaultWriteError:
+def _lost(intent: Intent, kept: str) -> VaultWriteError:
     return VaultWriteError(
         Reason.GIT_FAILED,
-        "Donna was stopped while writing, and git no longer has what she wrote: the notes stay as they are",
-        hint="look at them: some may hold the new text and some the old one",
+        "Donna was stopped while writing, and git no longer has all of what she wrote: the notes stay as they are",
+        hint=f"some may hold the new text and some the old one; what was found is kept: donna diff {kept}",
         path=intent.operation.changes[0].path,
     )
 
 
-def _clash(intent: Intent, states: list[State]) -> VaultWriteError:
-    number = states.index(State.OTHER)
+def _clash(intent: Intent, found: Sequence[Found], kept: str) -> VaultWriteError:
+    edited = (each.change.path for each in found if _is_edited(each))
     return VaultWriteError(
         Reason.CONFLICT,
         "Donna was stopped while writing, and this note was edited since: it stays as you left it",
-        hint=f"what it held before is kept in the record {intent.record[:12]}",
-        path=intent.operation.changes[number].path,
+        hint=f"what it held before is kept: donna diff {kept}",
+        path=next(edited, intent.operation.changes[0].path),
     )

@@ -54,9 +54,9 @@ class Place:
         """A chain of commits, one an operation. Their trees hold the bytes before and after: no clean-up takes them."""
         return f"{self.refs}/operations"
 
-    def pending(self, what: str) -> str:
-        """The ref that keeps the objects of a write that is under way."""
-        return f"{self.refs}/pending/{what}"
+    def pending(self, home: str, what: str) -> str:
+        """The ref that keeps the objects of a write under way; `home` is the name of the state folder it is from."""
+        return f"{self.refs}/pending/{home}/{what}"
 
     def full(self, path: str) -> str:
         """A path of the vault as the repository knows it."""
@@ -207,9 +207,17 @@ class GitRepo:
 
         Waits for other programs' locks. Raises `git_locked` if one stays.
         """
-        zero = "0" * len(commit)
-        given = f"start\0update {tip.ref}\0{commit}\0{tip.commit or zero}\0".encode()
-        given += f"update {self._records()}\0{record}\0{tip.record or zero}\0prepare\0commit\0".encode()
+        return self._update(message, (tip.ref, commit, tip.commit), (self._records(), record, tip.record))
+
+    def append_record(self, previous: str | None, record: str, message: str) -> bool:
+        """Move the chain of operations alone, if it is still at `previous`. Raises VaultWriteError."""
+        return self._update(message, (self._records(), record, previous))
+
+    def _update(self, message: str, *moves: tuple[str, str, str | None]) -> bool:
+        """Compare and swap refs in one transaction: each a name, its new commit and the one expected there."""
+        zero = "0" * len(moves[0][1])
+        updates = "".join(f"update {ref}\0{new}\0{old or zero}\0" for ref, new, old in moves)
+        given = f"start\0{updates}prepare\0commit\0".encode()
         arguments = ("update-ref", "--no-deref", "-m", message, "--stdin", "-z")
         for answer in self._patiently(arguments, given):
             if answer.status == 0:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
 
-from donna_tui.errors import VaultWriteError
+from donna_tui.errors import VaultReadError, VaultWriteError
 from donna_tui.records import dataclass
 from donna_tui.vault.beginning import begin
 from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Plan
@@ -17,10 +18,11 @@ from donna_tui.vault.ground import Ground
 from donna_tui.vault.guard import WriteRules
 from donna_tui.vault.history import History
 from donna_tui.vault.journal import Journal
+from donna_tui.vault.orphans import UPLOAD, OrphanFiles, Restored, find_orphans
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.planner import Planner
 from donna_tui.vault.protocol import Step, Workshop, alone, carry_out
-from donna_tui.vault.recovery import recover
+from donna_tui.vault.recovery import keep_leftovers, recover
 from donna_tui.vault.repository import GitRepo
 from donna_tui.vault.resolving import Resolver
 from donna_tui.vault.restoring import Restorer
@@ -46,6 +48,7 @@ class VaultWriter:
 
     `planner` and `restorer` look and touch nothing; `apply` carries out what they plan. `write`, `delete`, `move`,
     `undo_last` and `redo` do both. All raise VaultWriteError with a reason, and then nothing has changed.
+    `on_recovered` hears what the user should know of an interrupted write that a call found and cleaned up.
     """
 
     def __init__(
@@ -57,8 +60,10 @@ class VaultWriter:
         author: Author,
         state: Path,
         on_written: Callable[[Written], None] = lambda _: None,
+        on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
         reached: Callable[[Step], None] = lambda _: None,
     ) -> None:
+        self._root = root
         vault = VaultRoot(root)
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
@@ -69,6 +74,7 @@ class VaultWriter:
         self._client = client
         self._shop = Workshop(self.repo, files, Journal(state / "writes"), rules, author, reached)
         self._on_written = on_written
+        self._on_recovered = on_recovered
 
     @property
     def rules(self) -> WriteRules:
@@ -88,6 +94,27 @@ class VaultWriter:
         with alone(place):
             return recover(self._shop, place)
 
+    def orphans(self) -> list[str]:
+        """The files of unfinished writes that no journal knows any more, relative to the vault."""
+        return find_orphans(self._root)
+
+    def restore_orphans(self) -> Iterator[Restored | VaultWriteError]:
+        """Restore the text of these files, after an unfinished write of our own was recovered; each with its outcome.
+
+        Files that are being uploaded are left alone. Raises VaultWriteError.
+        """
+        place = self.repo.find()
+        with alone(place) if place else contextlib.nullcontext():
+            if place and (trouble := recover(self._shop, place)) is not None:
+                self._on_recovered(trouble)
+            files = OrphanFiles(VaultRoot(self._root), self.repo, place)
+            for path in self.orphans():
+                if not PurePosixPath(path).name.startswith(UPLOAD):
+                    try:
+                        yield files.restore(path)
+                    except (VaultReadError, VaultWriteError) as error:
+                        yield VaultWriteError(error.reason, error.message, hint=error.hint, path=path)
+
     def apply(self, plan: Plan, *, actor: str = LOCAL_ACTOR, session: str = "") -> Outcome:
         """Carry out a plan as one operation; `session` names that of the client who asked for it.
 
@@ -95,8 +122,14 @@ class VaultWriter:
         """
         place = self.repo.place()
         with alone(place):
-            recover(self._shop, place)
-            outcome = carry_out(self._shop, place, plan, actor, session)
+            trouble = recover(self._shop, place)
+            if trouble is not None:
+                self._on_recovered(trouble)
+            try:
+                outcome = carry_out(self._shop, place, plan, actor, session)
+            except VaultWriteError:
+                keep_leftovers(self._shop, place)
+                raise
         if outcome.changed:
             self._on_written(Written(outcome, actor))
         return outcome

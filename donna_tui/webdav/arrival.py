@@ -11,10 +11,11 @@ from pathlib import Path
 from donna_tui.records import dataclass
 from donna_tui.vault.changes import REGULAR_FILE
 from donna_tui.vault.exchange import exchange
-from donna_tui.vault.files import MARK, changed_meanwhile, told
+from donna_tui.vault.files import changed_meanwhile, told
+from donna_tui.vault.orphans import UPLOAD
 from donna_tui.vault.placement import NO_LINKS, dress, remove
 
-WAITING = f"{MARK}upload-"
+WAITING = UPLOAD
 """How the names of files begin that are not all there yet."""
 
 

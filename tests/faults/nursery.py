@@ -111,10 +111,10 @@ def _tell(**value: Any) -> None:
     os.write(1, json.dumps(value).encode() + b"\n")
 
 
-def _work(base: str, seed: int) -> None:
+def _work(base: str, seed: int, home: str = "state") -> None:
     """One random operation after the other, each told before it starts and when it is done."""
     chance, desk = random.Random(seed), Desk(Path(base))
-    hand = Hand(desk)
+    hand = Hand(desk, home=home)
     while True:
         call = _random_call(chance, desk)
         _tell(call=call)
@@ -125,7 +125,7 @@ def _work(base: str, seed: int) -> None:
 
 
 def _random_call(chance: random.Random, desk: Desk) -> tuple[str, ...]:
-    notes = sorted(each for each in desk.notes() if "staged" not in each)
+    notes = sorted(each for each in desk.notes() if each.endswith(".md") and "staged" not in each)
     fresh = f"{chance.choice(['Inbox', 'Projects', 'Inbox/new', 'Projects/a/b'])}/%s{chance.randrange(10**9)}.md"
     links = " ".join(f"[[{Path(each).stem}]]" for each in notes if "/t" in each)
     text = f"{chance.random()}\n" * chance.choice([1, 20, 100])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from donna_tui.errors import VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.commits import Author
 from donna_tui.vault.guard import WriteRules
@@ -47,6 +48,7 @@ class Desk:
         reached: Callable[[Step], None] = lambda _: None,
         on_written: Callable[[Written], None] = lambda _: None,
         *,
+        on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
         home: str = "state",
     ) -> VaultWriter:
         """A writer as a program that was just started would have it."""
@@ -62,6 +64,7 @@ class Desk:
             author=author,
             state=self.base / home,
             on_written=on_written,
+            on_recovered=on_recovered,
             reached=reached,
         )
 
@@ -250,9 +253,21 @@ def _moved(notes: Notes, src: str, dst: str) -> Notes:
 class Hand:
     """A writer that does what a call says."""
 
-    def __init__(self, desk: Desk, reached: Callable[[Step], None] = lambda _: None, *, home: str = "state") -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        reached: Callable[[Step], None] = lambda _: None,
+        *,
+        home: str = "state",
+        on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
+    ) -> None:
         self._done: list[str] = []
-        self.writer = desk.writer(reached, lambda written: self._done.append(written.outcome.operation), home=home)
+        self.writer = desk.writer(
+            reached,
+            lambda written: self._done.append(written.outcome.operation),
+            home=home,
+            on_recovered=on_recovered,
+        )
 
     def do(self, call: Sequence[str]) -> str:
         """Do it; the operation's id, or nothing if there was nothing to do."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from donna_tui.errors import Reason
+from donna_tui.events import ProblemRaised
 from donna_tui.notes import NoteState
 from donna_tui.tui.screens.plan import PlanScreen
 from donna_tui.tui.screens.refusal import RefusalScreen
@@ -45,6 +47,22 @@ async def test_the_tree_says_what_it_is() -> None:
         assert "c settle" in text
         assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == COPY
+
+
+async def test_text_kept_from_an_interrupted_write_is_reported() -> None:
+    backend = backend_with()
+    async with driving(backend, size=SIZE) as donna:
+        await donna.rest()
+        backend.post(
+            ProblemRaised(
+                reason=Reason.CONFLICT,
+                message="Donna was stopped while writing",
+                hint="what it held before is kept: donna diff 0661102cbe81",
+                path=GARDEN,
+            )
+        )
+        await donna.until(lambda: "donna diff 0661102cbe81" in notices(donna.app), "the notice is there")
+        assert GARDEN in notices(donna.app)
 
 
 async def test_only_a_conflict_copy_can_be_settled() -> None:

@@ -148,7 +148,9 @@ def test_each_vault_and_work_tree_has_its_own_refs() -> None:
         Place(git / "worktrees/b", git, "", "sha1"),
     ]
     assert places[0].records == "refs/donna/operations"
-    refs = {ref for place in places for ref in (place.records, place.pending("commit"), place.pending("record"))}
+    refs = {
+        ref for place in places for ref in (place.records, place.pending("h", "commit"), place.pending("h", "record"))
+    }
     assert len(refs) == 3 * len(places)
     assert not [one for one in refs for other in refs if other.startswith(f"{one}/")]
 

@@ -14,8 +14,15 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from donna_tui.errors import DonnaError
-from donna_tui.events import EngineEvent, IndexProgress, ModelStateChanged, SearchDone, WatcherStateChanged
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.events import (
+    EngineEvent,
+    IndexProgress,
+    ModelStateChanged,
+    ProblemRaised,
+    SearchDone,
+    WatcherStateChanged,
+)
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.action import ActionState
 from donna_tui.tui.backend import Backend
@@ -48,6 +55,9 @@ from donna_tui.vault.changes import Operation
 
 LOOK_AGAIN = 0.3
 """Seconds after an event until the tree is read again, so that a flood of events costs one look."""
+
+_OF_A_WRITE = (Reason.CONFLICT, Reason.GIT_FAILED)
+"""Why an interrupted write could not be finished: the user must hear where the displaced text is."""
 
 _NOT_ABOUT_NOTES = (IndexProgress, ModelStateChanged, SearchDone, WatcherStateChanged)
 
@@ -156,6 +166,10 @@ class VaultPane(NoteActions):
         """Look again when something happened to notes."""
         if any(map(_is_about_notes, event.events)):
             self.look_soon()
+        for each in event.events:
+            if isinstance(each, ProblemRaised) and each.path and each.reason in _OF_A_WRITE:
+                said = " ".join(f"{clean_line(each.path)}: {sentence(each.message)} {sentence(each.hint)}".split())
+                self.notify(said, severity="warning", timeout=12, markup=False)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
         """Let the desk follow the tree."""

@@ -135,6 +135,7 @@ PLAN_TITLES = {
     OperationKind.MOVE: "Move",
     OperationKind.UNDO: "Undo",
     OperationKind.REDO: "Redo",
+    OperationKind.KEPT: "Keep",
 }
 PLAN_VERBS = {
     OperationKind.WRITE: "write it",
@@ -142,4 +143,5 @@ PLAN_VERBS = {
     OperationKind.MOVE: "move it",
     OperationKind.UNDO: "take it back",
     OperationKind.REDO: "do it again",
+    OperationKind.KEPT: "keep it",
 }

@@ -1,0 +1,268 @@
+"""Donna is killed, an editor saves, Donna writes again and git collects garbage: no line that was ever saved is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.vault.protocol import Step
+from tests.faults.nursery import ENDED, Nursery, open_nursery
+from tests.faults.test_write_kill import kill, wait_for
+from tests.faults.test_write_racer import attempt
+from tests.faults.writes import CALLS, Desk, Hand, litter, new_desk
+from tests.git_vaults import memory_folder
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds git's processes in /proc")
+
+SEED = 20_280_117
+KILLS_A_VAULT = 40
+LONGEST_SECONDS = 0.1
+LONGEST_WRITE_SECONDS = 0.06
+NOTE = "Inbox/s0.md"
+UNCOMMITTED = b"Typed by hand, and in no commit.\n"
+_LINE = re.compile(rb"saved-\d+-[0-9a-f]{8}")
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    with open_nursery() as opened:
+        yield opened
+
+
+@pytest.fixture
+def base() -> Iterator[Path]:
+    with memory_folder() as folder:
+        yield folder
+
+
+def collect_garbage(desk: Desk) -> None:
+    """As strictly as git can: nothing stays that no ref leads to."""
+    at_once = ("-c", "gc.reflogExpire=now", "-c", "gc.reflogExpireUnreachable=now")
+    desk.git(*at_once, "gc", "--quiet", "--prune=now")
+
+
+def everything(desk: Desk) -> bytes:
+    """The bytes of every file of the vault and of every object of its repository."""
+    objects = desk.git("cat-file", "--batch-all-objects", "--batch", "--unordered", "--buffer")
+    return b"\n".join([objects, *desk.notes().values()])
+
+
+def stop_in_a_write(desk: Desk, nursery: Nursery, call: tuple[str, ...] = CALLS["write over"]) -> None:
+    """Text that nobody committed is replaced, and Donna is gone before the branch has moved."""
+    desk.put(NOTE, UNCOMMITTED)
+    assert nursery.run("operation", desk, call=call, step=Step.PUT, occurrence=1)[1] == ENDED
+
+
+@pytest.mark.parametrize("call", [CALLS["write over"], ("delete", NOTE)], ids=["write", "delete"])
+def test_kill_save_write_gc_keeps_what_was_never_committed(base: Path, nursery: Nursery, call: tuple[str, ...]) -> None:
+    desk, told = new_desk(base), list[VaultWriteError]()
+    stop_in_a_write(desk, nursery, call)
+    desk.put(NOTE, b"Saved by the editor since.\n")
+    writer = desk.writer(on_recovered=told.append)
+    writer.write("Inbox/another.md", "Any write.\n")
+    collect_garbage(desk)
+    assert UNCOMMITTED in everything(desk)
+    assert desk.notes()[NOTE] == b"Saved by the editor since.\n"
+    assert not litter(desk)
+    assert [(each.reason, each.path) for each in told] == [(Reason.CONFLICT, NOTE)]
+    kept = str(told[0].hint).rpartition(" ")[2]
+    changes = writer.restorer.operation_changes(kept)
+    assert changes is not None
+    assert [each.before for each in changes] == [UNCOMMITTED]
+    assert [each.id for each in writer.undoable()] == desk.operations(), "what is kept is no step of undo"
+
+
+@pytest.mark.parametrize("saves", [False, True], ids=["nobody saves", "an editor saves"])
+def test_a_write_from_another_home_drops_nothing_of_this_one(base: Path, nursery: Nursery, saves: bool) -> None:
+    desk = new_desk(base)
+    stop_in_a_write(desk, nursery)
+    if saves:
+        desk.put(NOTE, b"Saved by the editor since.\n")
+    Hand(desk, home="another home").do(("write", "Inbox/another.md", "From the other home.\n"))
+    collect_garbage(desk)
+    assert UNCOMMITTED in everything(desk)
+    problem = desk.writer().recover()
+    assert (problem is None) == (not saves)
+    Hand(desk).do(("write", "Inbox/later.md", "Any write.\n"))
+    collect_garbage(desk)
+    assert UNCOMMITTED in everything(desk)
+    assert not litter(desk)
+
+
+def test_a_repository_made_anew_loses_nothing_that_waits(base: Path, nursery: Nursery) -> None:
+    desk = new_desk(base)
+    stop_in_a_write(desk, nursery)
+    shutil.rmtree(desk.git_dir)
+    desk.git("init", "--quiet")
+    assert desk.writer().recover() is None, "the disk has all that the write needs"
+    Hand(desk).do(("write", "Inbox/later.md", "Any write.\n"))
+    collect_garbage(desk)
+    assert UNCOMMITTED in everything(desk)
+    assert not litter(desk)
+
+
+def test_two_editors_at_the_note_that_was_displaced(base: Path, nursery: Nursery) -> None:
+    """One had the note open and wrote to the file that waits now; the other saved a file of its own."""
+    desk, first = new_desk(base), b"By the editor that had it open.\n"
+    stop_in_a_write(desk, nursery)
+    (displaced,) = (desk.vault / "Inbox").glob(".donna-*")
+    displaced.write_bytes(first)
+    pending = desk.vault / "hand.tmp"
+    pending.write_bytes(b"By the other editor.\n")
+    pending.replace(desk.vault / NOTE)
+    assert desk.writer().recover() is not None
+    Hand(desk).do(("write", "Inbox/later.md", "Any write.\n"))
+    collect_garbage(desk)
+    assert desk.notes()[NOTE] == b"By the other editor.\n"
+    assert first in everything(desk)
+    assert not litter(desk)
+
+
+@dataclass(slots=True)
+class Editor:
+    """Opens a note, adds a line a moment later and saves: in place, by a rename, or as a new file."""
+
+    desk: Desk
+    chance: random.Random
+    number: int = 0
+    saved: set[bytes] = field(default_factory=set)
+    _open: tuple[Path, bytes] | None = None
+
+    def act(self) -> None:
+        """Open a note, or save the one that is open."""
+        if self._open is None:
+            self._open = self._opened()
+            return
+        (path, text), self._open = self._open, None
+        line = b"saved-%d-%08x" % (self.number, self.chance.randrange(2**32))
+        self.number += 1
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._save(path, text + line + b"\n")
+        self.saved.add(line)
+
+    def _opened(self) -> tuple[Path, bytes]:
+        known = [each for each in self.desk.vault.rglob("*.md") if not each.name.startswith(".")]
+        note = self.chance.choice([*sorted(known), self.desk.vault / f"Inbox/s{self.number}.md"])
+        try:
+            return note, note.read_bytes()
+        except FileNotFoundError:
+            return note, b""
+
+    def _save(self, path: Path, text: bytes) -> None:
+        if self.chance.random() < 0.4:
+            with path.open("wb", buffering=0) as file:
+                file.write(text)
+            return
+        pending = path.with_name("hand.tmp")
+        pending.write_bytes(text)
+        pending.replace(path)
+
+    def act_until(self, moment: float) -> None:
+        """Go on at random moments."""
+        while (left := moment - time.monotonic()) > 0:
+            time.sleep(min(left, self.chance.random() * 0.03))
+            if time.monotonic() < moment:
+                self.act()
+
+
+@dataclass(slots=True)
+class Loop:
+    """Kills one Donna after the other, of one home or of several, in a vault where somebody edits."""
+
+    desk: Desk
+    homes: tuple[str, ...]
+    chance: random.Random
+    editor: Editor
+    kept: list[VaultWriteError] = field(default_factory=list)
+    under_way: int = 0
+
+    def round(self, nursery: Nursery) -> None:
+        """A child works until it is killed; an editor saves; some Donna writes; git collects garbage; all is there."""
+        home = self.chance.choice(self.homes)
+        pid = nursery.start("work", self.desk, seed=self.chance.randrange(2**32), home=home)
+        moment = time.monotonic() + self.chance.random() * LONGEST_SECONDS
+        if self.chance.random() < 0.8:
+            self._wait_for_a_write(home)
+            moment = time.monotonic() + self.chance.random() ** 2 * LONGEST_WRITE_SECONDS
+        self.editor.act_until(moment)
+        started = kill(pid, self.chance.choice(["alone", "alone", "git first, at once"]))
+        list(nursery.rest())
+        wait_for(started)
+        self.under_way += self._intent(home).exists()
+        for _ in range(self.chance.choice([0, 1, 2, 2])):
+            self.editor.act()
+        self._write(self.chance.choice(self.homes), home)
+        collect_garbage(self.desk)
+        self.check()
+
+    def _write(self, home: str, killed: str) -> None:
+        hand = Hand(self.desk, home=home, on_recovered=self.kept.append)
+        call = ("write", "Inbox/any.md", f"{self.chance.random()}\n")
+        refused = attempt(lambda: hand.do(call))
+        if refused is not None:
+            assert refused is Reason.GIT_LOCKED
+            assert home != killed, "the lock that a killed git left is known to the home it was from"
+            self._recover(killed)
+            hand.do(call)
+
+    def _recover(self, home: str) -> None:
+        problem = self.desk.writer(home=home).recover()
+        if problem is not None:
+            self.kept.append(problem)
+
+    def _intent(self, home: str) -> Path:
+        return self.desk.base / home / "writes" / "intent.json"
+
+    def _wait_for_a_write(self, home: str) -> None:
+        deadline = time.monotonic() + 60
+        while not self._intent(home).exists():
+            assert time.monotonic() < deadline, "nothing is written"
+            time.sleep(0.0005)
+
+    def check(self) -> None:
+        lost = self.editor.saved - set(_LINE.findall(everything(self.desk)))
+        assert not lost, lost
+
+    def end(self) -> None:
+        """Every home starts once more; then nothing waits anywhere, and all is still there."""
+        for home in self.homes:
+            self._recover(home)
+        collect_garbage(self.desk)
+        self.check()
+        left = [each for each in litter(self.desk) if "hand.tmp" not in each]
+        assert not left, left
+        self.desk.git("fsck", "--strict", "--no-dangling", "--no-progress")
+        assert not [each for each in self.homes if self._intent(each).exists()]
+
+
+@pytest.mark.parametrize("homes", [("state",), ("state", "another home")], ids=["one home", "two homes"])
+@pytest.mark.parametrize("kills", [20, pytest.param(10_000, marks=pytest.mark.stress)])
+def test_no_kill_loses_a_line_that_was_ever_saved(
+    base: Path, nursery: Nursery, kills: int, homes: tuple[str, ...]
+) -> None:
+    kills = int(os.environ.get("DONNA_TEST_KILLS", kills))
+    chance, began = random.Random(f"{SEED} {homes}"), time.monotonic()
+    lines = kept = under_way = 0
+    for number in range(0, kills, KILLS_A_VAULT):
+        desk = new_desk(base / "desk")
+        loop = Loop(desk, homes, chance, Editor(desk, chance))
+        for _ in range(min(KILLS_A_VAULT, kills - number)):
+            loop.round(nursery)
+        loop.end()
+        lines, kept, under_way = lines + len(loop.editor.saved), kept + len(loop.kept), under_way + loop.under_way
+        shutil.rmtree(desk.base)
+    assert under_way, "no kill met a write"
+    taken = (time.monotonic() - began) / kills
+    print(
+        f"\n{kills} kills, {under_way} of a write under way, {taken:.3f} s each:"
+        f" {lines} lines saved, none lost, {kept} times a displaced text was kept and reported"
+    )
