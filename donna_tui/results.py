@@ -11,6 +11,10 @@ Mode = Literal["hybrid", "semantic", "keyword"]
 MODES: tuple[Mode, ...] = ("hybrid", "semantic", "keyword")
 
 
+DRAFTS = "draft"
+"""The source that stands for notes that Donna wrote and nobody has approved: they are found only when asked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """What a search is limited to. Empty means everything.
@@ -74,7 +78,8 @@ class Hit:
     `start_line` and `end_line` are 1-based, inclusive lines of the file. `score` is the cosine similarity, or None
     where there is no vector yet. `rank_score` (0 to 1) decided the order. Ranks are 1-based; None means that this leg
     did not find it. `space` names the space it is from, where several were asked. `dated_at` is the note's own date,
-    Unix time. All text here is raw: sanitise it before it reaches a terminal.
+    Unix time. `draft` says that Donna wrote the note and nobody has approved it. All text here is raw: sanitise it
+    before it reaches a terminal.
     """
 
     chunk_id: str
@@ -96,6 +101,7 @@ class Hit:
     metadata: dict[str, Any]
     space: str = ""
     dated_at: float | None = None
+    draft: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from typing import Any
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_WORDS, PUBLIC_WORDS
 from donna_tui.records import dataclass
+from donna_tui.results import DRAFTS
 from donna_tui.text.chunker import Chunk, embedding_text
 from donna_tui.text.segments import segments
 
@@ -40,6 +41,7 @@ class Document:
     modified_at: float = 0.0
     dated_at: float | None = None
     sensitive: bool = False
+    draft: bool = False
     metadata: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -77,12 +79,17 @@ def find_document(database: Database, user_id: str, source_type: str, source_id:
 
 
 def number_of_notes(database: Database, user_id: str, *, public: bool = False) -> int:
-    """Count the notes of a user in the index; with `public`, without those that are private."""
+    """Count the notes of a user in the index, drafts aside; with `public`, without those that are private."""
     if public:
-        kept = "SELECT count(*) FROM memory_documents WHERE user_id = ? AND source_type = 'vault' AND NOT sensitive"
+        kept = (
+            "SELECT count(*) FROM memory_documents"
+            " WHERE user_id = ? AND source_type = 'vault' AND is_draft = 0 AND NOT sensitive"
+        )
         return database.value(kept, (user_id,)) or 0
     known = "SELECT documents FROM memory_counts WHERE user_id = ? AND source_type = 'vault'"
-    return database.value(known, (user_id,)) or 0
+    drafts = "SELECT count(*) FROM memory_documents WHERE user_id = ? AND is_draft = 1"
+    number: int = (database.value(known, (user_id,)) or 0) - database.value(drafts, (user_id,))
+    return number
 
 
 def last_chunk(database: Database) -> int:
@@ -96,17 +103,19 @@ def write_document(database: Database, document: Document, existing: StoredDocum
     document_id = existing.id if existing else _fresh_id()
     database.run(
         "INSERT INTO memory_documents (id, user_id, source_type, source_id, title, uri, content_hash, created_at,"
-        " updated_at, sensitive, metadata_json, note_type, modified_at, dated_at, search_title)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " updated_at, sensitive, metadata_json, note_type, modified_at, dated_at, is_draft, search_title)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (id) DO UPDATE SET title = excluded.title, uri = excluded.uri,"
         " content_hash = excluded.content_hash, updated_at = excluded.updated_at, deleted_at = NULL,"
         " sensitive = excluded.sensitive, metadata_json = excluded.metadata_json, note_type = excluded.note_type,"
-        " modified_at = excluded.modified_at, dated_at = excluded.dated_at, search_title = excluded.search_title",
+        " modified_at = excluded.modified_at, dated_at = excluded.dated_at, is_draft = excluded.is_draft,"
+        " search_title = excluded.search_title",
         (
             document_id, document.user_id, document.source_type, document.source_id, document.title, document.uri,
             document.content_hash, now, now, int(document.sensitive), json.dumps(document.metadata, ensure_ascii=False),
             document.note_type, document.modified_at,
-            document.modified_at if document.dated_at is None else document.dated_at, document.search_title,
+            document.modified_at if document.dated_at is None else document.dated_at, int(document.draft),
+            document.search_title,
         ),
     )  # fmt: skip
     database.run("DELETE FROM links WHERE document_id = ?", (document_id,))
@@ -239,6 +248,11 @@ def _keyword_tables(database: Database, document_id: str) -> tuple[str, ...]:
     return (ALL_WORDS,) if private else (ALL_WORDS, PUBLIC_WORDS)
 
 
+def draft_paths(database: Database) -> set[str]:
+    """The paths of the notes that nobody has approved."""
+    return {path for (path,) in database.rows("SELECT source_id FROM memory_documents WHERE is_draft = 1")}
+
+
 def linking_to(database: Database, path: str) -> tuple[str, ...]:
     """The paths of the notes that link to a note, sorted; a few at the most, for showing."""
     rows = database.rows(
@@ -257,5 +271,10 @@ def folders_of(database: Database) -> tuple[str, ...]:
 
 
 def sources_of(database: Database) -> tuple[str, ...]:
-    """The kinds of documents that there are, sorted."""
-    return tuple(each for (each,) in database.rows("SELECT DISTINCT source_type FROM memory_documents ORDER BY 1"))
+    """The kinds of documents that there are, sorted; drafts are one."""
+    rows = database.rows(
+        "SELECT DISTINCT source_type FROM memory_documents"
+        " UNION SELECT ? WHERE EXISTS (SELECT 1 FROM memory_documents WHERE is_draft = 1) ORDER BY 1",
+        (DRAFTS,),
+    )
+    return tuple(each for (each,) in rows)

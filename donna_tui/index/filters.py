@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from donna_tui.index.database import Database
 from donna_tui.index.sampling import spread
 from donna_tui.records import dataclass
-from donna_tui.results import Filters
+from donna_tui.results import DRAFTS, Filters
 
 _HAS_ALL_TAGS = """NOT EXISTS (
     SELECT 1 FROM json_each(?) wanted WHERE NOT EXISTS (
@@ -45,6 +45,9 @@ ALL_WORDS, PUBLIC_WORDS = "memory_fts", "memory_public_fts"
 
 How rare a word is (BM25's document frequency) and which words there are must not depend on what a client may not see.
 """
+
+NOTES = "vault"
+"""The source of notes, drafts among them."""
 
 ALL_CHUNKS = "memory_documents d CROSS JOIN memory_chunks c ON c.document_id = d.id"
 """Chunks by way of their documents: a condition is looked at once a document, and only then are chunks read."""
@@ -127,10 +130,7 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
         ("d.user_id = ?", [filters.user_id]),
         (f"{'+' if filters.path_prefix or filters.within else ''}d.deleted_at IS NULL", []),
     ]
-    if filters.sources:
-        parts.append((f"d.source_type IN ({_marks(filters.sources)})", [*filters.sources]))
-    else:
-        parts.append(("d.source_type IN (SELECT source_type FROM memory_counts WHERE source_type <> ?)", [IN_NOTES]))
+    parts += _source_conditions(filters.sources)
     if filters.sensitive is not None:
         parts.append(("d.sensitive = ?", [int(filters.sensitive)]))
     parts += _path_conditions(filters) + _content_conditions(filters)
@@ -141,6 +141,20 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
     if scope.forbidden:
         parts.append((match.format("NOT IN"), [" OR ".join(scope.forbidden)]))
     return " AND ".join(sql for sql, _ in parts), [value for _, values in parts for value in values]
+
+
+def _source_conditions(sources: tuple[str, ...]) -> list[tuple[str, list[object]]]:
+    """The kinds of documents; drafts are notes of the vault, and are left out unless they are asked for."""
+    if not sources:
+        every = "d.source_type IN (SELECT source_type FROM memory_counts WHERE source_type <> ?)"
+        return [(every, [IN_NOTES]), ("d.is_draft = 0", [])]
+    others = tuple(each for each in sources if each != DRAFTS)
+    if DRAFTS not in sources:
+        return [(f"d.source_type IN ({_marks(others)})", [*others]), ("d.is_draft = 0", [])]
+    if not others:
+        return [("d.source_type = ?", [NOTES]), ("d.is_draft = 1", [])]
+    among = f"d.source_type IN ({_marks((*others, NOTES))})"
+    return [(among, [*others, NOTES]), (f"(d.is_draft = 1 OR d.source_type IN ({_marks(others)}))", [*others])]
 
 
 def _path_conditions(filters: Filters) -> list[tuple[str, list[object]]]:

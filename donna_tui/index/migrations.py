@@ -225,6 +225,15 @@ UPDATE file_states SET checked_at = 0, etag = '' WHERE path IN (
 """
 """Notes with characters that could not be decoded are read again: notes in UTF-32 used to be taken for UTF-16."""
 
+DRAFTS = """
+ALTER TABLE memory_documents ADD COLUMN is_draft INTEGER NOT NULL DEFAULT 0;
+UPDATE memory_documents SET is_draft = 1 WHERE source_type = 'vault'
+    AND coalesce(json_extract(metadata_json, '$.frontmatter.donna_draft'), 0) NOT IN (0, '');
+CREATE INDEX ix_memory_doc_drafts ON memory_documents (user_id) WHERE is_draft = 1;
+INSERT OR REPLACE INTO meta SELECT 'vec_stale', '1' WHERE EXISTS (SELECT 1 FROM memory_documents WHERE is_draft = 1);
+"""
+"""Notes that nobody has approved. The vector table has a source of its own for them, so it is filled anew."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
     ("0002_memories", MEMORIES),
@@ -235,6 +244,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0007_public_words", PUBLIC_WORDS),
     ("0008_public_centroid", PUBLIC_CENTROID),
     ("0009_utf_32", UTF_32),
+    ("0010_drafts", DRAFTS),
 )
 """Ordered and append-only: a released migration never changes."""
 

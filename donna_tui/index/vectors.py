@@ -10,6 +10,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, IN_NOTES, Scope, conditions
 from donna_tui.index.packing import Vector, coarse, unpacked, unpacked_rows
 from donna_tui.records import dataclass
+from donna_tui.results import DRAFTS
 
 LARGEST_K = 4_096
 """sqlite-vec's own limit on k."""
@@ -56,10 +57,11 @@ class VecTable:
     def add(self, database: Database, ids: Sequence[int]) -> None:
         """Put the chunks' vectors into the vector table."""
         rows = database.rows(
-            "SELECT c.chunk_id, c.user_id, d.source_type, d.sensitive, e.vector FROM memory_chunks c"
-            " JOIN memory_documents d ON d.id = c.document_id JOIN embeddings e ON e.embed_hash = c.embed_hash"
+            "SELECT c.chunk_id, c.user_id, iif(d.is_draft, ?, d.source_type), d.sensitive, e.vector"
+            " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+            " JOIN embeddings e ON e.embed_hash = c.embed_hash"
             " WHERE c.id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
+            (DRAFTS, json.dumps(list(ids))),
         )
         database.run_many(
             "INSERT INTO vec_memory_chunks (chunk_id, user_id, source_type, sensitive, embedding)"
@@ -95,8 +97,8 @@ class VecTable:
             parts.append(f"source_type IN ({', '.join('?' * len(filters.sources))})")
             values += filters.sources
         else:
-            parts.append("source_type <> ?")
-            values.append(IN_NOTES)
+            parts.append("source_type NOT IN (?, ?)")
+            values += (IN_NOTES, DRAFTS)
         if filters.sensitive is not None:
             parts.append("sensitive = ?")
             values.append(int(filters.sensitive))

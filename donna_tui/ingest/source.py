@@ -17,6 +17,7 @@ from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import Chunk
 from donna_tui.vault.client import Entry, NoteStat, VaultClient, VaultNote
+from donna_tui.vault.frontmatter import DRAFT_KEY
 from donna_tui.vault.links import extract_links
 
 FIRST_RETRY_SECONDS = 5.0
@@ -62,6 +63,7 @@ def document_of(note: VaultNote) -> Document:
         modified_at=note.mtime,
         dated_at=note.dated_at,
         sensitive=note.sensitivity is not Sensitivity.PUBLIC,
+        draft=bool(note.frontmatter.data.get(DRAFT_KEY)),
         metadata={
             "mtime": note.mtime,
             "size": note.size,

@@ -61,6 +61,7 @@ def id_of_passage(database: Database, identity: str) -> str | None:
 def _conditions(wanted: MemoryFilter) -> tuple[str, list[object]]:
     parts: list[tuple[str, list[object]]] = [
         ("d.user_id = ?", [wanted.user_id]),
+        ("d.is_draft = 0", []),
         ("d.source_type IN (SELECT value FROM json_each(?))", [json.dumps(wanted.sources)]),
     ]
     if wanted.types:

@@ -14,6 +14,7 @@ from donna_tui.records import dataclass
 from donna_tui.results import Hit, Mode, SearchOutcome, SearchRequest
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
 from donna_tui.search.query import Query
+from donna_tui.search.quotes import originals_first
 from donna_tui.search.ranking import Candidate, Ranked, fuse, lifted
 from donna_tui.search.relevance import LOOKED_AT, answers, wanted
 from donna_tui.search.snippets import LateSnippet
@@ -85,6 +86,7 @@ def judge(database: Database, question: Question, settings: Settings, legs: Legs
         return Judged([], ranked, answered=False)
     ranked = lifted(ranked, leads)
     hits = [one for one in ranked if is_relevant(one, settings.min_score)]
+    hits = originals_first(database, hits, wanted(question.query, partial=legs.words.half_typed).stems)
     return Judged(hits, [one for one in ranked if not is_relevant(one, settings.min_score)], answered=True)
 
 
@@ -141,6 +143,7 @@ class _Row:
     sensitive: int
     metadata: str
     dated_at: float
+    is_draft: int
 
     @property
     def whole(self) -> str:
@@ -152,7 +155,7 @@ def _load(database: Database, ranked: Sequence[Ranked]) -> dict[int, _Row]:
     marks = ", ".join("?" * len(ranked))
     rows = database.rows(
         "SELECT c.id, c.chunk_id, d.id, d.source_type, d.source_id, d.title, c.heading_path, c.start_line, c.end_line,"  # noqa: S608
-        " c.content, d.uri, d.sensitive, d.metadata_json, d.dated_at FROM memory_chunks c"
+        " c.content, d.uri, d.sensitive, d.metadata_json, d.dated_at, d.is_draft FROM memory_chunks c"
         f" JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN ({marks})",
         [one.id for one in ranked],
     )
@@ -180,6 +183,7 @@ def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], *, half_typed: bool) ->
         sensitive=sensitive,
         metadata={**json.loads(row.metadata or "{}"), "sensitive": sensitive},
         dated_at=row.dated_at or None,
+        draft=bool(row.is_draft),
     )
 
 

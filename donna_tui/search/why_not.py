@@ -11,7 +11,7 @@ from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
 from donna_tui.records import dataclass
-from donna_tui.results import Filters
+from donna_tui.results import DRAFTS, Filters
 from donna_tui.search.hybrid import Judged, Settings, is_relevant, judge
 from donna_tui.search.legs import Question, both_legs, candidates_for, matches
 
@@ -27,6 +27,7 @@ class Cause(StrEnum):
 
     NOTHING = "it_is_a_hit"
     NOT_INDEXED = "not_indexed"
+    DRAFT = "draft"
     OUTSIDE_FILTERS = "outside_filters"
     LACKS_WORDS = "lacks_demanded_words"
     TOO_FAR = "not_among_the_candidates"
@@ -55,9 +56,12 @@ class WhyNot:
 def why_not(database: Database, vectors: VectorIndex, question: Question, settings: Settings, path: str) -> WhyNot:
     """Explain the absence of a note, or say that it is there. Raises DatabaseError."""
     user = question.query.filters.user_id
-    documents = database.rows("SELECT id FROM memory_documents WHERE user_id = ? AND source_id = ?", (user, path))
+    documents = database.rows("SELECT is_draft FROM memory_documents WHERE user_id = ? AND source_id = ?", (user, path))
     if not documents:
         return WhyNot(path=path, cause=Cause.NOT_INDEXED, detail=_absence(database, path))
+    if documents[0][0] and DRAFTS not in question.query.filters.sources:
+        detail = f"it is a draft that nobody has approved yet; in:{DRAFTS} finds it"
+        return WhyNot(path=path, cause=Cause.DRAFT, detail=detail)
     outside = _kept_out(database, question.scope, path)
     if outside:
         return outside
@@ -77,7 +81,7 @@ def _kept_out(database: Database, scope: Scope, path: str) -> WhyNot | None:
     if filters:
         detail = f"it is outside of {', '.join(filters)}"
         return WhyNot(path=path, cause=Cause.OUTSIDE_FILTERS, detail=detail)
-    plain = Filters(user_id=scope.filters.user_id)
+    plain = _none(scope.filters)
     lacking = [each for each in scope.required if not _admits(database, Scope(plain, (each,)), path)]
     if lacking:
         return WhyNot(path=path, cause=Cause.LACKS_WORDS, detail=f"no passage of it has {' or '.join(lacking)}")
@@ -88,10 +92,15 @@ def _kept_out(database: Database, scope: Scope, path: str) -> WhyNot | None:
 
 
 def _each_filter(filters: Filters) -> Iterator[tuple[str, Filters]]:
-    none = Filters(user_id=filters.user_id)
+    none = _none(filters)
     for name, words in FILTER_WORDS.items():
         if getattr(filters, name) != getattr(none, name):
             yield words, replace(none, **{name: getattr(filters, name)})
+
+
+def _none(filters: Filters) -> Filters:
+    """No filter, except that drafts stay asked for."""
+    return Filters(user_id=filters.user_id, sources=(DRAFTS,) if DRAFTS in filters.sources else ())
 
 
 def _admits(database: Database, scope: Scope, path: str) -> bool:

@@ -32,6 +32,7 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
         "keyword_rank": hit.keyword_rank,
         "uri": hit.uri,
         "sensitive": hit.sensitive,
+        "draft": hit.draft,
         "metadata": hit.metadata,
     }
 
@@ -39,7 +40,7 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
 def hit_lines(hit: Hit) -> Iterator[str]:
     """A hit for reading: title and score, citation, snippet."""
     score = "    " if hit.score is None else f"{hit.score:.2f}"
-    lock = "  (local only)" if hit.sensitive else ""
-    yield f"{score}  {hit.title}{lock}"
+    marks = "".join(f"  ({mark})" for mark, is_so in (("draft", hit.draft), ("local only", hit.sensitive)) if is_so)
+    yield f"{score}  {hit.title}{marks}"
     yield f"      {citation(hit)}"
     yield f"      {hit.snippet.text}"

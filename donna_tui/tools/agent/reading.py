@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from donna_tui.index.database import Database
-from donna_tui.index.documents import link_key
+from donna_tui.index.documents import draft_paths, link_key
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.text.markdown import split_sections
@@ -64,10 +64,12 @@ async def vault_read(space: Workspace, asked: ReadAsked) -> ReadGiven:
 
 
 async def vault_list(space: Workspace, asked: ListAsked) -> ListGiven:
-    """The notes below a folder. Raises VaultReadError for a folder that cannot be below the vault."""
+    """The notes below a folder; `draft_list` has the drafts. Raises VaultReadError for a folder outside the vault."""
     known: Known = await space.read(public_notes)
+    drafts: set[str] = await space.read(draft_paths)
     folder = asked.folder.removeprefix(PREFIX).strip("/")
-    found = await asyncio.to_thread(lambda: list(space.access.notes(known, folder)))
+    below = await asyncio.to_thread(lambda: list(space.access.notes(known, folder)))
+    found = [each for each in below if each.path not in drafts]
     depth = len(folder) + 1 if folder else 0
     wanted = sorted(
         (each for each in found if asked.recursive or "/" not in each.path[depth:]), key=lambda each: each.path
@@ -113,7 +115,7 @@ def _naming(database: Database, path: str) -> list[str]:
     """The notes with a link whose last part is the name of a note."""
     rows = database.rows(
         "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
-        " WHERE l.target = ? AND d.source_type = 'vault'",
+        " WHERE l.target = ? AND d.source_type = 'vault' AND d.is_draft = 0",
         (link_key(path),),
     )
     return [each for (each,) in rows]

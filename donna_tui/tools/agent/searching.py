@@ -73,6 +73,7 @@ def _row(hit: Found) -> Hit:
         score=None if hit.score is None else round(hit.score, 4),
         title=clean_line(hit.title),
         date=iso_date(hit.dated_at),
+        draft=hit.draft,
         heading_path=tuple(map(clean_line, hit.heading_path)),
         source=hit.source_type,
         citation=clean_line(citation(hit)),

@@ -64,7 +64,7 @@ class SearchAsked(Asked):
     )
     mode: Mode = Field(default="hybrid", description="By words and meaning, or by one of them.")
     sources: Annotated[tuple[str, ...], Field(max_length=8)] = Field(
-        default=(), description="Only these kinds: vault, chat, memory, correction, task."
+        default=(), description="Only these kinds: vault, chat, memory, correction, task, draft."
     )
     folder: str = Field(default="", max_length=LONGEST_PATH, description="Only notes below this folder.")
     near_misses: bool = Field(default=False, description="Also give what came close, where nothing is relevant.")
@@ -74,6 +74,7 @@ class Hit(Row):
     """A passage. Lines are 1-based and inclusive; `score` is the cosine similarity, null where it is not known.
 
     `date` is the note's own, as 2026-03-12: from its frontmatter or file name, else the day of its last change.
+    `draft` says that Donna wrote the note and nobody has approved it; such notes are found only with `in:draft`.
     """
 
     path: str
@@ -83,6 +84,7 @@ class Hit(Row):
     score: float | None
     title: str
     date: str
+    draft: bool
     heading_path: tuple[str, ...]
     source: str
     citation: str

@@ -47,7 +47,8 @@ def why_it_ranks(hit: Hit) -> str:
     """Which search found it, and at which place: `meaning 1 · words 2`."""
     ranks = (("meaning", hit.vector_rank), ("words", hit.keyword_rank))
     found = [f"{name} {rank}" for name, rank in ranks if rank is not None]
-    return " · ".join([*found, *(["local only"] if hit.sensitive else [])])
+    marks = [mark for mark, is_so in (("draft", hit.draft), ("local only", hit.sensitive)) if is_so]
+    return " · ".join([*found, *marks])
 
 
 def score_bar(score: float | None, *, with_bar: bool) -> Line:
