@@ -44,6 +44,7 @@ from donna_tui.vault.paths import check_relative
 if TYPE_CHECKING:
     from donna_tui.draftdesk import DraftDesk
     from donna_tui.drafthost import DraftHost
+    from donna_tui.llm.router import ModelRouter
     from donna_tui.memorydesk import MemoryDesk
     from donna_tui.search.why_not import WhyNot
     from donna_tui.tools.neighbours import Neighbours
@@ -155,6 +156,12 @@ class Engine:
         """Lists, previews, approves and rejects drafts, and looks at the calendar."""
         self._require_indexed()
         return self._drafts().desk
+
+    @property
+    def router(self) -> ModelRouter | None:
+        """Asks the language models; None where none is configured. Raises SpaceError where nothing is indexed."""
+        self._require_indexed()
+        return self._host.router
 
     def warm_up(self) -> None:
         """Import and open what `notes` and `drafts` need, on any thread: it takes longer than a key may wait."""

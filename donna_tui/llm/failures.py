@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from urllib.parse import urlsplit
 
+from donna_tui.config.routes import Route
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.records import dataclass
+from donna_tui.safety.terminal import clean_line
+
+HTTP_NOT_FOUND = 404
 
 OK = "ok"
 """The outcome of a call that brought a valid answer."""
@@ -36,6 +41,14 @@ class FailureKind(StrEnum):
     INVALID = "invalid"
 
 
+def address_of(route: Route) -> str:
+    """Host and port of a model's server, as in `localhost:11434`; a usual port is left out."""
+    parts = urlsplit(route.server)
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    host = parts.hostname or ""
+    return host if parts.port in (None, usual) else f"{host}:{parts.port}"
+
+
 _PASSING = frozenset(
     {
         FailureKind.OVER_DAY_LIMIT,
@@ -52,8 +65,11 @@ _WORDS: dict[FailureKind, tuple[str, str | None]] = {
         "the library that talks to this model is not installed",
         "pip install 'donna-tui[models]'",
     ),
-    FailureKind.AUTH: ("{host} does not accept the key", "look at api_key_env in models.yaml"),
-    FailureKind.REJECTED: ("{host} does not take the question", "look at model and base_url in models.yaml"),
+    FailureKind.AUTH: ("The model server at {host} refused the key{status}.", "check api_key_env in models.yaml"),
+    FailureKind.REJECTED: (
+        "The model server at {host} rejected the request for model “{model}”{status}.",
+        "check model and base_url in models.yaml; donna model test tries them",
+    ),
     FailureKind.OVER_DAY_LIMIT: (
         "this call could cost more than is left for today",
         "raise day_limit_usd in models.yaml, or wait until tomorrow",
@@ -62,10 +78,13 @@ _WORDS: dict[FailureKind, tuple[str, str | None]] = {
         "the question may not go to {host}",
         "private notes go to a model on this machine only",
     ),
-    FailureKind.UNREACHABLE: ("{host} cannot be reached", "is it running, and are you online?"),
-    FailureKind.RATE_LIMITED: ("{host} takes no more questions right now", "it is tried again later"),
-    FailureKind.UNAVAILABLE: ("{host} is out of order", "it is tried again later"),
-    FailureKind.TIMEOUT: ("{host} did not answer in time", "raise deadline_seconds in models.yaml"),
+    FailureKind.UNREACHABLE: ("No model server answers at {host}.", "is it running, and are you online?"),
+    FailureKind.RATE_LIMITED: ("The model server at {host} is over its rate limit{status}.", "it is tried again later"),
+    FailureKind.UNAVAILABLE: ("The model server at {host} returned an error{status}.", "it is tried again later"),
+    FailureKind.TIMEOUT: (
+        "The model server at {host} did not answer in time.",
+        "raise deadline_seconds in models.yaml",
+    ),
     FailureKind.TOO_LARGE: ("the question to {host} or its answer is too large", None),
     FailureKind.TRUNCATED: ("the answer of {host} broke off", "raise max_output_tokens in models.yaml"),
     FailureKind.FILTERED: ("{host} held back its answer", None),
@@ -94,8 +113,9 @@ class CompletionMetadata:
 class ModelCallError(DonnaError):
     """A language model gave no usable answer.
 
-    `metadata` is None if it was never asked. `retry_after` is how many seconds the server asked to wait, if it did.
-    `cause` is what the door said, in its own words.
+    `host` is its server's with the port, `status` the HTTP status that it answered with. `metadata` is None if it was
+    never asked. `retry_after` is how many seconds the server asked to wait, if it did. `cause` is what the egress door
+    reported.
     """
 
     def __init__(
@@ -105,13 +125,21 @@ class ModelCallError(DonnaError):
         *,
         metadata: CompletionMetadata | None = None,
         retry_after: float | None = None,
+        model: str = "",
+        status: int | None = None,
         message: str = "",
+        hint: str | None = None,
         cause: DonnaError | None = None,
     ) -> None:
-        words, hint = (cause.message, cause.hint) if cause else _WORDS[kind]
+        words, usual_hint = (cause.message, cause.hint) if cause else _WORDS[kind]
+        if kind is FailureKind.REJECTED and status == HTTP_NOT_FOUND:
+            words = "The model server at {host} has no model “{model}”{status}."
         refused = kind is FailureKind.EGRESS_REFUSED
         reason = Reason.EGRESS_REFUSED if refused else Reason.MODEL_CALL_FAILED
-        super().__init__(reason, message or words.replace("{host}", host), hint=hint)
+        filled = {"{host}": host, "{model}": clean_line(model), "{status}": f" ({status})" if status else ""}
+        for place, value in filled.items():
+            words = words.replace(place, value)
+        super().__init__(reason, message or words, hint=hint or usual_hint)
         self.kind, self.metadata, self.retry_after = kind, metadata, retry_after
 
     @property
@@ -138,8 +166,10 @@ class CallError(Exception):
         charged: bool,
         usage: Usage | None = None,
         retry_after: float | None = None,
+        status: int | None = None,
         cause: DonnaError | None = None,
     ) -> None:
         super().__init__(kind.value)
+        self.status = status
         self.kind, self.charged, self.usage = kind, charged, usage or Usage()
         self.retry_after, self.cause = retry_after, cause

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Generic, TypeVar
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
@@ -31,6 +30,7 @@ from donna_tui.llm.failures import (
     FailureKind,
     ModelCallError,
     Usage,
+    address_of,
 )
 from donna_tui.llm.ledger import CallLedger, ModelCall
 from donna_tui.llm.questions import MOST_BYTES, Question, compose
@@ -41,7 +41,7 @@ from donna_tui.safety.payload import Payload, carrying
 
 MAX_ANSWER_BYTES = 2_000_000
 
-_DIALECTS: dict[str, Dialect] = {
+DIALECTS: dict[str, Dialect] = {
     "openai": OpenAIChat(),
     "anthropic": AnthropicMessages(),
     "ollama": OllamaChat(),
@@ -71,7 +71,7 @@ class _Asked:
 
     @property
     def host(self) -> str:
-        return urlsplit(self.route.server).hostname or ""
+        return address_of(self.route)
 
     def took(self, outcome: str, usage: Usage) -> CompletionMetadata:
         tokens_in, tokens_out = usage.tokens_in or 0, usage.tokens_out or 0
@@ -156,7 +156,7 @@ class ModelRouter:
         except CallError as failed:
             usage = asked.estimated(failed.usage) if failed.charged else failed.usage
             metadata = await self._record(asked, failed.kind, usage)
-            error = _error(failed, asked.host, metadata)
+            error = _error(failed, asked, metadata)
         except asyncio.CancelledError:
             await asyncio.shield(self._record(asked, CANCELLED, asked.estimated(Usage())))
             raise
@@ -165,7 +165,7 @@ class ModelRouter:
         raise error
 
     async def _answer(self, asked: _Asked, key: str, schema: type[T]) -> tuple[Reply, T]:
-        dialect = _DIALECTS[asked.route.dialect]
+        dialect = DIALECTS[asked.route.dialect]
         body = await self._fetched(asked, dialect, key)
         try:
             answer = read_object(body)
@@ -216,8 +216,16 @@ class ModelRouter:
         return key
 
 
-def _error(failed: CallError, host: str, metadata: CompletionMetadata) -> ModelCallError:
-    return ModelCallError(failed.kind, host, metadata=metadata, retry_after=failed.retry_after, cause=failed.cause)
+def _error(failed: CallError, asked: _Asked, metadata: CompletionMetadata) -> ModelCallError:
+    return ModelCallError(
+        failed.kind,
+        asked.host,
+        model=asked.route.model,
+        status=failed.status,
+        metadata=metadata,
+        retry_after=failed.retry_after,
+        cause=failed.cause,
+    )
 
 
 def _told(task_type: str, metadata: CompletionMetadata) -> ModelCalled:

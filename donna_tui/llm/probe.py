@@ -1,0 +1,68 @@
+"""Find out whether a configured language model can be asked, without asking it anything: lists the server's models."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+
+from donna_tui.config.routes import Route
+from donna_tui.errors import DonnaError
+from donna_tui.llm.dialects.dialect import part
+from donna_tui.llm.failures import FailureKind, ModelCallError, address_of
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.safety.egress import open_client
+from donna_tui.safety.payload import carrying
+
+SECONDS = 5.0
+MOST_BYTES = 4_000_000
+
+_LISTS = {"ollama": "/api/tags", "openai": "/models", "anthropic": "/v1/models"}
+
+
+async def probe(route: Route, key: str = "") -> None:
+    """Ask the server for the models that it has; free of charge everywhere.
+
+    Raises ModelCallError if the server cannot be reached, refuses the key, fails, or does not list the model. A server
+    that answers and has no such list counts as fine: only a call can tell.
+    """
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    if route.dialect == "anthropic":
+        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    try:
+        with carrying(Sensitivity.PUBLIC):
+            async with open_client(timeout_seconds=SECONDS, max_bytes=MOST_BYTES) as client:
+                response = await client.get(f"{route.server}{_LISTS[route.dialect]}", headers=headers)
+    except httpx2.TimeoutException as error:
+        raise _failed(route, FailureKind.TIMEOUT) from error
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise _failed(route, FailureKind.UNREACHABLE) from error
+    except DonnaError as error:
+        raise ModelCallError(FailureKind.EGRESS_REFUSED, address_of(route), cause=error) from error
+    if response.status_code in (401, 403):
+        raise _failed(route, FailureKind.AUTH, response.status_code)
+    if response.status_code >= 500:
+        raise _failed(route, FailureKind.UNAVAILABLE, response.status_code)
+    names = _names(response)
+    if names and not names & {route.model, f"{route.model}:latest"}:
+        raise ModelCallError(
+            FailureKind.REJECTED,
+            message=f"The model server at {address_of(route)} has no model “{route.model}”.",
+            hint=f"It has {', '.join(sorted(names)[:5])}{' …' if len(names) > 5 else ''}; change model in models.yaml.",
+        )
+
+
+def _failed(route: Route, kind: FailureKind, status: int | None = None) -> ModelCallError:
+    return ModelCallError(kind, address_of(route), model=route.model, status=status)
+
+
+def _names(response: httpx2.Response) -> set[str]:
+    """The names in either form of list: `models[].name` or `data[].id`."""
+    try:
+        listed: Any = json.loads(response.content)
+    except ValueError:
+        return set()
+    rows = [*(part(listed, "models") or ()), *(part(listed, "data") or ())] if isinstance(listed, dict) else []
+    found = (row.get(field) for row in rows if isinstance(row, dict) for field in ("name", "model", "id"))
+    return {name for name in found if isinstance(name, str)}

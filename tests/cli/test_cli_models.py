@@ -1,0 +1,124 @@
+"""`donna model test`, and what `donna doctor` finds of language models, against a server on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import REPOSITORY, Donna
+
+MODEL = "qwen3:8b"
+
+
+class Ollama(BaseHTTPRequestHandler):
+    """Has one model, and fails while `broken` is set."""
+
+    broken = False
+
+    def do_GET(self) -> None:
+        self.answer(200, {"models": [{"name": MODEL}]})
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if type(self).broken:
+            self.answer(500, {"error": "out of memory"})
+        elif asked["model"] != MODEL:
+            self.answer(404, {"error": "model not found"})
+        else:
+            message = {"role": "assistant", "content": '{"word": "ready"}'}
+            self.answer(200, {"message": message, "done": True, "prompt_eval_count": 9, "eval_count": 2})
+
+    def answer(self, status: int, data: object) -> None:
+        body = json.dumps(data).encode()
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    monkeypatch.setattr(Ollama, "broken", False)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Ollama)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield server.server_address[1]
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    (tmp_path / "vault").mkdir()
+    return tmp_path / "vault"
+
+
+def configure(donna: Donna, port: int, model: str = MODEL) -> None:
+    folder = donna.home / "config"
+    folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+    (folder / "models.yaml").write_text(
+        f'reasoner: {{dialect: ollama, model: "{model}", base_url: "http://localhost:{port}"}}\n'
+    )
+
+
+def doctor(donna: Donna) -> dict[str, str]:
+    findings = json.loads(donna("doctor", "--json").out)["findings"]
+    found: dict[str, str] = next(each for each in findings if each["id"] == "reasoner")
+    return found
+
+
+def test_a_model_that_answers(donna: Donna, vault: Path, port: int) -> None:
+    configure(donna, port)
+    ran = donna("model", "test", "--space", vault)
+    assert (ran.code, f"✓ drafts: {MODEL} at localhost:{port} answered" in ran.out) == (0, True), ran
+    assert doctor(donna)["state"] == "ok"
+
+
+def test_a_model_that_the_server_does_not_have(donna: Donna, vault: Path, port: int) -> None:
+    configure(donna, port, "qwen3:70b")
+    ran = donna("model", "test", "--space", vault)
+    assert ran.code == 5
+    assert f"The model server at localhost:{port} has no model “qwen3:70b” (404)." in ran.out
+    found = doctor(donna)
+    assert (found["state"], found["reason"]) == ("warn", "model_call_failed")
+    assert "has no model “qwen3:70b”" in found["message"]
+    assert MODEL in found["hint"]
+
+
+def test_a_server_that_fails_or_is_not_there(
+    donna: Donna, vault: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(donna, port)
+    monkeypatch.setattr(Ollama, "broken", True)
+    assert (
+        f"The model server at localhost:{port} returned an error (500)." in donna("model", "test", "--space", vault).out
+    )
+    configure(donna, 9)
+    assert doctor(donna)["message"] == "drafts: No model server answers at localhost:9."
+
+
+def test_a_library_that_is_missing_is_found_without_a_call(donna: Donna, vault: Path, port: int) -> None:
+    folder = donna.home / "config"
+    folder.mkdir(parents=True, mode=0o700)
+    route = f'{{dialect: openai, model: m, base_url: "http://localhost:{port}"}}'
+    (folder / "models.yaml").write_text(f"summarizer: {route}\n")
+    hidden = donna.cwd / "hidden"
+    hidden.mkdir()
+    (hidden / "openai.py").write_text("raise ImportError")
+    ran = donna("doctor", "--json", PYTHONPATH=f"{hidden}{os.pathsep}{REPOSITORY}")
+    (found,) = (each for each in json.loads(ran.out)["findings"] if each["id"] == "summarizer")
+    assert (found["state"], found["hint"]) == ("warn", "pip install 'donna-tui[models]'")
+
+
+def test_where_none_is_configured_it_says_so(donna: Donna, vault: Path) -> None:
+    ran = donna("model", "test", "--space", vault)
+    assert ran.code == 0
+    assert "No language model is configured" in ran.out
