@@ -209,7 +209,8 @@ class DraftDesk:
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
     async def _meeting(self, event_id: str) -> Meeting:
-        meeting = await self._parts.book.run(lambda book: meeting_of(book.database, event_id))
+        now = self._parts.clock().timestamp()
+        meeting = await self._parts.book.run(lambda book: meeting_of(book.database, event_id, now))
         if meeting is None:
             raise DonnaError(Reason.MISSING, f"there is no meeting {event_id}", hint="donna meetings list")
         return meeting

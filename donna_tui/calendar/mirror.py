@@ -152,9 +152,19 @@ def meetings_between(database: Database, start: float, end: float) -> list[Meeti
     return sorted(once.values(), key=lambda meeting: (meeting.start, meeting.end, meeting.title, meeting.event_id))
 
 
-def meeting_of(database: Database, event_id: str) -> Meeting | None:
-    """The meeting with this id, or None."""
-    return next(iter(_meetings(database, "m.event_id = ?", (event_id,))), None)
+def meeting_of(database: Database, event_id: str, now: float | None = None) -> Meeting | None:
+    """The meeting with this id, or None.
+
+    With `now` the id of a series serves too: the latest occurrence that has begun by then, else the first one to come.
+    """
+    found = next(iter(_meetings(database, "m.event_id = ?", (event_id,))), None)
+    if found is not None or now is None:
+        return found
+    series = _meetings(database, "m.series_id = ? AND NOT m.cancelled", (event_id,))
+    begun = [meeting for meeting in series if meeting.start.timestamp() <= now]
+    if begun:
+        return max(begun, key=lambda meeting: meeting.start)
+    return min(series, key=lambda meeting: meeting.start, default=None)
 
 
 def ended_between(database: Database, calendar: str, after: float, until: float) -> list[Meeting]:

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from donna_tui.cli.agent_verbs import agent_app
+from donna_tui.cli.calendar import calendar_app
 from donna_tui.cli.calendar_verbs import meetings_app
 from donna_tui.cli.config import config_app
 from donna_tui.cli.draft_verbs import draft_app
@@ -47,6 +48,7 @@ app.add_typer(memory_app)
 app.add_typer(agent_app)
 app.add_typer(draft_app, name="draft")
 app.add_typer(meetings_app, name="meetings")
+app.add_typer(calendar_app, name="calendar")
 app.add_typer(model_app, name="model")
 app.add_typer(sync_app)
 

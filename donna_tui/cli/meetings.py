@@ -32,7 +32,7 @@ IMPORTED_BACK, IMPORTED_AHEAD = datetime.timedelta(days=3653), datetime.timedelt
 
 
 def run_list(start: str, days: int, space: str | None, *, as_json: bool) -> None:
-    """Print the meetings of some days; exit with 1 if there are none."""
+    """Print the meetings of some days, or that there are none."""
     zone = local_zone()
     first = named_day(start) if start else datetime.datetime.now(zone).date()
     span = [midnight(day, zone).timestamp() for day in (first, first + datetime.timedelta(days=days))]
@@ -40,13 +40,18 @@ def run_list(start: str, days: int, space: str | None, *, as_json: bool) -> None
     emit(
         {"count": len(meetings), "meetings": [meeting_fields(meeting, zone) for meeting in meetings]},
         as_json=as_json,
-        human=lambda: (_line(meeting, zone) for meeting in meetings),
+        human=lambda: [_line(meeting, zone) for meeting in meetings] or [_none(first, days, calendars)],
     )
     for calendar in calendars:
         if calendar.problem:
             say(f"donna: {calendar.name}: {calendar.problem}")
-    if not meetings:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+def _none(first: datetime.date, days: int, calendars: list[CalendarRow]) -> str:
+    if not calendars:
+        return "No calendar is followed yet: donna calendar add URL or FILE"
+    last = first + datetime.timedelta(days=days - 1)
+    return f"No meetings from {first.isoformat()} to {last.isoformat()}." if days > 1 else f"No meetings on {first}."
 
 
 def run_import(path: str, space: str | None, *, as_json: bool) -> None:
@@ -111,7 +116,7 @@ def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
 
 
 @contextlib.asynccontextmanager
-async def _books(session: Session) -> AsyncIterator[BookThread]:
+async def open_books(session: Session) -> AsyncIterator[BookThread]:
     books = BookThread(private_folder(session.space.state), EventHub(), lambda: None)
     try:
         yield books
@@ -122,7 +127,7 @@ async def _books(session: Session) -> AsyncIterator[BookThread]:
 async def _meetings(
     session: Session, start: float, end: float, zone: ZoneInfo
 ) -> tuple[list[Meeting], list[CalendarRow]]:
-    async with _books(session) as books:
+    async with open_books(session) as books:
         await _bring_up_to_date(session, books, zone)
         meetings = await books.run(lambda book: meetings_between(book.database, start, end))
         return meetings, await books.run(lambda book: calendar_rows(book.database))
@@ -141,7 +146,7 @@ async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
     now = datetime.datetime.now(datetime.UTC)
     window = Window(now - IMPORTED_BACK, now + IMPORTED_AHEAD)
     fetched = await IcsFiles(place.name, place, local_zone()).fetch(window)
-    async with _books(session) as books:
+    async with open_books(session) as books:
         return fetched, await books.run(lambda book: _store(book, place.name, window, fetched, now.timestamp()))
 
 

@@ -193,3 +193,20 @@ def test_all_or_nothing_of_a_fetch_is_kept(book: Book) -> None:
         store(book, "Work", "ics", MAY, Fetched((broken, unfit), (EntryProblem("x"),)), NOW)
     assert all_of(book) == {"full": FULL}
     assert FULL.start.tzinfo is datetime.UTC
+
+
+def test_the_id_of_a_series_means_its_latest_occurrence(book: Book) -> None:
+    week = datetime.timedelta(days=7)
+    occurrences = [
+        replace(FULL, event_id=f"weekly/{number}", series_id="weekly", start=utc(2024, 5, 1) + number * week,
+                end=utc(2024, 5, 1) + number * week + datetime.timedelta(hours=1))
+        for number in range(4)
+    ]  # fmt: skip
+    keep(book, *occurrences[:2], replace(occurrences[2], cancelled=True), occurrences[3])
+    latest = meeting_of(book.database, "weekly", utc(2024, 5, 20).timestamp())
+    assert latest is not None
+    assert latest.event_id == "weekly/1"
+    first = meeting_of(book.database, "weekly", utc(2024, 4, 1).timestamp())
+    assert first is not None
+    assert first.event_id == "weekly/0"
+    assert meeting_of(book.database, "weekly") is None

@@ -1,0 +1,69 @@
+"""Find out what kind of calendar an address or a file is, by reading it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from pydantic import ValidationError
+
+from donna_tui.calendar.following import window_around
+from donna_tui.calendar.sources import sources_for
+from donna_tui.calendar.values import Fetched
+from donna_tui.config.calendars import CalendarConfig
+from donna_tui.errors import CalendarError, DonnaError, Reason
+
+
+async def find_calendar(
+    where: str, zone: ZoneInfo, state: Path, now: float, *, name: str = "", **login: Any
+) -> tuple[CalendarConfig, Fetched]:
+    """Read the calendar at `where`: a path of an .ics file or folder, or a web address of a file or a CalDAV server.
+
+    `login` are fields of `CalendarConfig` (username, password_file, password_env). Raises CalendarError with what each
+    way of reading it met, and DonnaError (`usage`) if `where` is neither a path nor an address.
+    """
+    failures: list[str] = []
+    for fields in _candidates(where.strip()):
+        config = _config(name=name or _name(where), **fields, **login)
+        try:
+            (source,) = sources_for((config,), zone, state)
+            fetched = await source.fetch(window_around(now))
+        except DonnaError as error:
+            failures.append(error.message)
+            continue
+        if fetched.meetings or fetched.complete:
+            return config, fetched
+        failures.append(fetched.problems[0].message)
+    said = "; ".join(dict.fromkeys(failures))
+    raise CalendarError(Reason.CALENDAR_FAILED, f"{_name(where)} cannot be read: {said}", hint="nothing was added")
+
+
+def _candidates(where: str) -> list[dict[str, Any]]:
+    if "://" not in where:
+        return [{"kind": "ics", "path": Path(where).expanduser().absolute()}]
+    file, server = {"kind": "ics", "url": where}, {"kind": "caldav", "url": where}
+    is_file = where.startswith("webcal://") or urlsplit(where).path.lower().endswith((".ics", ".ical"))
+    return [file, server] if is_file else [server, file]
+
+
+def _config(**fields: Any) -> CalendarConfig:
+    try:
+        return CalendarConfig(**fields)
+    except ValidationError as error:
+        said = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise DonnaError(Reason.USAGE, f"this is not the place of a calendar: {said}") from error
+
+
+def _name(where: str) -> str:
+    """What to call a calendar that was given no name: its file, or its host."""
+    if "://" in where:
+        return urlsplit(where).hostname or "calendar"
+    return Path(where).expanduser().absolute().stem or "calendar"
+
+
+def as_settings(config: CalendarConfig) -> dict[str, Any]:
+    """What a settings file says of a calendar."""
+    given = config.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    return {name: given[name] for name in ("name", "kind", *given) if name in given}

@@ -1,0 +1,178 @@
+"""`donna calendar`: which calendars are followed, add one, and try them."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+
+from donna_tui.cli.guard import guarded
+from donna_tui.cli.vault import AsJson, SpaceOption
+from donna_tui.config.calendars import CalendarConfig
+
+if TYPE_CHECKING:
+    from donna_tui.drafting import CalendarRow
+
+calendar_app = typer.Typer(no_args_is_help=True, help="Calendars: add one, list them, try them.")
+
+
+@calendar_app.command("add")
+def add(
+    where: Annotated[str, typer.Argument(metavar="URL|FILE", help="An .ics file or folder, its address, or CalDAV.")],
+    name: Annotated[str, typer.Option("--name", help="What you call it; else its file or host.")] = "",
+    username: Annotated[str, typer.Option("--username", help="Your name on its server.")] = "",
+    password_file: Annotated[
+        Path | None, typer.Option("--password-file", help="A file with the password that only you can read.")
+    ] = None,
+    password_env: Annotated[str, typer.Option("--password-env", help="The variable with the password.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Read a calendar once, and follow it from then on if that works. Only your own settings file is changed."""
+    login = {"username": username, "password_file": password_file, "password_env": password_env}
+    with guarded(as_json):
+        _add(where, name, {key: value for key, value in login.items() if value}, as_json=as_json)
+
+
+@calendar_app.command("list")
+def list_calendars(space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """List the calendars that are followed, when each was read last, and what is wrong with it."""
+    with guarded(as_json):
+        _list(space, as_json=as_json)
+
+
+@calendar_app.command("test")
+def try_calendars(
+    name: Annotated[str, typer.Argument(help="Only this calendar.")] = "", as_json: AsJson = False
+) -> None:
+    """Read each calendar now, and show how many meetings it has or why it cannot be read. Nothing is stored."""
+    with guarded(as_json):
+        _try(name, as_json=as_json)
+
+
+def _add(where: str, name: str, login: dict[str, Any], *, as_json: bool) -> None:
+    from donna_tui.calendar.adding import as_settings, find_calendar
+    from donna_tui.calendar.zones import local_zone
+    from donna_tui.cli.output import emit
+    from donna_tui.cli.session import run
+    from donna_tui.config.edit import add_item
+    from donna_tui.config.load import load_trusted, user_file
+    from donna_tui.errors import DonnaError, Reason
+    from donna_tui.paths import app_paths
+
+    known = load_trusted().config.calendars
+    state = app_paths(os.environ).state
+    config, fetched = run(find_calendar(where, local_zone(), state, time.time(), name=name, **login))
+    if any(each.name == config.name for each in known):
+        raise DonnaError(
+            Reason.CONFLICT, f"a calendar is called {config.name} already", hint="give this one another --name"
+        )
+    add_item(user_file(), "calendars", as_settings(config))
+    count = len(fetched.meetings)
+    data = {
+        "id": config.name,
+        "kind": config.kind,
+        "place": _place(config),
+        "meetings": count,
+        "file": str(user_file()),
+    }
+    lines = [
+        f"Added {config.name}: {_meetings(count)} in the last month and the next two.",
+        f"    Donna follows it from its next start. The setting is in {user_file()}.",
+    ]
+    emit(data, as_json=as_json, human=lambda: lines)
+
+
+def _list(space: str | None, *, as_json: bool) -> None:
+    from donna_tui.calendar.mirror import calendar_rows
+    from donna_tui.cli.meetings import open_books
+    from donna_tui.cli.output import emit
+    from donna_tui.cli.session import find_session, run
+    from donna_tui.config.load import load_trusted
+
+    session = find_session(space)
+
+    async def rows() -> list[CalendarRow]:
+        if session is None:
+            return []
+        async with open_books(session) as books:
+            return await books.run(lambda book: calendar_rows(book.database))
+
+    known = {row.name: row for row in run(rows())}
+    listed: list[dict[str, Any]] = []
+    for config in load_trusted().config.calendars:
+        listed.append(_row(config.name, config.kind, _place(config), known.pop(config.name, None)))
+    listed += [_row(row.name, row.kind, "", row) for row in known.values()]
+    none = ["No calendar is followed yet: donna calendar add URL or FILE"]
+    emit({"calendars": listed}, as_json=as_json, human=lambda: [line for row in listed for line in _shown(row)] or none)
+
+
+def _row(name: str, kind: str, place: str, known: CalendarRow | None) -> dict[str, Any]:
+    read = datetime.datetime.fromtimestamp(known.fetched_at).astimezone() if known and known.fetched_at else None
+    return {
+        "id": name,
+        "kind": kind,
+        "place": place,
+        "meetings": known.meetings if known else 0,
+        "read": read.isoformat(timespec="minutes") if read else None,
+        "problem": known.problem if known else "",
+    }
+
+
+def _shown(row: dict[str, Any]) -> list[str]:
+    parts = [row["id"], row["kind"], _meetings(row["meetings"]), row["place"], row["read"] and f"read {row['read']}"]
+    problem = [f"    {row['problem']}"] if row["problem"] else []
+    return [f"{'✗' if problem else '✓'} {'  '.join(filter(None, parts))}", *problem]
+
+
+def _try(name: str, *, as_json: bool) -> None:
+    from donna_tui.calendar.following import window_around
+    from donna_tui.calendar.sources import sources_for
+    from donna_tui.calendar.zones import local_zone
+    from donna_tui.cli.output import ExitCode, emit
+    from donna_tui.cli.session import run
+    from donna_tui.config.load import load_trusted
+    from donna_tui.errors import DonnaError, Reason
+    from donna_tui.paths import app_paths
+
+    calendars = [each for each in load_trusted().config.calendars if name in ("", each.name)]
+    if name and not calendars:
+        raise DonnaError(Reason.MISSING, f"there is no calendar {name}", hint="donna calendar list")
+    sources = sources_for(calendars, local_zone(), app_paths(os.environ).state)
+    rows: list[dict[str, Any]] = []
+
+    async def read() -> None:
+        for config, source in zip(calendars, sources, strict=True):
+            row: dict[str, Any] = {"id": config.name, "kind": config.kind, "place": _place(config), "ok": True}
+            try:
+                fetched = await source.fetch(window_around(time.time()))
+                problems = [each.message for each in fetched.problems[:3]]
+                row |= {"meetings": len(fetched.meetings), "problems": problems}
+                row["ok"] = fetched.complete or bool(fetched.meetings)
+            except DonnaError as error:
+                row |= {"ok": False, "reason": error.reason, "message": error.message, "hint": error.hint or ""}
+            rows.append(row)
+
+    run(read())
+    emit({"calendars": rows}, as_json=as_json, human=lambda: [line for row in rows for line in _tried(row)])
+    if not all(row["ok"] for row in rows):
+        raise SystemExit(ExitCode.FAILED)
+
+
+def _tried(row: dict[str, Any]) -> list[str]:
+    said = row["message"] if "message" in row else _meetings(row["meetings"])
+    more = [row.get("hint", ""), *row.get("problems", ())]
+    return [f"{'✓' if row['ok'] else '✗'} {row['id']}: {said}", *(f"    {each}" for each in more if each)]
+
+
+def _meetings(count: int) -> str:
+    return f"{count:,} meeting{'' if count == 1 else 's'}"
+
+
+def _place(config: CalendarConfig) -> str:
+    """Where it is. Of an address only the host: the rest may be a secret."""
+    return str(config.path) if config.path is not None else (urlsplit(config.url).hostname or "Google")
