@@ -14,9 +14,6 @@ ME = "me"
 NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
 """The parts of importance (seed 002 §1.5)."""
 
-LEAST_IMPORTANCE = 0.3
-"""Below it a memory is kept and not recalled (SPEC E3); the 0.2 of seed 002 §2.4 is within that."""
-
 
 class MemoryType(StrEnum):
     """What kind of memory something is (seed 002 §1.6)."""
@@ -131,7 +128,6 @@ class CutReason(StrEnum):
     """It does not fit into what is left of the token budget."""
     COUNT = "count"
     """There are as many as were asked for."""
-    IMPORTANCE = "importance"
     COMPRESSED = "compressed"
     """A summary of its session stands for it."""
     TYPE = "type"

@@ -142,7 +142,7 @@ class MemoryDesk(ConversationDesk):
         return await self.book.change(lambda book: forget(book, target, None))
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
-        """Let a memory be recalled however unimportant it seems, or no longer."""
+        """Pin a memory: it counts as fully important, and comes first among preferences. Or unpin it."""
         target = await self._target(identity)
         return await self.book.change(lambda book: pin(book, target, pinned=pinned))
 
@@ -168,12 +168,16 @@ class MemoryDesk(ConversationDesk):
         include_compressed: bool = False,
         remote: bool = False,
     ) -> RecallResult:
-        """The memories for a prompt, with what was cut and why. `remote` is for a model that is not on this machine."""
+        """Recall the memories for a prompt, with what was left out and why.
+
+        As many as fit into the budget, unless `top_k` or the setting `recall.memories` says how many. `remote` is for a
+        model that is not on this machine.
+        """
         settings = self.parts.config.recall
         request = RecallRequest(
             query=query,
             user_id=user_id,
-            top_k=settings.memories if top_k is None else top_k,
+            top_k=(settings.memories or None) if top_k is None else top_k,
             token_budget=settings.token_budget if token_budget is None else token_budget,
             memory_types=memory_types,
             include_compressed=include_compressed,
@@ -195,6 +199,7 @@ class MemoryDesk(ConversationDesk):
                 read=self.parts.read,
                 preferences=self._preferences,
                 counter=await asyncio.to_thread(prompt_tokens),
+                min_score=self.parts.config.retrieval.min_score,
                 scorer=CrossEncoderReranker(model) if model else None,
                 reranks=settings.reranker_enabled,
             )

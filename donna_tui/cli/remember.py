@@ -9,7 +9,7 @@ from typing import Any
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import LEAST_IMPORTANCE, MemoryChunk, MemoryType
+from donna_tui.memories import MemoryChunk, MemoryType
 from donna_tui.memory.listing import iso_day
 
 FOLLOWS = "the Donna that keeps this index will bring it in"
@@ -25,9 +25,6 @@ def run_remember(text: str, kind: str, space: str | None, *, pin: bool, sensitiv
         as_json=as_json,
         human=lambda: (line for memory in memories for line in memory_lines(memory)),
     )
-    for memory in memories:
-        if reason := _will_not_be_recalled(memory):
-            say(f"donna: {memory.id} {reason}")
 
 
 async def _remember(
@@ -108,10 +105,3 @@ def memory_lines(memory: MemoryChunk) -> Iterator[str]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
-
-
-def _will_not_be_recalled(memory: MemoryChunk) -> str:
-    known = memory.importance.value if memory.importance else None
-    if known is None or known >= LEAST_IMPORTANCE or memory.pinned or memory.memory_type is MemoryType.PROCEDURAL:
-        return ""
-    return f"is kept, but not recalled: its importance is {known:.2f}, below {LEAST_IMPORTANCE} (--pin recalls it)"

@@ -198,7 +198,9 @@ class SourcesConfig(Block):
 class RecallConfig(Block):
     """What `donna recall` and prompts get."""
 
-    memories: Whole = Field(5, ge=1, le=100, description="Memories of a recall that does not ask for a number.")
+    memories: Whole = Field(
+        0, ge=0, le=100, description="Memories of a recall that does not ask for a number; 0 means as many as fit."
+    )
     token_budget: Whole = Field(2_000, ge=0, le=1_000_000, description="Tokens that a recall may take at the most.")
     reranker_enabled: bool = Field(
         False, strict=True, description="Whether what was found is ranked again: by a cross-encoder, else by a blend."

@@ -139,6 +139,15 @@ class ChunkRow:
     embed_hash: bytes
 
 
+def embedded_title(source_type: str, title: str) -> str:
+    """Return the title that is embedded with the passages of a document: a note's own.
+
+    Titles of conversations, facts and corrections are generated. Embedded with a short text they lower its cosine to
+    every question.
+    """
+    return title if source_type == "vault" else ""
+
+
 def embed_hash(title: str, chunk: Chunk, window: int) -> bytes:
     """sha256 of the text that is embedded for this chunk, by a model that reads `window` tokens."""
     text = embedding_text(title, chunk.heading_path, chunk.text, max_tokens=window)
@@ -151,8 +160,9 @@ def insert_chunks(
     """Insert the chunks of a document, and their words into the keyword index."""
     now = time.time()
     rows: list[ChunkRow] = []
+    title = embedded_title(document.source_type, document.title)
     for chunk in chunks:
-        chunk_id, hashed = _fresh_id(), embed_hash(document.title, chunk, window)
+        chunk_id, hashed = _fresh_id(), embed_hash(title, chunk, window)
         database.run(
             "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, segments, content_hash,"
             " embed_hash, heading_path, token_count, start_line, end_line, start_offset, end_offset, created_at)"

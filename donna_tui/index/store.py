@@ -12,6 +12,7 @@ from donna_tui.index.documents import (
     Document,
     StoredDocument,
     chunks_of,
+    embedded_title,
     find_document,
     forget_words,
     index_words,
@@ -178,7 +179,9 @@ class MemoryStore:
         return [
             PendingChunk(
                 each, document, hashed, path, kind, bool(sensitive), modified,
-                embedding_text(title, tuple(json.loads(heading)), content, max_tokens=self._window),
+                embedding_text(
+                    embedded_title(kind, title), tuple(json.loads(heading)), content, max_tokens=self._window
+                ),
             )
             for each, document, hashed, path, kind, sensitive, modified, title, heading, content in rows
         ]  # fmt: skip

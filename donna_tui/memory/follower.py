@@ -21,6 +21,7 @@ from donna_tui.events import (
     MemoryIngestFailed,
     MemoryRemembered,
 )
+from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.migrations import get_meta, set_meta
 from donna_tui.index.store import MemoryStore
@@ -68,6 +69,7 @@ class Follower:
         """All that has changed since the index last looked."""
         database = self._store.database
         if get_meta(database, "tasks") != self._tasks_version():
+            _forget_hashes(database, MemorySource.TASK)
             yield from self.tasks.backfill(self._parts.client)
             set_meta(database, "tasks", self._tasks_version())
         book = self._open_book()
@@ -94,6 +96,7 @@ class Follower:
     def _follow_changes(self, book: Book) -> Iterator[int]:
         database = self._store.database
         if get_meta(database, "memory_sources") != self._deriver.version:
+            _forget_hashes(database, *_TOLD)
             set_meta(database, "memory_seq", "0")
             set_meta(database, "memory_sources", self._deriver.version)
         while True:
@@ -180,3 +183,10 @@ class Follower:
 def _documents(store: MemoryStore, source: str) -> list[tuple[str, str]]:
     sql = "SELECT source_id, user_id FROM memory_documents WHERE source_type = ?"
     return [(source_id, user) for source_id, user in store.database.rows(sql, (source,))]
+
+
+def _forget_hashes(database: Database, *sources: str) -> None:
+    """Forget what the text of documents was, so that they are stored and embedded again as they are made now."""
+    database.run_many(
+        "UPDATE memory_documents SET content_hash = '' WHERE source_type = ?", [(each,) for each in sources]
+    )

@@ -21,9 +21,15 @@ class Packed:
 
 
 def pack(
-    procedural: Iterable[MemoryChunk], others: Sequence[MemoryChunk], *, top_k: int, budget: int, counter: PromptTokens
+    procedural: Iterable[MemoryChunk],
+    others: Sequence[MemoryChunk],
+    *,
+    top_k: int | None,
+    budget: int,
+    counter: PromptTokens,
 ) -> Packed:
-    """Take every procedural memory that fits, then of the others, best first, each that fits until there are `top_k`.
+    """Take every procedural memory that fits, then of the others, best first, each that fits until there are `top_k`,
+    or with None until the budget is full.
 
     The budget is for the block as it is pasted: labels and the two lines around the memories count.
     """
@@ -32,7 +38,7 @@ def pack(
         packing.offer(memory)
     taken = 0
     for memory in others:
-        if taken >= top_k:
+        if top_k is not None and taken >= top_k:
             packing.leave(memory, CutReason.COUNT)
         elif packing.offer(memory):
             taken += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from donna_tui.index.documents import Document
+from donna_tui.index.documents import Document, embedded_title
 from donna_tui.records import dataclass
 from donna_tui.text.chunker import SPECIAL_TOKENS, Chunk
 from donna_tui.text.context import context_of
@@ -21,19 +21,20 @@ class Cut:
     counter: TokenCounter
     window: int
 
-    def room(self, title: str, heading_path: tuple[str, ...] = ()) -> int:
+    def room(self, title: str = "", heading_path: tuple[str, ...] = ()) -> int:
         """Tokens that are left for a passage beside its context."""
         context = context_of(title, heading_path, self.window).line
         taken = len(self.counter.spans(context)) if context else 0
         return max(LEAST_ROOM, min(MOST_TOKENS, self.window - SPECIAL_TOKENS - taken))
 
-    def spans(self, text: str, title: str, heading_path: tuple[str, ...] = ()) -> list[tuple[int, int]]:
+    def spans(self, text: str, title: str = "", heading_path: tuple[str, ...] = ()) -> list[tuple[int, int]]:
         """The passages of a text, as half-open character offsets."""
         room = self.room(title, heading_path)
         return chunk_semantic(text, self.counter, least=min(LEAST_TOKENS, room), most=room)
 
     def chunks(self, document: Document, heading_path: tuple[str, ...], line_at: Callable[[int], int]) -> list[Chunk]:
         """The passages of a document; `line_at` gives the line of a character."""
+        title = embedded_title(document.source_type, document.title)
         return [
             Chunk(
                 index=index,
@@ -45,5 +46,5 @@ class Cut:
                 end_line=line_at(high - 1),
                 token_count=len(self.counter.spans(document.text[low:high])),
             )
-            for index, (low, high) in enumerate(self.spans(document.text, document.title, heading_path))
+            for index, (low, high) in enumerate(self.spans(document.text, title, heading_path))
         ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field, replace
 from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memories import (
-    LEAST_IMPORTANCE,
     ME,
     Cut,
     CutReason,
@@ -22,18 +22,19 @@ from donna_tui.memories import (
 from donna_tui.memory.blending import Scorer, rerank
 from donna_tui.memory.facts import Fact
 from donna_tui.memory.listing import memory_of_fact, memory_of_hit
-from donna_tui.memory.packing import pack
+from donna_tui.memory.packing import Packed, pack
 from donna_tui.memory.scores import importance_of
 from donna_tui.memory.tokens import PromptTokens
 from donna_tui.records import dataclass
 from donna_tui.results import Filters, Hit, SearchOutcome, SearchRequest
 
-TOP_K, TOKEN_BUDGET = 5, 2_000
+TOKEN_BUDGET = 2_000
 CANDIDATES_EACH = 4
-"""Candidates for each memory that is wanted (seed 002 §2.3)."""
+"""Candidates for each memory that is wanted, and how much the number grows where too few are left (seed 002 §2.3)."""
 
-MOST_CANDIDATES = 1_024
-"""Where filters leave too few, more are asked for, up to that many."""
+FEWEST_CANDIDATES, MOST_CANDIDATES = 40, 1_024
+TOKENS_EACH = 20
+"""One candidate for so many tokens of the budget: few memories are shorter in a prompt."""
 
 HOLD = {
     MemoryType.WORKING: (MemorySource.TASK, MemorySource.MEMORY),
@@ -51,11 +52,14 @@ Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
-    """What to recall. `remote` says that the prompt is for a model elsewhere: nothing sensitive is even looked at."""
+    """What to recall. `top_k` None means as many as fit into the budget.
+
+    `remote` says that the prompt is for a model elsewhere: nothing sensitive is even looked at.
+    """
 
     query: str
     user_id: str = ME
-    top_k: int = TOP_K
+    top_k: int | None = None
     token_budget: int = TOKEN_BUDGET
     memory_types: tuple[MemoryType, ...] | None = None
     include_compressed: bool = False
@@ -68,6 +72,14 @@ class RecallRequest:
             return ()
         return tuple({source: None for kind in self.memory_types for source in HOLD[kind]})
 
+    @property
+    def candidates(self) -> int:
+        """How many matches to ask for at first."""
+        if self.top_k == 0 or self.token_budget <= 0 or not self.query.strip():
+            return 0
+        each = self.token_budget // TOKENS_EACH if self.top_k is None else self.top_k * CANDIDATES_EACH
+        return min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, each))
+
     def wants(self, kind: MemoryType) -> bool:
         """Whether memories of a type are asked for."""
         return self.memory_types is None or kind in self.memory_types
@@ -75,8 +87,16 @@ class RecallRequest:
 
 @dataclass(slots=True)
 class _Candidates:
+    """What a search found: memories to pack, those that are left out, and how many there were.
+
+    `near` says that the search itself would call none of them an answer.
+    """
+
     kept: list[MemoryChunk] = field(default_factory=list)
     cut: list[Cut] = field(default_factory=list)
+    note: str = ""
+    searched: int = 0
+    near: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,28 +107,42 @@ class Recaller:
     read: Read
     preferences: Callable[[str], Awaitable[list[Fact]]]
     counter: PromptTokens
+    min_score: float = 0.0
     scorer: Scorer | None = None
     reranks: bool = False
 
     async def recall(self, request: RecallRequest) -> RecallResult:
-        """The memories that fit, in the order of the prompt. Raises DatabaseError."""
+        """Pack the preferences and the best matches, in the order of the prompt. Raises DatabaseError.
+
+        More matches are searched for while all that were found fit and there may be others.
+        """
         procedural = await self._procedural(request)
-        found, outcome = await self._found(request)
-        memories, note = found.kept, outcome.note if outcome else ""
-        if self.reranks:
-            memories, told = rerank(request.query, memories, self.scorer, time.time())
-            note = "; ".join(filter(None, (note, told)))
-        packed = pack(procedural, memories, top_k=request.top_k, budget=request.token_budget, counter=self.counter)
+        wanted = request.candidates
+        found = await self._found(request, wanted) if wanted else _Candidates()
+        packed, note = self._packed(request, procedural, found)
+        while found.searched == wanted < MOST_CANDIDATES and _has_room(packed) and wanted:
+            wanted = min(MOST_CANDIDATES, wanted * CANDIDATES_EACH)
+            found = await self._found(request, wanted)
+            packed, note = self._packed(request, procedural, found)
+        cut = (*packed.cut, *found.cut)
+        told = told_of(request, packed, cut, found) if wanted else ""
         return RecallResult(
             memories=packed.memories,
             total_tokens=packed.tokens,
             budget_used=packed.tokens / request.token_budget if request.token_budget > 0 else 0.0,
             token_budget=request.token_budget,
-            cut=(*packed.cut, *found.cut),
+            cut=cut,
             counter=self.counter.name,
-            note=note,
+            note="; ".join(filter(None, (found.note, note, told))),
             query=request.query,
         )
+
+    def _packed(
+        self, request: RecallRequest, procedural: Sequence[MemoryChunk], found: _Candidates
+    ) -> tuple[Packed, str]:
+        ranked, note = rerank(request.query, found.kept, self.scorer if self.reranks else None, time.time())
+        packed = pack(procedural, ranked, top_k=request.top_k, budget=request.token_budget, counter=self.counter)
+        return packed, note
 
     async def _procedural(self, request: RecallRequest) -> list[MemoryChunk]:
         """Preferences: pinned ones and the latest first. Where not all fit, what they have to do with the question
@@ -121,7 +155,8 @@ class Recaller:
         if pack(memories, (), top_k=0, budget=request.token_budget, counter=self.counter).cut == ():
             return memories
         filters = self._filters(request, sources=(MemorySource.MEMORY,), kind=MemoryType.PROCEDURAL)
-        outcome = await self.search(SearchRequest(text=request.query, filters=filters), len(facts))
+        asked = SearchRequest(text=request.query, k=len(facts), filters=filters)
+        outcome = await self.search(asked, len(facts))
         near = {hit.path: hit for hit in (*outcome.hits, *outcome.near_misses)}
         order = {path: place for place, path in enumerate(near)}
         ranked = sorted(facts, key=lambda fact: (not fact.pinned, order.get(fact.id, len(order))))
@@ -134,18 +169,19 @@ class Recaller:
             for fact in ranked
         ]
 
-    async def _found(self, request: RecallRequest) -> tuple[_Candidates, SearchOutcome | None]:
-        """The candidates that pass the filters, best first; more are asked for while too few do."""
-        found, outcome = _Candidates(), None
-        wanted = min(MOST_CANDIDATES, request.top_k * CANDIDATES_EACH)
-        while wanted > 0 and request.query.strip():
-            asked = SearchRequest(text=request.query, filters=self._filters(request, request.sources))
-            outcome = await self.search(asked, wanted)
-            found = self._sifted(request, outcome.hits, await self._importance([hit.chunk_id for hit in outcome.hits]))
-            if len(found.kept) >= request.top_k or len(outcome.hits) < wanted or wanted >= MOST_CANDIDATES:
-                break
-            wanted = min(MOST_CANDIDATES, wanted * CANDIDATES_EACH)
-        return found, outcome
+    async def _found(self, request: RecallRequest, wanted: int) -> _Candidates:
+        """Search for candidates. Where a search would refuse to answer, its near misses above `min_score` are taken:
+        how sure one has to be is for the reader of the prompt to say.
+        """
+        asked = SearchRequest(text=request.query, k=wanted, filters=self._filters(request, request.sources))
+        outcome = await self.search(asked, wanted)
+        hits = outcome.hits or tuple(hit for hit in outcome.near_misses if self._is_match(hit))
+        found = self._sifted(request, hits, await self._importance([hit.chunk_id for hit in hits]))
+        found.note, found.searched, found.near = outcome.note, len(hits), not outcome.hits
+        return found
+
+    def _is_match(self, hit: Hit) -> bool:
+        return hit.keyword_rank is not None or (hit.score is not None and hit.score >= self.min_score)
 
     @staticmethod
     def _filters(request: RecallRequest, sources: Sequence[MemorySource], kind: MemoryType | None = None) -> Filters:
@@ -176,16 +212,35 @@ class Recaller:
 
 
 def reason_to_cut(memory: MemoryChunk, request: RecallRequest) -> CutReason | None:
-    """Why a memory is not a candidate; None if it is one.
-
-    Notes, what was pinned, and what stands for a whole session are always important enough.
-    """
+    """Why a memory is not a candidate; None if it is one. Importance changes the order, it excludes nothing."""
     if not request.wants(memory.memory_type):
         return CutReason.TYPE
     if memory.compressed and not request.include_compressed:
         return CutReason.COMPRESSED
-    importance = memory.importance.value if memory.importance else None
-    exempt = memory.pinned or memory.is_summary
-    if importance is not None and importance < LEAST_IMPORTANCE and not exempt:
-        return CutReason.IMPORTANCE
     return None
+
+
+def _has_room(packed: Packed) -> bool:
+    """Whether everything fitted, so that more could."""
+    return not any(cut.why in (CutReason.BUDGET, CutReason.COUNT) for cut in packed.cut)
+
+
+def told_of(request: RecallRequest, packed: Packed, cut: Sequence[Cut], found: _Candidates) -> str:
+    """Say in one line what was left out and why."""
+    if not packed.memories and not cut:
+        return "no memory matches well enough (retrieval.min_score)"
+    parts = ["no memory clearly answers this: the nearest are given"] if found.near and found.kept else []
+    count = Counter(each.why for each in cut)
+    left = [
+        text
+        for why, text in (
+            (CutReason.BUDGET, f"{count[CutReason.BUDGET]} that did not fit into {request.token_budget:,} tokens"),
+            (CutReason.COUNT, f"{count[CutReason.COUNT]} beyond the {request.top_k} asked for"),
+            (CutReason.COMPRESSED, f"{count[CutReason.COMPRESSED]} that a summary stands for"),
+            (CutReason.TYPE, f"{count[CutReason.TYPE]} of other types"),
+        )
+        if count[why]
+    ]
+    if left:
+        parts.append(f"left out: {', '.join(left)}")
+    return "; ".join(parts)

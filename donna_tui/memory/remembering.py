@@ -13,9 +13,6 @@ from donna_tui.memory.passages import Cut
 from donna_tui.memory.routing import route
 from donna_tui.records import dataclass
 
-LONGEST_TITLE = "Remembered, 30 September 2026"
-"""The longest title that a memory gets, so that each piece fits the encoder's window together with it."""
-
 LONGEST_TEXT = 2_000_000
 
 
@@ -60,7 +57,7 @@ def pieces_of(text: str, cut: Cut) -> list[str]:
     cleaned = clean_text(text)
     if not cleaned:
         raise DonnaError(Reason.USAGE, "there is nothing to remember")
-    return [cleaned[low:high] for low, high in cut.spans(cleaned, LONGEST_TITLE)]
+    return [cleaned[low:high] for low, high in cut.spans(cleaned)]
 
 
 def replace_fact(book: Book, identity: str, wrong: str, right: str, cut: Cut, now: float) -> list[Fact]:

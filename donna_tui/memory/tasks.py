@@ -26,7 +26,7 @@ from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.frontmatter import DRAFT_KEY
 
 KIND = MemorySource.TASK.value
-VERSION = "1"
+VERSION = "2"
 """Changes whenever the documents of tasks would be others than before."""
 
 

@@ -48,12 +48,11 @@ def _fact_title(fact: Fact) -> str:
 
 def correction_document(correction: Correction, cut: Cut) -> tuple[Document, list[Chunk]]:
     """A correction: one passage. Values that would not fit are shortened in it; `memory.db` has them whole."""
-    title = f"Correction of {correction.field}"
     document = Document(
         source_type=MemorySource.CORRECTION.value,
         source_id=correction.id,
-        title=title,
-        text=correction_text(correction, cut.counter, cut.room(title)),
+        title=f"Correction of {correction.field}",
+        text=correction_text(correction, cut.counter, cut.room()),
         user_id=correction.user_id,
         uri=f"correction:{correction.id}",
         note_type=MemoryType.SEMANTIC.value,

@@ -18,7 +18,8 @@ TURN_SHARE = 0.3
 """The same for a turn of a conversation, which is often an answer and says nothing without what it answers."""
 
 SAME_NOTE_DECAY = 0.97
-"""Each further passage of a note counts that much less, so that one note does not fill the list."""
+"""Each further passage of a note counts that much less, so that one note does not fill the list. Turns of a
+conversation are memories of their own, and stay as they are."""
 
 SAME_PLACE_LOSS = 0.2
 """In the order of a single note, what a passage loses directly beside a better one, and half, a third … of it farther
@@ -87,7 +88,7 @@ def fuse(
     ranked.sort(key=_best_first)
     if words and meaning and _is_one_note(candidates):
         return _spread(ranked, {one.id: one.index for one in candidates})
-    return _varied(ranked)
+    return _varied(ranked, {one.document for one in candidates if one.is_turn})
 
 
 def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float]) -> list[Ranked]:
@@ -123,12 +124,13 @@ def _with_neighbours(candidates: Collection[Candidate], scores: Mapping[int, flo
     return {one.id: lifted(one) for one in candidates}
 
 
-def _varied(ranked: Sequence[Ranked]) -> list[Ranked]:
+def _varied(ranked: Sequence[Ranked], conversations: Collection[str]) -> list[Ranked]:
     seen: Counter[str] = Counter()
     varied = []
     for one in ranked:
         before = seen[one.document]
-        varied.append(one.scored(one.rank_score * SAME_NOTE_DECAY**before) if before else one)
+        decays = before and one.document not in conversations
+        varied.append(one.scored(one.rank_score * SAME_NOTE_DECAY**before) if decays else one)
         seen[one.document] = before + 1
     return sorted(varied, key=_best_first)
 

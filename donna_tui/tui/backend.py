@@ -143,7 +143,7 @@ class MemoryBackend(Protocol):
         """Undo a `forget` that was not for good."""
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
-        """Let a memory be recalled however unimportant it seems, or no longer."""
+        """Pin a memory, so that it counts as fully important, or unpin it."""
 
     async def recall(
         self,

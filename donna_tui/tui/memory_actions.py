@@ -27,7 +27,7 @@ MEMORY = (
     Action(
         id="memory.pin",
         title="pin",
-        help="Let a memory be recalled however unimportant it seems; once more, no longer.",
+        help="Pin a memory: it counts as fully important. Again: unpin it.",
         group="memory",
         context="memory",
         keys=("p",),

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import (
-    LEAST_IMPORTANCE,
     ME,
     Correction,
     Cut,
     CutReason,
     MemoryChunk,
     MemoryFilter,
-    MemorySource,
     MemoryType,
     RecallResult,
 )
@@ -148,10 +145,6 @@ class FakeMemory:
 
     @staticmethod
     def _why_cut(memory: MemoryChunk, is_too_long: bool) -> CutReason | None:
-        value: Any = memory.importance.value if memory.importance else None
         if memory.compressed:
             return CutReason.COMPRESSED
-        exempt = memory.pinned or memory.is_summary or memory.source is MemorySource.VAULT
-        if value is not None and value < LEAST_IMPORTANCE and not exempt:
-            return CutReason.IMPORTANCE
         return CutReason.BUDGET if is_too_long else None

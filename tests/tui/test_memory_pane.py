@@ -77,7 +77,6 @@ async def test_the_latest_is_first_and_each_row_says_what_when_whence_and_what_i
         assert "30 memories, the latest first" in donna.screen_text()
         assert ids(donna)[0] == LIKED
         row = row_with(donna, "Noor: ok, thanks")
-        assert "hidden" in row
         assert "chat" in row
         assert "18 Nov" in row
         assert "pinned" in row_with(donna, "Priya is on leave")
@@ -99,7 +98,7 @@ async def test_the_card_says_why_in_words_and_figures() -> None:
         assert "Gateway, 18 Nov 2026 · gateway-2026-11 · turns 7–8" in text
         assert "names somebody or something · has a number or a date" in text
         await on(donna, "chat:gateway-2026-11:5-5")
-        assert "not recalled: it is below 0.30. p pins it." in donna.screen_text()
+        assert "Recalled where it fits the question; the more important it is, the earlier." in donna.screen_text()
         await on(donna, f"task:{RUNBOOK}#9b1d44c0")
         assert f"{RUNBOOK} · line 14" in donna.screen_text()
 

