@@ -62,6 +62,10 @@ class Excerpt(Protocol):
     @property
     def marks(self) -> tuple[tuple[int, int], ...]: ...
 
+    def fitted(self, width: int) -> Excerpt:
+        """The excerpt for a place of at most `width` characters."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
@@ -69,6 +73,10 @@ class Snippet:
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
+
+    def fitted(self, width: int) -> Snippet:
+        """The same: there is no text to choose another from."""
+        return self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

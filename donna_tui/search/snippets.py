@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from donna_tui.records import dataclass
-from donna_tui.results import Snippet
+from donna_tui.results import Excerpt, Snippet
+from donna_tui.text.plain import plain_text
 
 WIDTH = 180
 """Characters of a snippet at the most."""
@@ -29,6 +30,46 @@ def stem(word: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """The words to mark in a text: stems of terms, phrases as sequences of stems, and a word that is only begun."""
+
+    stems: frozenset[str] = frozenset()
+    phrases: tuple[tuple[str, ...], ...] = ()
+    begun: str = ""
+
+    def found(self, text: str) -> list[tuple[int, int, str]]:
+        """Each matched word of a text: its half-open range and its stem."""
+        if not self.stems:
+            return []
+        return [
+            (match.start(), match.end(), key)
+            for match in _WORD.finditer(text)
+            if (key := stem(match.group())) in self.stems
+            or (self.begun and match.group().casefold().startswith(self.begun))
+        ]
+
+    def weight(self, found: Sequence[tuple[int, int, str]]) -> int:
+        """How much some matched words of one stretch of text say: different words, and whole phrases for more."""
+        keys = [key for _, _, key in found]
+        held = sum(
+            any(tuple(keys[at : at + len(phrase)]) == phrase for at in range(len(keys))) for phrase in self.phrases
+        )
+        return len(set(keys)) + 2 * held
+
+
+NO_WORDS = Words()
+
+
+def words_of(terms: Sequence[str], *, partial: bool = False) -> Words:
+    """The words to mark for the terms of a question; `partial` says that the last one may be the beginning of one."""
+    split = [tuple(map(stem, _WORD.findall(term))) for term in terms]
+    begun = _last_word(terms) if partial else ""
+    return Words(
+        frozenset(key for keys in split for key in keys), tuple(keys for keys in split if len(keys) > 1), begun
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LateSnippet:
     """The excerpt of a passage, made when it is looked at: most results of a search are never in sight."""
 
@@ -38,36 +79,67 @@ class LateSnippet:
 
     @property
     def text(self) -> str:
-        return _made(self).text
+        return _made(self, WIDTH).text
 
     @property
     def marks(self) -> tuple[tuple[int, int], ...]:
-        return _made(self).marks
+        return _made(self, WIDTH).marks
+
+    @property
+    def words(self) -> Words:
+        """The words that are marked."""
+        return words_of(self.terms, partial=self.partial)
+
+    def fitted(self, width: int) -> Snippet:
+        """The excerpt for a place of at most `width` characters."""
+        return _made(self, max(8, min(width, WIDTH)))
 
 
-@lru_cache(maxsize=64)
-def _made(late: LateSnippet) -> Snippet:
-    return make_snippet(late.content, late.terms, partial=late.partial)
+def words_in(excerpt: Excerpt) -> Words:
+    """The words to mark elsewhere for the same question, as in a preview."""
+    return excerpt.words if isinstance(excerpt, LateSnippet) else NO_WORDS
 
 
-def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False) -> Snippet:
-    """The stretch of `content` with the most different terms in it, as one line of text."""
-    text = " ".join(_without_heading(content).split())
-    stems = {stem(word) for term in terms for word in _WORD.findall(term)}
-    beginning = _last_word(terms) if partial else ""
-    found = [
-        (match.start(), match.end(), key)
-        for match in _WORD.finditer(text)
-        if (key := stem(match.group())) in stems or (beginning and match.group().casefold().startswith(beginning))
-    ]
-    start = _best_start(text, found)
-    end = min(len(text), start + WIDTH)
+@lru_cache(maxsize=256)
+def _made(late: LateSnippet, width: int) -> Snippet:
+    return make_snippet(late.content, late.terms, partial=late.partial, width=width)
+
+
+def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False, width: int = WIDTH) -> Snippet:
+    """The stretch of `content` with the most different terms in it, as one line of plain text."""
+    text = plain_text(_without_heading(content)) or plain_text(content)
+    words = words_of(terms, partial=partial)
+    found = words.found(text)
+    start = _best_start(text, found, words, width)
+    end = min(len(text), start + width)
+    if end < len(text) and (space := text.rfind(" ", start, end + 1)) > max(
+        (high for _, high, _ in found if high <= end), default=start
+    ):
+        end = space
     shown = text[start:end]
     lead = "…" if start else ""
     marks = tuple(
         (low - start + len(lead), high - start + len(lead)) for low, high, _ in found if low >= start and high <= end
     )
     return Snippet(f"{lead}{shown}{'…' if end < len(text) else ''}", marks)
+
+
+def best_line(text: str, words: Words) -> int | None:
+    """The line of a text, from 0, on which its best sentence begins; None where no sentence holds any of the words.
+
+    The best one says most of what is asked; of equal ones the shortest, then the first.
+    """
+    best: tuple[int, int, int] | None = None
+    for sentence in _SENTENCE.finditer(text):
+        found = words.found(sentence.group())
+        if found:
+            rank = (words.weight(found), -len(sentence.group()), -(sentence.start() + found[0][0]))
+            best = rank if best is None else max(best, rank)
+    return None if best is None else text.count("\n", 0, -best[2])
+
+
+_SENTENCE = re.compile(r"[^\n.!?]+(?:[.!?]+(?!\s)[^\n.!?]+)*[.!?]*")
+"""A sentence within a line of Markdown, or the line where it has no end."""
 
 
 def _without_heading(content: str) -> str:
@@ -80,15 +152,16 @@ def _last_word(terms: Sequence[str]) -> str:
     return words[-1].casefold() if words else ""
 
 
-def _best_start(text: str, found: Sequence[tuple[int, int, str]]) -> int:
-    """Where the window with the most different stems begins, at a word and with a little text before the first mark."""
-    if not found or len(text) <= WIDTH:
+def _best_start(text: str, found: Sequence[tuple[int, int, str]], words: Words, width: int) -> int:
+    """Where the window that says most begins, at a word and with a little text before the first mark."""
+    if not found or len(text) <= width:
         return 0
-    best, best_count = 0, 0
+    best, most = 0, 0
     for index, (low, _, _) in enumerate(found):
-        inside = {key for start, end, key in found[index : index + 40] if end <= low + WIDTH * 3 // 4}
-        if len(inside) > best_count:
-            best, best_count = low, len(inside)
-    lead = max(0, best - WIDTH // 4)
+        inside = [each for each in found[index : index + 40] if each[1] <= low + width * 3 // 4]
+        weight = words.weight(inside)
+        if weight > most:
+            best, most = low, weight
+    lead = max(0, best - width // 4)
     space = text.find(" ", lead, best)
     return 0 if lead == 0 else (space + 1 if space >= 0 else lead)

@@ -35,6 +35,7 @@ DARK = Theme(
         "input-selection-background": "#2b5850",
         "row-selected": "#1f2a2a",
         "row-blurred": "#1d2025",
+        "match": "#245246",
         "diff-added": "#16241f",
         "diff-added-word": "#245246",
         "diff-removed": "#2a1c1d",
@@ -72,6 +73,7 @@ LIGHT = Theme(
         "input-selection-background": "#b9dcd5",
         "row-selected": "#dfeeea",
         "row-blurred": "#f0eee8",
+        "match": "#bfe0d6",
         "diff-added": "#e6f3ee",
         "diff-added-word": "#bfe0d6",
         "diff-removed": "#fbebe8",
@@ -86,6 +88,6 @@ ANSI_THEMES = ("ansi-dark", "ansi-light")
 THEME_NAMES = (*(theme.name for theme in OWN_THEMES), *ANSI_THEMES)
 
 _KINDS = ("added", "removed", "wanted")
-_FILLS = ("row-selected", "row-blurred", *(f"diff-{kind}{part}" for kind in _KINDS for part in ("", "-word")))
+_FILLS = ("row-selected", "row-blurred", "match", *(f"diff-{kind}{part}" for kind in _KINDS for part in ("", "-word")))
 FALLBACK_VARIABLES = dict.fromkeys(_FILLS, "transparent")
 """For themes that do not know these names: there the bar before a row, or the sign of a line, marks it alone."""

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from donna_tui.search.snippets import LateSnippet
 from donna_tui.tui.widgets.markdown_lines import Block, markdown_blocks
 from donna_tui.tui.widgets.passage_view import wrapped
 from tests.tui import hostile, scenarios
@@ -159,6 +160,26 @@ async def test_the_passage_is_scrolled_into_view() -> None:
     assert marked == ["line 150", "line 151"]
     assert scrolled == 148
     assert "line 151" in screen
+
+
+async def test_the_best_sentence_is_scrolled_into_view_and_its_words_are_marked() -> None:
+    lines = [f"line {number}" for number in range(200)]
+    lines[120] = "Here the walrus certificate was renewed."
+    text = "\n".join(lines)
+    backend = FakeBackend(scenarios.AT_REST, passages=[passage(text, (30, 190))])
+    backend.answers = lambda request: outcome(request, "one")
+    async with driving(backend) as donna:
+        snippet = LateSnippet(text, ("walrus certificate",))
+        donna.search.preview.follow(hit("one", start_line=30, end_line=190, snippet=snippet))
+        await donna.until(lambda: donna.search.preview.view.marked_rows, "the passage is shown")
+        await donna.pilot.pause()
+        view = donna.search.preview.view
+        assert "walrus certificate was renewed" in donna.screen_text()
+        row = next(row for row, _ in view._rows if "walrus" in row.plain)
+        assert [row.plain[span.start : span.end] for span in row.spans if span.style == "hit"] == [
+            "walrus",
+            "certificate",
+        ]
 
 
 async def test_a_cut_section_and_links_to_it_are_said() -> None:

@@ -50,7 +50,7 @@ def rows(chance: random.Random) -> tuple[Row, ...]:
             hit(
                 f"{chance.choice('abc')}{place}",
                 chunk_id=str(place),
-                score=chance.choice((None, 0.25, 0.5)),
+                rank_score=chance.choice((0.1, 0.25, 0.5)),
                 snippet=Snippet("some words of a note", chance.choice(((), ((5, 10),)))),
             ),
             near=chance.random() < 0.2,
@@ -99,6 +99,6 @@ async def test_lines_that_say_the_same_are_left_alone() -> None:
         results.show(tuple(Row(hit(name)) for name in "abc"))
         await pilot.pause()
         results.to_draw.clear()
-        results.show((Row(hit("a")), Row(hit("b", score=0.9)), Row(hit("c"))))
+        results.show((Row(hit("a")), Row(hit("b", rank_score=0.9)), Row(hit("c"))))
         await pilot.pause()
         assert results.to_draw == [results.row_height]

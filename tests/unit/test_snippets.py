@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.results import Snippet
-from donna_tui.search.snippets import WIDTH, LateSnippet, make_snippet, stem
+from donna_tui.search.snippets import WIDTH, LateSnippet, best_line, make_snippet, stem, words_of
 
 LONG = "filler words that nobody asked for " * 20
 
@@ -39,11 +39,11 @@ def test_the_words_of_a_phrase_are_marked() -> None:
 
 def test_the_heading_line_is_left_out_where_there_is_text() -> None:
     assert make_snippet("## Cache\n\nWe use Redis.", ["redis"]).text == "We use Redis."
-    assert make_snippet("## Cache", ["cache"]).text == "## Cache"
+    assert make_snippet("## Cache", ["cache"]).text == "Cache"
 
 
 def test_lines_become_one() -> None:
-    assert make_snippet("one\n\n- two\n\tthree", []).text == "one - two three"
+    assert make_snippet("one\n\n- two\n\tthree", []).text == "one • two three"
 
 
 def test_a_short_text_is_shown_whole() -> None:
@@ -87,3 +87,25 @@ def test_a_late_snippet_is_the_same() -> None:
     late, made = LateSnippet(content, terms, partial=True), make_snippet(content, terms, partial=True)
     assert marked(made) == ["redis", "sessions"]
     assert (late.text, late.marks) == (made.text, made.marks)
+
+
+def test_a_phrase_is_seen_whole_where_its_words_stand_apart_too() -> None:
+    text = f"A walrus is big. {'filler words here ' * 12}the walrus certificate was renewed. {'more filler ' * 12}"
+    for width in (40, 60, 120):
+        snippet = LateSnippet(text, ("walrus certificate",)).fitted(width)
+        assert "walrus certificate" in snippet.text
+        assert len(snippet.text) <= width + 2
+        assert [snippet.text[low:high] for low, high in snippet.marks][-2:] == ["walrus", "certificate"]
+
+
+def test_a_snippet_is_plain_text() -> None:
+    snippet = make_snippet("> [!note] Use **[[Redis|the cache]]** `now` ^b1", ["cache"])
+    assert snippet.text == "Use the cache now"
+    assert [snippet.text[low:high] for low, high in snippet.marks] == ["cache"]
+
+
+def test_the_best_line_says_most_of_what_is_asked() -> None:
+    text = "The cache is old.\nNothing here.\nWe moved the cache off Redis. Yes.\nRedis, the cache and more about Redis and it."
+    assert best_line(text, words_of(["cache", "redis"])) == 2
+    assert best_line(text, words_of(["walrus"])) is None
+    assert best_line(text, words_of([])) is None

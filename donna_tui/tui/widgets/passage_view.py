@@ -14,6 +14,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 
+from donna_tui.search.snippets import NO_WORDS, Words, best_line
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.widgets.markdown_lines import Block, markdown_blocks
 from donna_tui.tui.widgets.strips import content_strip
@@ -23,7 +24,20 @@ WIDEST_TEXT = 92
 
 _GUTTER = 2
 _LINES_BEFORE_PASSAGE = 2
-_STYLE_NAMES = ("bar", "heading", "code", "link", "strong", "emphasis", "gone", "mark", "quote", "dim", "passage")
+_STYLE_NAMES = (
+    "hit",
+    "bar",
+    "heading",
+    "code",
+    "link",
+    "strong",
+    "emphasis",
+    "gone",
+    "mark",
+    "quote",
+    "dim",
+    "passage",
+)
 
 
 class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -35,17 +49,21 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._blocks: tuple[Block, ...] = ()
-        self._shown = ("", range(0))
+        self._shown = ("", range(0), NO_WORDS)
+        self._best: int | None = None
         self._rows: list[tuple[Content, bool]] = []
         self._lines: list[int] = []
         self._laid_out_for = 0
         self._strips: LRUCache[int, Strip] = LRUCache(512)
 
-    def show(self, text: str, mark: range = range(0)) -> None:
-        """Show a section. The lines of `text` in `mark`, counted from 0, are marked and scrolled into view."""
-        if (text, mark) == self._shown:
+    def show(self, text: str, mark: range = range(0), words: Words = NO_WORDS) -> None:
+        """Show a section. The lines of `text` in `mark`, counted from 0, are marked, and the one among them that says
+        most of the matched `words` is scrolled into view.
+        """
+        if (text, mark, words) == self._shown:
             return
-        self._shown = (text, mark)
+        self._shown = (text, mark, words)
+        self._best = _best_of(text, mark, words)
         self._blocks = tuple(markdown_blocks(text))
         self._lay_out()
         self._scroll_to_passage()
@@ -124,21 +142,40 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip.join([content_strip(gutter, base, self._style_of, _GUTTER), text])
 
     def _style_of(self, name: str | Style) -> Style:
-        return name if isinstance(name, Style) else self.get_visual_style(f"md--{name}", partial=True)
+        return name if isinstance(name, Style) else self.get_visual_style(f"md--{name}", partial=name != "hit")
 
     def _lay_out(self) -> None:
         self._laid_out_for = self._text_width
-        mark = self._shown[1]
+        mark, words = self._shown[1:]
         rows = [each for block in self._blocks for each in wrapped(block, self._laid_out_for)]
-        self._rows = [(row, any(line in mark for line in lines)) for row, lines in rows]
+        self._rows = [(_with_hits(row, words), any(line in mark for line in lines)) for row, lines in rows]
         self._lines = [lines.start for _, lines in rows]
         self._strips.clear()
         self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows))
         self.refresh()
 
     def _scroll_to_passage(self) -> None:
+        """Bring the passage into view from its beginning, or its best line where both do not fit."""
         first = next((number for number, (_, is_marked) in enumerate(self._rows) if is_marked), 0)
-        self.scroll_to(y=max(0, first - _LINES_BEFORE_PASSAGE), animate=False, immediate=True)
+        best = first if self._best is None else max(first, bisect_left(self._lines, self._best))
+        height = max(1, self.scrollable_content_region.height)
+        top = max(0, first - _LINES_BEFORE_PASSAGE)
+        if best >= top + height - _LINES_BEFORE_PASSAGE:
+            top = max(0, best - height // 3)
+        self.scroll_to(y=top, animate=False, immediate=True)
+
+
+def _best_of(text: str, mark: range, words: Words) -> int | None:
+    """The line of a text with the best sentence among its marked lines."""
+    lines = text.split("\n")[mark.start : mark.stop]
+    best = best_line("\n".join(lines), words)
+    return None if best is None else mark.start + best
+
+
+def _with_hits(row: Content, words: Words) -> Content:
+    for start, end, _ in words.found(row.plain):
+        row = row.stylize("hit", start, end)
+    return row
 
 
 def wrapped(block: Block, width: int) -> Iterator[tuple[Content, range]]:

@@ -17,6 +17,7 @@ from donna_tui.events import EngineEvent, NoteIndexed
 from donna_tui.results import Hit
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
+from donna_tui.search.snippets import words_in
 from donna_tui.tui.backend import Backend, Passage
 from donna_tui.tui.widgets.passage_view import PassageView
 from donna_tui.tui.widgets.telling import tell
@@ -89,7 +90,8 @@ class Preview(Vertical):
         """Show the section that holds a hit."""
         tell(self.head, heading(placed(hit), line_range(hit), passage.heading_path, sensitive=passage.sensitive))
         first = passage.start_line
-        self.view.show(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1))
+        mark = range(passage.mark_start - first, passage.mark_end - first + 1)
+        self.view.show(passage.text, mark, words_in(hit.snippet))
         tell(self.foot, footing(passage))
 
     def fail(self, hit: Hit, message: str, hint: str) -> None:

@@ -224,7 +224,9 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         key = (is_selected, has_focus)
         if key not in self._styles:
             base = self.get_visual_style("result--selected") if is_selected else self.visual_style
-            named = {name: base + self.get_visual_style(f"result--{name}", partial=True) for name in _STYLE_NAMES}
+            named = {
+                name: base + self.get_visual_style(f"result--{name}", partial=name != "match") for name in _STYLE_NAMES
+            }
             named[""] = base
             shown = self._filtered([Segment(" ", style.rich_style) for style in named.values()])
             self._styles[key] = {name: one.style or Style.null() for name, one in zip(named, shown, strict=True)}

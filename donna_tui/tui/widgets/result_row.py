@@ -8,11 +8,14 @@ from donna_tui.records import dataclass
 from donna_tui.results import Excerpt, Hit
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
-from donna_tui.tui.widgets.pieces import Line, Piece, cells, cut, width_of, wrapped
+from donna_tui.tui.widgets.pieces import Line, Piece, cells, cut, plain, width_of, wrapped
 
 BAR_CELLS = 6
 _ROOM_FOR_BAR = 46
 _LEAST_GAP = 2
+_LOST_IN_WRAPPING = 6
+"""Cells at the end of a line that the next word may leave empty."""
+
 _LONGEST = 400
 """Characters of a title, heading or path that are looked at; no screen shows more."""
 
@@ -31,8 +34,8 @@ def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
     head = [(clean_line(row.hit.title[:_LONGEST]), title), (trail(row.hit), "trail")]
     why = [("near miss" if row.near else why_it_ranks(row.hit), "why")]
     return [
-        _spread(head, score_bar(row.hit.score, with_bar=width >= _ROOM_FOR_BAR), width),
-        _spread([(_place(row.hit, width - cells(why) - _LEAST_GAP), "path")], why, width),
+        _spread(head, rank_bar(row.hit.rank_score, with_bar=width >= _ROOM_FOR_BAR), width),
+        _placed(row.hit, why, width),
         *snippet_rows(row.hit.snippet, width, snippet_lines),
     ]
 
@@ -51,12 +54,10 @@ def why_it_ranks(hit: Hit) -> str:
     return " · ".join([*found, *marks])
 
 
-def score_bar(score: float | None, *, with_bar: bool) -> Line:
-    """The similarity as a bar and a number; nothing where there is no vector yet."""
-    if score is None:
-        return []
-    filled = round(min(max(score, 0.0), 1.0) * BAR_CELLS)
-    number = f"{score:.2f}"
+def rank_bar(rank: float, *, with_bar: bool) -> Line:
+    """The value that a hit was ranked by, as a bar and a number."""
+    filled = round(min(max(rank, 0.0), 1.0) * BAR_CELLS)
+    number = f"{rank:.2f}"
     if not with_bar:
         return [(number, "score")]
     return [("━" * filled, "bar"), ("─" * (BAR_CELLS - filled), "rest"), (f" {number}", "score")]
@@ -64,7 +65,9 @@ def score_bar(score: float | None, *, with_bar: bool) -> Line:
 
 def snippet_rows(snippet: Excerpt, width: int, lines: int) -> list[Line]:
     """The snippet with its matched words marked, wrapped and cut to exactly `lines` lines."""
-    rows = wrapped(marked_text(snippet), max(width, 2), lines)
+    width = max(width, 2)
+    room = width * lines - _LOST_IN_WRAPPING * (lines - 1) - len("……")
+    rows = wrapped(marked_text(snippet.fitted(room)), width, lines)
     return [*rows, *[[] for _ in range(lines - len(rows))]]
 
 
@@ -79,18 +82,35 @@ def marked_text(snippet: Excerpt) -> Line:
     return [*pieces, (clean_line(text[position:]), "snippet")]
 
 
-def _place(hit: Hit, room: int) -> str:
-    """Path and lines, and the space if several were asked; what is on the left is left out where there is no room."""
-    path, lines = clean_line(hit.path[-_LONGEST:]), line_range(hit)
-    whole = f"{clean_line(hit.space[:_LONGEST])} › {path}:{lines}" if hit.space else f"{path}:{lines}"
+def _placed(hit: Hit, why: Line, width: int) -> Line:
+    """Path and lines at the left, why it ranks at the right as far as there is room: the lines are never cut."""
+    whole = place(hit, width)
+    if width_of(whole) + _LEAST_GAP + cells(why) <= width or cells(why) + _LEAST_GAP > width // 2:
+        return _spread([(whole, "path")], why if cells(why) <= width - width_of(whole) - _LEAST_GAP else [], width)
+    return _spread([(place(hit, width - cells(why) - _LEAST_GAP), "path")], why, width)
+
+
+def place(hit: Hit, room: int) -> str:
+    """Path and lines in at most `room` cells, and the space if several were asked. The path gives way in its middle."""
+    path, lines = clean_line(hit.path[-_LONGEST:]), f":{line_range(hit)}"
+    whole = f"{clean_line(hit.space[:_LONGEST])} › {path}" if hit.space else path
+    room -= width_of(lines)
     if width_of(whole) <= room:
-        return whole
-    parts = PurePosixPath(path).parts
-    for first in range(1, len(parts)):
-        shorter = f"…/{'/'.join(parts[first:])}:{lines}"
-        if width_of(shorter) <= room:
-            return shorter
-    return f"{parts[-1] if parts else ''}:{lines}"
+        return whole + lines
+    first, *folders, name = PurePosixPath(path).parts if "/" in path else ("", path)
+    kept = (f"{first}/…/{'/'.join((*folders[skipped:], name))}" for skipped in range(1, len(folders) + 1))
+    shorter = (*kept, f"…/{name}" if first else name)
+    fitting = next((each for each in shorter if width_of(each) <= room), None)
+    return (shortened(name, room) if fitting is None else fitting) + lines
+
+
+def shortened(text: str, room: int) -> str:
+    """A text with an ellipsis in its middle where it is wider than `room` cells."""
+    if width_of(text) <= room:
+        return text
+    head, tail = max(room - 1, 0) // 2, max(room - 1, 0) - max(room - 1, 0) // 2
+    end = next((text[at:] for at in range(len(text)) if width_of(text[at:]) <= tail), "")
+    return f"{plain(cut([(text, '')], head + 1))[:-1]}…{end}" if room > 1 else "…"[:room]
 
 
 def _spread(left: Line, right: Line, width: int) -> Line:

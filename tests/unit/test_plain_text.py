@@ -1,0 +1,32 @@
+"""Markdown as one line of plain text."""
+
+from __future__ import annotations
+
+import pytest
+
+from donna_tui.text.plain import plain_text
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("## Head ##\n\nSome **bold**, *it*, _und_, ~~gone~~ and ==lit==.", "Head Some bold, it, und, gone and lit."),
+        ("snake_case_x, 2 * 3 * 4, a__b__c", "snake_case_x, 2 * 3 * 4, a__b__c"),
+        ("[text](https://x.y/(z) 'title') and [[note|alias]], [[note#part]]", "text and alias, note#part"),
+        ("![[image.png|100]] ![alt](a.png) <https://e.org> [a][ref] b[^1]", "100 alt https://e.org a b"),
+        ("> [!warning]- Watch out\n> the body", "Watch out the body"),
+        ("a<!-- hidden\nstill -->b %%also\nhidden%% c<br>d &amp; e", "a b c d & e"),
+        ("| a | b |\n|:-:|---|\n| c | d |", "a · b c · d"),
+        ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = 1"),
+        ("A line of text. ^block-id", "A line of text."),
+        (r"\*not emphasis\* and `**code**`", "*not emphasis* and code"),
+        ("", ""),
+    ],
+)
+def test_marks_are_left_out_and_words_are_kept(markdown: str, text: str) -> None:
+    assert plain_text(markdown) == text
+
+
+@pytest.mark.parametrize("part", ["*", "[", "[[a", "<a", "`", "**a", "| ", "- ", "> ", "_a ", "==a ", "[a](", "<!--"])
+def test_hostile_repetition_ends(part: str) -> None:
+    assert len(plain_text(part * 3_000)) <= 9_000
