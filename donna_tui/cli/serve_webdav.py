@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from donna_tui.cli.output import emit, say
 from donna_tui.cli.session import Session, open_session, run
+from donna_tui.cli.write import writer_for
 from donna_tui.errors import DonnaError, Reason, SpaceError
 from donna_tui.paths import private_folder
 from donna_tui.records import dataclass
@@ -70,7 +71,9 @@ def _server(session: Session, wanted: Wanted, folder: Path) -> WebdavServer:
     address.check()
     from donna_tui.vault.globs import GlobSet
     from donna_tui.vault.paths import VaultRoot
+    from donna_tui.vault.targets import EVERYWHERE
     from donna_tui.webdav.arrival import sweep
+    from donna_tui.webdav.preimages import Preimages
     from donna_tui.webdav.private import PrivateFiles
     from donna_tui.webdav.server import WebdavServer
     from donna_tui.webdav.tree import ServedTree
@@ -79,8 +82,11 @@ def _server(session: Session, wanted: Wanted, folder: Path) -> WebdavServer:
     ignore = GlobSet(config.vault.ignore_globs)
     safety = config.safety
     private = PrivateFiles(root, max_bytes=safety.max_read_bytes, key=safety.sensitive_frontmatter_key)
-    tree = ServedTree(root, ignore) if wanted.with_private else ServedTree(root, ignore, private)
+    withheld = (lambda _: False) if wanted.with_private else private
+    writer = writer_for(session, allowlist=(EVERYWHERE,))
+    tree = ServedTree(root, ignore, withheld, Preimages(root, writer).keep)
     password = _password(folder, wanted)
+    writer.keep_interrupted()
     sweep(session.space.root)
     return WebdavServer(tree, password, address, read_only=wanted.read_only, on_trouble=_tell)
 

@@ -8,12 +8,13 @@ from donna_tui.cli.session import engine_for, open_session, run
 from donna_tui.cli.write import carry_out, open_writer_of
 from donna_tui.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.vault.changes import OperationKind, Plan
+from donna_tui.vault.targets import EVERYWHERE
 from donna_tui.vault.writer import VaultWriter
 
 
 def run_undo(kind: OperationKind, n: int, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Undo or redo `n` operations as one. Raises DonnaError if nobody agreed."""
-    writer = open_writer_of(space)
+    """Undo or redo `n` operations as one, wherever they were made. Raises DonnaError if nobody agreed."""
+    writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.restorer.undo(n) if kind is OperationKind.UNDO else writer.restorer.redo(n)
     if not agreed_to(plan, agreed=agreed, as_json=as_json):
         say("Nothing was changed.")

@@ -53,9 +53,9 @@ def run_mv(
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
-def open_writer_of(space: str | None) -> VaultWriter:
+def open_writer_of(space: str | None, *, allowlist: Sequence[str] | None = None) -> VaultWriter:
     """The writer of the space that is meant."""
-    return writer_for(open_session(space))
+    return writer_for(open_session(space), allowlist=allowlist)
 
 
 def writer_for(session: Session, *, allowlist: Sequence[str] | None = None) -> VaultWriter:

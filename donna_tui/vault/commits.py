@@ -89,12 +89,12 @@ def prepare(
 
 
 def prepare_record(
-    repo: GitRepo, place: Place, operation: Operation, author: Author, images: Iterable[bytes], *, home: str
+    repo: GitRepo, place: Place, operation: Operation, author: Author, images: Iterable[bytes], *, ref: str
 ) -> tuple[str | None, str]:
-    """Write a record that belongs to no commit of the branch; the record it follows, and the new one."""
+    """Write a record that belongs to no commit of the branch, kept by a ref; the record it follows, and the new one."""
     previous = repo.record()
     head = open_commit(
-        place.pending(home, "kept"),
+        ref,
         1,
         author.line(operation.at),
         message_of(operation).encode(),

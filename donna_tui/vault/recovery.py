@@ -222,7 +222,8 @@ def keep_record(
             undoes=(),
             redoes=(),
         )
-        previous, commit = prepare_record(shop.repo, place, record, shop.author, images, home=shop.journal.home())
+        ref = place.pending(shop.journal.home(), "kept")
+        previous, commit = prepare_record(shop.repo, place, record, shop.author, images, ref=ref)
         if shop.repo.append_record(previous, commit, f"donna: {record.kind}"):
             return record.id
         if time.monotonic() > deadline:

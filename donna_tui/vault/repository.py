@@ -209,14 +209,19 @@ class GitRepo:
         """
         return self._update(message, (tip.ref, commit, tip.commit), (self._records(), record, tip.record))
 
-    def append_record(self, previous: str | None, record: str, message: str) -> bool:
-        """Move the chain of operations alone, if it is still at `previous`. Raises VaultWriteError."""
-        return self._update(message, (self._records(), record, previous))
+    def append_record(self, previous: str | None, record: str, message: str, *, drop: str = "") -> bool:
+        """Move the chain of operations alone, if it is still at `previous`, and drop a ref. Raises VaultWriteError."""
+        return self._update(message, (self._records(), record, previous), drop=drop)
 
-    def _update(self, message: str, *moves: tuple[str, str, str | None]) -> bool:
+    def drop_ref(self, ref: str) -> None:
+        """Remove a ref of Donna's own. One that cannot be removed now only keeps objects that nobody needs."""
+        self.command.ask("update-ref", "--no-deref", "-d", ref)
+
+    def _update(self, message: str, *moves: tuple[str, str, str | None], drop: str = "") -> bool:
         """Compare and swap refs in one transaction: each a name, its new commit and the one expected there."""
         zero = "0" * len(moves[0][1])
         updates = "".join(f"update {ref}\0{new}\0{old or zero}\0" for ref, new, old in moves)
+        updates += f"delete {drop}\0\0" if drop else ""
         given = f"start\0{updates}prepare\0commit\0".encode()
         arguments = ("update-ref", "--no-deref", "-m", message, "--stdin", "-z")
         for answer in self._patiently(arguments, given):

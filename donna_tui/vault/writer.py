@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from donna_tui.errors import VaultReadError, VaultWriteError
+from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.records import dataclass
 from donna_tui.vault.beginning import begin
-from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Plan
+from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.commits import Author
+from donna_tui.vault.commits import Author, blob_changes, prepare_record
 from donna_tui.vault.files import VaultFiles
 from donna_tui.vault.ground import Ground
 from donna_tui.vault.guard import WriteRules
 from donna_tui.vault.history import History
 from donna_tui.vault.journal import Journal
+from donna_tui.vault.operations import each_operation, new_operation_id
 from donna_tui.vault.orphans import UPLOAD, OrphanFiles, Restored, find_orphans
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.planner import Planner
 from donna_tui.vault.protocol import Step, Workshop, alone, carry_out
-from donna_tui.vault.recovery import keep_leftovers, recover
-from donna_tui.vault.repository import GitRepo
+from donna_tui.vault.recovery import keep_leftovers, keep_record, recover
+from donna_tui.vault.repository import GitRepo, Place
 from donna_tui.vault.resolving import Resolver
 from donna_tui.vault.restoring import Restorer
 from donna_tui.vault.seen import Seen, expecting, whatever
 
 _MTIME_SLACK_NS = 1_000
 """Times of the seed's interface are floats, which hold no more than this."""
+
+BESIDE = "beside-"
+"""How the names of refs begin that keep a change made by other means until it is recorded."""
 
 LOCAL_ACTOR = "you"
 """The actor of what a person does by way of Donna."""
@@ -67,7 +72,7 @@ class VaultWriter:
         vault = VaultRoot(root)
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
-        ground = Ground(client, vault, files, rules, self.repo)
+        ground = self._ground = Ground(client, vault, files, rules, self.repo)
         self.planner, self.restorer = Planner(ground), Restorer(ground)
         self.history = History(self.repo, client, files)
         self.resolver = Resolver(ground, client, self.history)
@@ -133,6 +138,55 @@ class VaultWriter:
         if outcome.changed:
             self._on_written(Written(outcome, actor))
         return outcome
+
+    @contextlib.contextmanager
+    def recording(self, kind: OperationKind, changes: Sequence[Change], *, actor: str) -> Iterator[None]:
+        """Record changes that the block makes by other means: the bytes before and after, as a step of undo.
+
+        The branch does not move. The bytes are in git, below a ref, before the block is entered; the record joins the
+        history once it has ended, and is dropped if it fails. What Donna or git may not change back is recorded too,
+        but is no step of undo. Raises VaultWriteError, and then the block has not been entered.
+        """
+        place = self.repo.place()
+        with alone(place):
+            shop, record = self._shop, self._operation_of(kind, changes, place, actor)
+            ref = place.pending(shop.journal.home(), f"{BESIDE}{record.id}")
+            images = [data for change in changes for data in (change.before, change.after) if data is not None]
+            previous, commit = prepare_record(shop.repo, place, record, shop.author, images, ref=ref)
+            try:
+                yield
+            except BaseException:
+                self.repo.drop_ref(ref)
+                raise
+            if not self.repo.append_record(previous, commit, f"donna: {record.kind}", drop=ref):
+                raise VaultWriteError(Reason.GIT_LOCKED, "another program moves Donna's own refs", hint="try again")
+
+    def keep_interrupted(self) -> None:
+        """Append to the history, as kept text, what `recording` had begun to record when the program was killed."""
+        place = self.repo.find()
+        if place is None:
+            return
+        with alone(place):
+            below = place.pending(self._shop.journal.home(), BESIDE)
+            listed = self.repo.command.ask("for-each-ref", "--format=%(refname)", f"{below}*")
+            for ref in listed.output.decode("ascii", "replace").split():
+                for operation in each_operation(self.repo, ref, limit=1):
+                    keep_record(self._shop, place, operation, operation.changes, ())
+                self.repo.drop_ref(ref)
+
+    def _operation_of(self, kind: OperationKind, changes: Sequence[Change], place: Place, actor: str) -> Operation:
+        newest = next(each_operation(self.repo, self.repo.record(), limit=1), None)
+        refused = self._ground.refused([change.reversed for change in changes])
+        verbs = {OperationKind.WRITE: "Replace", OperationKind.DELETE: "Delete", OperationKind.MOVE: "Move over"}
+        return Operation(
+            id=new_operation_id(newest.id if newest else ""),
+            kind=OperationKind.KEPT if refused else kind,
+            actor=actor,
+            subject=f"{verbs.get(kind, 'Change')} {changes[0].path}",
+            at=time.time(),
+            commit="",
+            changes=blob_changes(changes, place.object_format),
+        )
 
     def write(
         self,

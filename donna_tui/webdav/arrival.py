@@ -6,14 +6,16 @@ import contextlib
 import os
 import secrets
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from donna_tui.records import dataclass
-from donna_tui.vault.changes import REGULAR_FILE
+from donna_tui.vault.changes import REGULAR_FILE, OperationKind
 from donna_tui.vault.exchange import exchange
 from donna_tui.vault.files import changed_meanwhile, told
 from donna_tui.vault.orphans import UPLOAD
-from donna_tui.vault.placement import NO_LINKS, dress, remove
+from donna_tui.vault.placement import NO_LINKS, dress, read_at, remove
+from donna_tui.webdav.preimages import Keep, Touched, keep_nothing
 
 WAITING = UPLOAD
 """How the names of files begin that are not all there yet."""
@@ -47,11 +49,11 @@ class Item:
 class Arrival:
     """Takes in the bytes of one file. End it with `keep` or `drop`; both may be called again and do nothing then.
 
-    `expected` is the version that it replaces, None for a new file.
+    `expected` is the version that it replaces, None for a new file; `keep` keeps the bytes of that version.
     """
 
-    def __init__(self, folder: int, path: str, expected: Item | None) -> None:
-        self._path, self._expected = path, expected
+    def __init__(self, folder: int, path: str, expected: Item | None, keep: Keep = keep_nothing) -> None:
+        self._path, self._expected, self._keep = path, expected, keep
         self._name = path.rpartition("/")[2]
         self._waiting = f"{WAITING}{secrets.token_hex(8)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -74,8 +76,17 @@ class Arrival:
             self._file.flush()
             dress(folder, self._name if self._expected else None, self._file.fileno(), REGULAR_FILE)
             os.fsync(self._file.fileno())
-            self._replace(folder, self._expected) if self._expected else self._create(folder)
+            if self._expected is None:
+                self._create(folder)
+            else:
+                self._expect(folder, self._name, self._expected)
+                with self._keep(OperationKind.WRITE, (self._touched(folder, self._expected),)):
+                    self._replace(folder, self._expected)
             os.fsync(folder)
+
+    def _touched(self, folder: int, replaced: Item) -> Touched:
+        new = partial(read_at, folder, self._waiting)
+        return Touched(folder, self._name, self._path, replaced.size, self.size, new)
 
     def drop(self) -> None:
         """Forget what has come so far."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import BinaryIO
 
 from donna_tui.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.changes import OperationKind
 from donna_tui.vault.files import changed_meanwhile, told
 from donna_tui.vault.globs import GlobSet
 from donna_tui.vault.paths import VaultRoot, refused
-from donna_tui.vault.placement import NO_LINKS
+from donna_tui.vault.placement import NO_LINKS, read_at
 from donna_tui.vault.targets import check_place, find_twin
-from donna_tui.webdav.arrival import Arrival, Item
+from donna_tui.webdav.arrival import WAITING, Arrival, Item
+from donna_tui.webdav.preimages import Keep, Touched, keep_nothing
 
 _FATAL = frozenset({Reason.ROOT_MISSING, Reason.IO_ERROR})
 
@@ -23,11 +27,19 @@ _FATAL = frozenset({Reason.ROOT_MISSING, Reason.IO_ERROR})
 class ServedTree:
     """Looks into one vault and changes it as its user does. Every method blocks; all may be called from any thread.
 
-    What is hidden, ignored, a link or a device is not there. `withheld` says of a file whether it is kept back.
+    What is hidden, ignored, a link or a device is not there. `withheld` says of a file whether it is kept back; `keep`
+    keeps the bytes of those that are overwritten or removed.
     """
 
-    def __init__(self, root: VaultRoot, ignore: GlobSet, withheld: Callable[[Item], bool] = lambda _: False) -> None:
+    def __init__(
+        self,
+        root: VaultRoot,
+        ignore: GlobSet,
+        withheld: Callable[[Item], bool] = lambda _: False,
+        keep: Keep = keep_nothing,
+    ) -> None:
         self._root = root
+        self._keep = keep
         self._ignore = ignore
         self._withheld = withheld
 
@@ -63,7 +75,7 @@ class ServedTree:
     def arrive(self, path: str, expected: Item | None) -> Arrival:
         """Where the bytes of a file go that replaces `expected`, or is new. Raises VaultWriteError."""
         with self._place(path, is_new=expected is None) as (folder, _):
-            return Arrival(folder, path, expected)
+            return Arrival(folder, path, expected, self._keep)
 
     def make_folder(self, path: str) -> None:
         """Make a folder. Raises VaultWriteError."""
@@ -74,13 +86,17 @@ class ServedTree:
     def remove(self, item: Item) -> None:
         """Take away a file, or a folder with nothing in it. Raises VaultWriteError: `conflict` for another version."""
         with self._place(item.path) as (folder, name):
-            _check_version(item, folder, name)
-            try:
-                (os.rmdir if item.is_folder else os.unlink)(name, dir_fd=folder)
-            except OSError as error:
-                if error.errno == errno.ENOTEMPTY:
-                    raise _holds_more(item.path) from error
-                raise
+            if item.is_folder:
+                try:
+                    os.rmdir(name, dir_fd=folder)
+                except OSError as error:
+                    if error.errno == errno.ENOTEMPTY:
+                        raise _holds_more(item.path) from error
+                    raise
+            else:
+                _check_version(item, folder, name)
+                with self._keep(OperationKind.DELETE, (Touched(folder, name, item.path, item.size, 0, lambda: None),)):
+                    _unlink_version(item, folder, name)
             os.fsync(folder)
 
     def move(self, item: Item, path: str, replaced: Item | None) -> None:
@@ -95,10 +111,17 @@ class ServedTree:
             _check_version(item, old_folder, old)
             if replaced is None and not item.is_folder:
                 _rename_file(item, old_folder, old, new_folder, new)
-            else:
-                if replaced is not None and not replaced.is_still(os.stat(new, dir_fd=new_folder)):
-                    raise changed_meanwhile(path)
+            elif replaced is None:
                 os.rename(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
+            else:
+                moved = partial(read_at, old_folder, old)
+                over = Touched(new_folder, new, path, replaced.size, item.size, moved)
+                gone = Touched(old_folder, old, item.path, item.size, 0, lambda: None, is_lost=False)
+                with self._keep(OperationKind.MOVE, (over, gone)):
+                    if not replaced.is_still(os.stat(new, dir_fd=new_folder, follow_symlinks=False)):
+                        raise changed_meanwhile(path)
+                    _check_version(item, old_folder, old)
+                    os.rename(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
             os.fsync(new_folder)
             os.fsync(old_folder)
 
@@ -159,6 +182,16 @@ def _check_version(item: Item, folder: int, name: str) -> None:
     """Raises VaultWriteError (`conflict`) for another version of a file; a folder changes with every file in it."""
     if not item.is_folder and not item.is_still(os.stat(name, dir_fd=folder, follow_symlinks=False)):
         raise changed_meanwhile(item.path)
+
+
+def _unlink_version(item: Item, folder: int, name: str) -> None:
+    """Remove a file only if it is this version: it is renamed first, and renamed back if somebody had just saved it."""
+    waiting = f"{WAITING}{secrets.token_hex(8)}"
+    os.rename(name, waiting, src_dir_fd=folder, dst_dir_fd=folder)
+    if not item.is_still(os.stat(waiting, dir_fd=folder, follow_symlinks=False)):
+        _rename_file(item, folder, waiting, folder, name)
+        raise changed_meanwhile(item.path)
+    os.unlink(waiting, dir_fd=folder)
 
 
 def _rename_file(item: Item, old_folder: int, old: str, new_folder: int, new: str) -> None:

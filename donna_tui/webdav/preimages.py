@@ -1,0 +1,139 @@
+"""Keep what clients overwrite and delete: in the vault's history if there is one, otherwise in Obsidian's `.trash`."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Callable, Iterator
+
+from donna_tui.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.records import dataclass
+from donna_tui.vault.changes import Change, OperationKind
+from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.placement import NO_LINKS, read_at, remove
+from donna_tui.vault.writer import VaultWriter
+
+ACTOR = "webdav"
+
+TRASH = ".trash"
+"""Where Obsidian itself puts deleted files; it is never served, listed or indexed."""
+
+MOST_RECORDED_BYTES = 64 * 1024 * 1024
+"""Larger files are moved to the trash instead of being read into memory and into git."""
+
+MOST_NAMES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A file that a request changes: an open folder, the name in it, and the bytes before and after.
+
+    `size` is that of the file now, None if there is none. `after` gives the new bytes, and None for a file that goes.
+    `is_lost` says whether the bytes before would be nowhere afterwards.
+    """
+
+    folder: int
+    name: str
+    path: str
+    size: int | None
+    new_size: int
+    after: Callable[[], bytes | None]
+    is_lost: bool = True
+
+
+Keep = Callable[[OperationKind, tuple[Touched, ...]], contextlib.AbstractContextManager[None]]
+
+
+def keep_nothing(_: OperationKind, __: tuple[Touched, ...]) -> contextlib.AbstractContextManager[None]:
+    """For a tree that nothing is written to."""
+    return contextlib.nullcontext()
+
+
+class Preimages:
+    """Keeps the bytes of files before the block changes them, and forgets them again if the block fails."""
+
+    def __init__(self, root: VaultRoot, writer: VaultWriter) -> None:
+        self._root, self._writer = root, writer
+
+    @contextlib.contextmanager
+    def keep(self, kind: OperationKind, touched: tuple[Touched, ...]) -> Iterator[None]:
+        """Keep what is lost otherwise. Raises VaultWriteError, and then the block has not been entered."""
+        lost = [each for each in touched if each.is_lost and each.size]
+        if not lost:
+            yield
+        elif self._writer.repo.find() is None or any(_is_large(each) for each in touched):
+            with contextlib.ExitStack() as stack:
+                for each in lost:
+                    stack.enter_context(self._in_trash(each))
+                yield
+        else:
+            changes = tuple(change for each in touched if (change := _change(each)).before != change.after)
+            with self._writer.recording(kind, changes, actor=ACTOR) if changes else contextlib.nullcontext():
+                yield
+
+    @contextlib.contextmanager
+    def _in_trash(self, lost: Touched) -> Iterator[None]:
+        """Give the file a second name in the trash; it is the only one once the block has ended."""
+        with self._trash() as trash:
+            name = _linked(lost, trash)
+            try:
+                yield
+            except BaseException:
+                remove(trash, name)
+                raise
+            os.fsync(trash)
+
+    @contextlib.contextmanager
+    def _trash(self) -> Iterator[int]:
+        with self._root.open_folder() as root, contextlib.suppress(FileExistsError):
+            os.mkdir(TRASH, dir_fd=root)
+        with self._root.open_folder([TRASH]) as trash:
+            yield trash
+
+
+def _is_large(touched: Touched) -> bool:
+    return max(touched.size or 0, touched.new_size) > MOST_RECORDED_BYTES
+
+
+def _change(touched: Touched) -> Change:
+    try:
+        before = read_at(touched.folder, touched.name) if touched.size is not None else None
+    except VaultReadError as error:
+        raise VaultWriteError(error.reason, error.message, hint=error.hint, path=touched.path) from error
+    return Change(path=touched.path, before=before, after=touched.after())
+
+
+def _linked(lost: Touched, trash: int) -> str:
+    """A free name in the trash that now leads to the file as well, or to a copy where the disk has no links."""
+    stem, dot, ending = lost.name.rpartition(".")
+    for number in range(1, MOST_NAMES):
+        name = lost.name if number == 1 else f"{stem} {number}{dot}{ending}" if stem else f"{lost.name} {number}"
+        try:
+            os.link(lost.name, name, src_dir_fd=lost.folder, dst_dir_fd=trash, follow_symlinks=False)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            if not _copied(lost, trash, name):
+                continue
+        return name
+    raise VaultWriteError(
+        Reason.IO_ERROR, f"there are too many files of this name in {TRASH}", hint="empty it", path=lost.path
+    )
+
+
+def _copied(lost: Touched, trash: int, name: str) -> bool:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        descriptor = os.open(name, flags, 0o666, dir_fd=trash)
+    except OSError as error:
+        if error.errno == errno.EEXIST:
+            return False
+        raise
+    with os.fdopen(descriptor, "wb") as copy:
+        copy.write(read_at(lost.folder, lost.name))
+        copy.flush()
+        os.fsync(copy.fileno())
+    return True

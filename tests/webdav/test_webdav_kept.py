@@ -1,0 +1,171 @@
+"""What WebDAV clients overwrite or delete, with no condition given, is kept before it goes, and `donna undo` restores it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import VaultWriteError
+from donna_tui.vault.changes import OperationKind
+from donna_tui.vault.globs import GlobSet
+from donna_tui.vault.paths import VaultRoot
+from donna_tui.webdav.preimages import Preimages, Touched
+from donna_tui.webdav.tree import ServedTree
+from tests.cli.running import Donna
+from tests.git_vaults import User, new_writer
+from tests.webdav.parts import Served, leftovers
+from tests.webdav.test_serve_webdav import served_by
+
+TEXT = b"Typed by hand, and in no commit.\n"
+OTHER = b"The other note, and in no commit either.\n"
+
+
+@pytest.fixture
+def donna(tmp_path: Path) -> Donna:
+    return Donna(tmp_path / "home", tmp_path)
+
+
+@pytest.fixture
+def user(vault: Path, tmp_path: Path) -> User:
+    user = User(tmp_path / "user")
+    user.git(vault, "init", "--quiet")
+    user.git(vault, "add", "a.md")
+    user.git(vault, "commit", "--quiet", "--message", "base")
+    return user
+
+
+def put_over(served: Served) -> int:
+    return served.status("PUT", "/vault/n.md", b"From another device.\n")
+
+
+def delete(served: Served) -> int:
+    return served.status("DELETE", "/vault/n.md")
+
+
+def move_over(served: Served) -> int:
+    return served.status("MOVE", "/vault/o.md", Destination=f"{served.url}n.md", Overwrite="T")
+
+
+def copy_over(served: Served) -> int:
+    return served.status("COPY", "/vault/o.md", Destination=f"{served.url}n.md", Overwrite="T")
+
+
+def delete_folder(served: Served) -> int:
+    return served.status("DELETE", "/vault/Deep")
+
+
+def undo(donna: Donna, vault: Path) -> None:
+    ran = donna("undo", "--yes", "--json", "--space", vault)
+    assert ran.code == 0, ran
+
+
+def test_whatever_a_client_destroys_can_be_undone(donna: Donna, vault: Path, user: User) -> None:
+    (vault / "Deep").mkdir()
+    with served_by(donna, vault) as (served, _):
+        for request in (put_over, delete, move_over, copy_over):
+            (vault / "n.md").write_bytes(TEXT)
+            (vault / "o.md").write_bytes(OTHER)
+            head = user.git(vault, "rev-parse", "HEAD")
+            assert request(served) in (201, 204), request
+            assert not (vault / "n.md").exists() or (vault / "n.md").read_bytes() != TEXT
+            assert user.git(vault, "rev-parse", "HEAD") == head, "the branch is the user's"
+            user.git(vault, "-c", "gc.reflogExpire=now", "gc", "--quiet", "--prune=now")
+            undo(donna, vault)
+            assert ((vault / "n.md").read_bytes(), (vault / "o.md").read_bytes()) == (TEXT, OTHER), request
+        for name in ("one.md", "two.md"):
+            (vault / "Deep" / name).write_bytes(name.encode())
+        assert delete_folder(served) in (200, 204)
+        assert not (vault / "Deep").exists()
+        undo(donna, vault)
+        undo(donna, vault)
+        assert sorted(each.name for each in (vault / "Deep").iterdir()) == ["one.md", "two.md"]
+    assert not leftovers(vault)
+    assert "beside" not in user.git(vault, "for-each-ref")
+
+
+def test_what_cannot_be_undone_is_kept_and_stands_in_nobodys_way(donna: Donna, vault: Path, user: User) -> None:
+    """A picture, a note marked sensitive, one that git ignores."""
+    donna("write", "Inbox/mine.md", "--space", vault, stdin="Mine.\n")
+    marked = b"---\ndonna_sensitive: true\n---\nThe osprey is secret.\n"
+    (vault / ".gitignore").write_text("ignored.md\n")
+    texts = {"photo.png": b"\x89PNG\0\1\2", "marked.md": marked, "ignored.md": TEXT}
+    with served_by(donna, vault, "--with-private") as (served, _):
+        for path, data in texts.items():
+            (vault / path).write_bytes(data)
+            assert served.status("DELETE", f"/vault/{path}") in (200, 204)
+            assert not (vault / path).exists()
+    user.git(vault, "gc", "--quiet", "--prune=now")
+    objects = user.git(vault, "cat-file", "--batch-all-objects", "--batch")
+    assert all(data.decode("utf-8", "surrogateescape") in objects for data in texts.values())
+    undo(donna, vault)
+    assert not (vault / "Inbox/mine.md").exists(), "the newest step of undo is still Donna's own"
+
+
+def test_without_a_history_it_goes_to_the_trash(donna: Donna, vault: Path) -> None:
+    with served_by(donna, vault) as (served, _):
+        for request in (put_over, delete, move_over, copy_over):
+            (vault / "n.md").write_bytes(TEXT)
+            (vault / "o.md").write_bytes(OTHER)
+            assert request(served) in (201, 204), request
+    names = ["n 2.md", "n 3.md", "n 4.md", "n.md"]
+    assert {each.name: each.read_bytes() for each in (vault / ".trash").iterdir()} == dict.fromkeys(names, TEXT)
+
+
+@pytest.fixture
+def tree(vault: Path, tmp_path: Path, user: User) -> ServedTree:
+    root = VaultRoot(vault)
+    return ServedTree(root, GlobSet(()), keep=Preimages(root, new_writer(vault, tmp_path / "state")).keep)
+
+
+def test_a_record_that_was_cut_short_is_kept(vault: Path, tmp_path: Path, user: User) -> None:
+    """The server is killed between the request and its record."""
+    (vault / "n.md").write_bytes(TEXT)
+    writer = new_writer(vault, tmp_path / "state")
+    touched = json.dumps("n.md")
+    block = Preimages(VaultRoot(vault), writer)
+    with VaultRoot(vault).open_folder() as folder:
+        entered = block.keep(OperationKind.DELETE, (Touched(folder, "n.md", "n.md", len(TEXT), 0, lambda: None),))
+        entered.__enter__()
+        ref = user.git(vault, "for-each-ref", "--format=%(refname)", "refs/donna").strip()
+        commit = user.git(vault, "rev-parse", ref).strip()
+        entered.__exit__(ValueError, ValueError(), None)
+    assert user.git(vault, "for-each-ref", "refs/donna") == ""
+    user.git(vault, "update-ref", ref, commit)
+    (vault / "n.md").unlink()
+    new_writer(vault, tmp_path / "state").keep_interrupted()
+    assert user.git(vault, "for-each-ref", "--format=%(refname)", "refs/donna/operations")
+    assert touched in user.git(vault, "log", "--format=%B", "refs/donna/operations")
+    user.git(vault, "gc", "--quiet", "--prune=now")
+    assert user.git(vault, "show", "refs/donna/operations:before/0") == TEXT.decode()
+
+
+def test_two_clients_at_once_lose_nothing(vault: Path, tree: ServedTree, user: User) -> None:
+    """Each replaces what is there; every version but the last is in the history."""
+    (vault / "n.md").write_bytes(TEXT)
+    done = list[bytes]()
+
+    def replace(who: int) -> None:
+        for number in range(5):
+            item, data = tree.find("n.md"), b"%d by %d\n" % (number, who)
+            arrival = tree.arrive("n.md", item)
+            arrival.write(data)
+            try:
+                arrival.keep()
+            except VaultWriteError:  # refused: it was not acknowledged
+                continue
+            done.append(data)
+
+    threads = [threading.Thread(target=replace, args=(who,)) for who in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    user.git(vault, "gc", "--quiet", "--prune=now")
+    objects = user.git(vault, "cat-file", "--batch-all-objects", "--batch").encode("utf-8", "surrogateescape")
+    there = (vault / "n.md").read_bytes()
+    assert done
+    assert all(data in objects or data == there for data in [TEXT, *done])
+    assert not leftovers(vault)
