@@ -47,6 +47,7 @@ class DraftDeskParts:
     client: VaultClient
     writer: VaultWriter
     allowlist: Collection[str]
+    makes_pages: bool
     book: BookThread
     read: Read
     skill: MeetingNoteSkill
@@ -54,7 +55,7 @@ class DraftDeskParts:
     refresh: Callable[[], Awaitable[None]]
     clock: Callable[[], datetime.datetime]
     drafters: Mapping[str, Callable[[Entry], Awaitable[Any]]]
-    write: Callable[[str, datetime.date], Awaitable[list[WriteResult]]]
+    write: Callable[[str, datetime.date, str], Awaitable[list[WriteResult]]]
 
 
 class DraftDesk:
@@ -62,7 +63,7 @@ class DraftDesk:
 
     def __init__(self, parts: DraftDeskParts) -> None:
         self._parts = parts
-        self._approver = Approver(parts.client, parts.writer, parts.allowlist)
+        self._approver = Approver(parts.client, parts.writer, parts.allowlist, makes_pages=parts.makes_pages)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-drafts")
 
     # The queue
@@ -110,7 +111,7 @@ class DraftDesk:
     async def approve(self, identity: str, plan: Plan) -> Outcome:
         """Carry out an approval that was looked at. What the person changed is remembered as a correction."""
         entry = await self._entry(identity)
-        outcome = await self._run(self._parts.writer.apply, plan)
+        outcome = await self._run(self._approver.carry_out, plan)
         approved = next((each for each in plan.changes if each.after is not None), None)
         path = approved.path if approved else entry.path
         await self._decide(replace(entry, target=path), DraftState.APPROVED)
@@ -162,9 +163,12 @@ class DraftDesk:
         if entry.skill == TEMPLATE:
             await self._meeting(entry.key)
 
-    async def write_new(self, skill: str, day: datetime.date) -> list[WriteResult]:
-        """Write the drafts of a skill that has an hour, for a local day or the week that it is in."""
-        return await self._parts.write(skill, day)
+    async def write_new(self, skill: str, day: datetime.date, *, person: str = "") -> list[WriteResult]:
+        """Write the drafts of a skill that has an hour, for a local day or the week that it is in.
+
+        `person` is whose profile is written, whether or not it is due.
+        """
+        return await self._parts.write(skill, day, person)
 
     # Meetings
 
@@ -178,7 +182,7 @@ class DraftDesk:
 
     async def preview(self, event_id: str) -> Preview:
         """The note of a meeting as it would be written now. Nothing is written, and no model is asked."""
-        asked = self._parts.skill.asked(await self._meeting(event_id))
+        asked = await self._parts.skill.asked(await self._meeting(event_id))
         text, rest = await self._parts.skill.writer.preview(asked)
         return Preview(
             target=asked.effective_path,

@@ -19,7 +19,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.draftdesk import DraftDesk, DraftDeskParts
 from donna_tui.drafting import Meeting
 from donna_tui.drafts import queue
-from donna_tui.drafts.asking import ALIAS, ModelDrafter
+from donna_tui.drafts.asking import ALIAS, ModelDrafter, Prompts
 from donna_tui.drafts.composing import Corrected, Drafter, ExtractiveDrafter
 from donna_tui.drafts.context import Gatherer, Read, Search
 from donna_tui.drafts.page import Run
@@ -87,6 +87,7 @@ class DraftHost:
                 client=self._client,
                 writer=self._open_writer(allowlist=(EVERYWHERE,)),
                 allowlist=parts.config.safety.path_allowlist,
+                makes_pages=parts.config.skills.meeting_note.person_pages,
                 book=parts.memory().book,
                 read=parts.read,
                 skill=self.meeting_skill,
@@ -114,6 +115,7 @@ class DraftHost:
             config=self._parts.config.skills.meeting_note,
             zone=self._zone,
             corrections=self._corrections,
+            allowlist=self._parts.config.safety.path_allowlist,
         )
 
     @cached_property
@@ -127,6 +129,7 @@ class DraftHost:
             read=self._parts.read,
             meetings=self._meetings,
             corrections=self._corrections,
+            texts_at=lambda paths, at: open_writer(self._parts.config, self._parts.space).history.texts_at(paths, at),
         )
 
     def _open_writer(self, allowlist: tuple[str, ...] | None = None) -> VaultWriter:
@@ -157,11 +160,14 @@ class DraftHost:
         route = router.route(ALIAS) if router else None
         if router is None or route is None:
             return ExtractiveDrafter()
-        return ModelDrafter(router, remote=not route.is_local)
+        own = resource("vault_templates", "prompts")
+        prompts = Prompts(templates_dir(self._parts.config) / "prompts", own)
+        return ModelDrafter(router, prompts, remote=not route.is_local)
 
     @cached_property
     def _gatherer(self) -> Gatherer:
-        return Gatherer(search=self._parts.search, read=self._parts.read, remote=self._drafter.remote)
+        parts = self._parts
+        return Gatherer(search=parts.search, read=parts.read, remote=self._drafter.remote, me=parts.config.me)
 
     @cached_property
     def _client(self) -> VaultClient:
@@ -202,8 +208,14 @@ class DraftHost:
         while not (config.calendars or any(cadences(config.skills)) or memory.exists()):
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def run_cadence(self, skill: str, day: datetime.date) -> list[WriteResult]:
-        """Write the draft of a skill for a local day, or for the week that it is in."""
+    async def run_cadence(self, skill: str, day: datetime.date, who: str = "") -> list[WriteResult]:
+        """Write the draft of a skill for a local day, or for the week that it is in; `who` is whose page it is.
+
+        Raises DonnaError for somebody whose page is not Donna's to write.
+        """
+        if skill == person.TEMPLATE and who:
+            name = await asyncio.to_thread(person.named_person, self._client, who)
+            return [await self._writer.carry_out(person.profile(self._cadence, name, day))]
         return [await self._writer.carry_out(run) for run in await self._runs(skill, day)]
 
     async def _run_cadence(self, skill: str, day: datetime.date) -> None:

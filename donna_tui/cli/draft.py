@@ -105,14 +105,16 @@ def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
     tell_row(run(_with(space, again)), as_json=as_json)
 
 
-def run_new(skill: str, day: str, space: str | None, *, as_json: bool) -> None:
+def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bool) -> None:
     """Write the drafts of a skill for a day; exit with 1 if there is nothing to write, with 5 if one failed."""
     if skill not in SKILLS:
         raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=", ".join(SKILLS))
+    if person and skill != "person_profile":
+        raise DonnaError(Reason.USAGE, "--person is for person_profile")
     wanted = named_day(day) if day else datetime.date.today()
 
     async def write(engine: Engine) -> tuple[DraftRow, ...]:
-        results = await engine.drafts.write_new(skill, wanted)
+        results = await engine.drafts.write_new(skill, wanted, person=person)
         ids = {result.draft for result in results}
         return tuple(row for row in await engine.drafts.drafts(everything=True) if row.id in ids)
 

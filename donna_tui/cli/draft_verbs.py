@@ -83,6 +83,7 @@ def draft_regenerate(draft: Identity, space: SpaceOption = None, as_json: AsJson
 def draft_new(
     skill: Annotated[str, typer.Argument(help="daily_reflection, commitment_log, weekly_review or person_profile.")],
     day: Annotated[str, typer.Option("--day", metavar="DAY", help="As 2026-03-12; today if it is not given.")] = "",
+    person: Annotated[str, typer.Option("--person", metavar="NAME", help="Whose person_profile to write.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -90,4 +91,4 @@ def draft_new(
     from donna_tui.cli.draft import run_new
 
     with guarded(as_json):
-        run_new(skill, day, space, as_json=as_json)
+        run_new(skill, day, person, space, as_json=as_json)

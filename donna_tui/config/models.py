@@ -238,6 +238,10 @@ class MemoryConfig(Block):
     retrieval: RetrievalConfig = Field(default_factory=RetrievalConfig)
     sources: SourcesConfig = Field(default_factory=SourcesConfig)
     recall: RecallConfig = Field(default_factory=RecallConfig)
+    me: tuple[Line, ...] = Field(
+        (),
+        description="Your own names and mail addresses, as calendars and notes have them: [Ana Lima, ana@example.org].",
+    )
     skills: SkillsConfig = Field(default_factory=SkillsConfig)
     calendars: Calendars = Field(
         (),

@@ -43,9 +43,9 @@ class Skill(Switch):
 class MeetingNoteLimits(Block):
     """How many passages of each kind a meeting note may draw on."""
 
-    prior_meetings: Limit = Field(5, description="Notes of earlier meetings.")
-    recent_chats: Limit = Field(5, description="Passages of chats.")
-    open_tasks: Limit = Field(5, description="Open tasks.")
+    prior_meetings: Limit = Field(5, description="Notes of the series whose open check boxes are carried over.")
+    recent_chats: Limit = Field(0, description="Passages of your chats; 0 leaves chats out.")
+    open_tasks: Limit = Field(25, description="Open check boxes that are carried over.")
 
 
 class MeetingNoteConfig(Skill):
@@ -53,6 +53,11 @@ class MeetingNoteConfig(Skill):
 
     poll_interval_seconds: Whole = Field(60, ge=5, le=3600, description="Seconds between two looks at the calendar.")
     lookback_minutes: Whole = Field(5, ge=1, le=10080, description="How long ago a meeting may have ended, in minutes.")
+    person_pages: bool = Field(
+        True,
+        strict=True,
+        description="Whether approving adds an empty page for attendees without one; never where git ignores People.",
+    )
     context_limits: MeetingNoteLimits = Field(default_factory=MeetingNoteLimits)
 
 

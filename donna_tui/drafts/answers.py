@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 LONGEST_STATEMENT = 600
 
@@ -12,6 +13,21 @@ Statement = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1
 """One sentence. `[1]` or `[1][3]` at its end names the passages that it rests on."""
 
 Statements = Annotated[list[Statement], Field(max_length=25)]
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])(\s*(?:\[\d{1,3}\])*)\s+(?=[^\s\[])")
+
+
+def _sentences(said: Any) -> Any:
+    """A text of several sentences as a list of them; models give either."""
+    if not isinstance(said, str):
+        return said
+    marked = _SENTENCE_END.sub(lambda found: f"{found[1]}\n", " ".join(said.split()))
+    return [sentence[:LONGEST_STATEMENT] for sentence in marked.split("\n") if sentence][:25]
+
+
+Summary = Annotated[Statements, BeforeValidator(_sentences)]
+"""A text, one sentence each."""
 
 
 class Answer(BaseModel):
@@ -23,9 +39,7 @@ class Answer(BaseModel):
 class MeetingNoteAnswer(Answer):
     """`draft_meeting_note`."""
 
-    summary: Annotated[str, StringConstraints(max_length=4_000)] = Field(
-        description="What is known about the subject from the passages, in up to six sentences."
-    )
+    summary: Summary = Field(description="What is known about the subject from the passages, in up to six sentences.")
     action_item_candidates: Statements = Field(description="What somebody may have to do, one sentence each.")
     open_questions: Statements = Field(description="What is not decided, one sentence each.")
     links_suggested: Statements = Field(description="Paths of notes among the passages that belong to the meeting.")
@@ -34,7 +48,7 @@ class MeetingNoteAnswer(Answer):
 class DailyReflectionAnswer(Answer):
     """`draft_daily_reflection`."""
 
-    summary: Annotated[str, StringConstraints(max_length=4_000)] = Field(description="What the day was about.")
+    summary: Summary = Field(description="What the day was about.")
     highlights: Statements = Field(description="What went well or was finished.")
     open_questions: Statements = Field(description="What stays open.")
 
@@ -48,7 +62,7 @@ class CommitmentsAnswer(Answer):
 class WeeklyReviewAnswer(Answer):
     """`draft_weekly_review`."""
 
-    summary: Annotated[str, StringConstraints(max_length=4_000)] = Field(description="What the week was about.")
+    summary: Summary = Field(description="What the week was about.")
     highlights: Statements = Field(description="What was finished or decided.")
     carried_over: Statements = Field(description="Promises that are still open.")
     open_questions: Statements = Field(description="What stays open.")
@@ -57,6 +71,6 @@ class WeeklyReviewAnswer(Answer):
 class PersonProfileAnswer(Answer):
     """`draft_person_profile`."""
 
-    summary: Annotated[str, StringConstraints(max_length=4_000)] = Field(description="Who the person is.")
+    summary: Summary = Field(description="Who the person is.")
     facts: Statements = Field(description="What is known of them, one sentence each.")
     open_threads: Statements = Field(description="What is open between them and the user.")

@@ -7,15 +7,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from donna_tui.drafting import DraftState
+from donna_tui.drafts.blocks import is_own
+from donna_tui.drafts.emit import frontmatter_block
 from donna_tui.drafts.hunks import without_hunks
-from donna_tui.drafts.occasions import is_of
-from donna_tui.drafts.people import ACTOR, ensure_person_stubs
+from donna_tui.drafts.occasions import ID_KEY, MACHINE_KEYS, is_of
+from donna_tui.drafts.people import FOLDER, ensure_person_stubs, is_stub
 from donna_tui.drafts.queue import Entry
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.memories import Correction
 from donna_tui.text.numbers import plural
 from donna_tui.text.outline import headings
-from donna_tui.vault.changes import Change, OperationKind, Plan
+from donna_tui.vault.changes import Change, OperationKind, Outcome, Plan
 from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.frontmatter import DRAFT_KEY, parse_frontmatter
 from donna_tui.vault.merge import merge_frontmatter
@@ -25,14 +27,18 @@ from donna_tui.vault.writer import VaultWriter
 MOST_CORRECTIONS = 20
 MOST_NAMES = 50
 
-_APPROVED = f"---\n{DRAFT_KEY}: null\n---\n"
+_REMOVED = {DRAFT_KEY: None, **dict.fromkeys(MACHINE_KEYS)}
 
 
 class Approver:
     """Plans for one vault. Every method blocks and raises DonnaError."""
 
-    def __init__(self, client: VaultClient, writer: VaultWriter, allowlist: Collection[str]) -> None:
-        self._client, self._writer, self._allowlist = client, writer, allowlist
+    def __init__(
+        self, client: VaultClient, writer: VaultWriter, allowlist: Collection[str], *, makes_pages: bool = True
+    ) -> None:
+        """`makes_pages` says whether people without a page get an empty one."""
+        self._client, self._writer = client, writer
+        self._allowlist = allowlist if makes_pages else ()
 
     def note_of(self, entry: Entry) -> VaultNote:
         """The note of a draft as it stands on disk. Raises DonnaError if it is not there, or is no draft any more."""
@@ -51,7 +57,8 @@ class Approver:
     def plan_approval(self, entry: Entry, left_out: frozenset[int] = frozenset()) -> Plan:
         """The draft becomes a note: at its target, without its mark, without the hunks that are left out."""
         note = self.note_of(entry)
-        approved = merge_frontmatter(note.text, _APPROVED + _body(without_hunks(note.text, left_out)))
+        keys = frontmatter_block({**_REMOVED, ID_KEY: entry.key}) + _body(without_hunks(note.text, left_out))
+        approved = merge_frontmatter(note.text, keys)
         target = self._free(entry)
         if target == entry.path:
             plan = self._writer.planner.write(entry.path, approved, seen=expecting(note.etag), replace=True)
@@ -60,6 +67,16 @@ class Approver:
         stubs = ensure_person_stubs(_body(approved), self._client, self._writer.planner, self._allowlist)
         remarks = (*plan.remarks, *_told_of(stubs))
         return replace(plan, subject=f"Approve {target}", changes=(*plan.changes, *stubs), remarks=remarks)
+
+    def carry_out(self, plan: Plan) -> Outcome:
+        """Apply a plan that was looked at. Where a page of a person cannot be made, the note is approved without it."""
+        try:
+            return self._writer.apply(plan)
+        except DonnaError:
+            rest = tuple(change for change in plan.changes if not _is_new_page(change))
+            if not rest or len(rest) == len(plan.changes):
+                raise
+            return self._writer.apply(replace(plan, changes=rest))
 
     def plan_rejection(self, entry: Entry) -> Plan:
         """The draft goes; git keeps it."""
@@ -151,6 +168,10 @@ def _section(lines: list[str], line: int) -> str:
     return found[-1].text if found else "note"
 
 
+def _is_new_page(change: Change) -> bool:
+    return change.before is None and change.path.startswith(f"{FOLDER}/") and is_stub(change.after)
+
+
 def _told_of(stubs: Sequence[Change]) -> list[str]:
     if not stubs:
         return []
@@ -168,4 +189,4 @@ def _body(text: str) -> str:
 def _is_page_of_donna(note: VaultNote) -> bool:
     """Only pages of people are written more than once: any other note of Donna's is that of another occasion."""
     front = note.frontmatter.data
-    return front.get("autowritten_by") == ACTOR and front.get("type") == "person"
+    return is_own(front) and front.get("type") == "person"

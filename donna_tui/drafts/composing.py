@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Protocol
 
 from donna_tui.drafting import Evidence
 from donna_tui.drafts.answers import (
-    LONGEST_STATEMENT,
     Answer,
     CommitmentsAnswer,
     DailyReflectionAnswer,
@@ -19,6 +19,7 @@ from donna_tui.drafts.answers import (
 from donna_tui.drafts.extractive import Extract
 from donna_tui.drafts.plain import words_only
 from donna_tui.drafts.sentences import stems_of
+from donna_tui.memories import MemorySource
 from donna_tui.records import dataclass
 
 EXTRACTIVE = "extractive"
@@ -26,7 +27,6 @@ EXTRACTIVE = "extractive"
 _CITES = re.compile(r"\s*\[(\d{1,3})\]")
 _LINE = re.compile(r"^\s*(?:[-*+]\s+)?(?:\[.\]\s+)?")
 _CITED = re.compile(r"\s*\(\[\[[^\[\]]*\]\]\)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])(\s*(?:\[\d{1,3}\])*)\s+(?=[^\s\[])")
 _RESTS_ON = 0.5
 """Share of a statement's words that a passage must hold to be its evidence, where it names none itself."""
 
@@ -51,6 +51,10 @@ class Task:
     private: frozenset[int] = frozenset()
     facts: tuple[str, ...] = ()
     """Plain lines about the occasion, such as who is invited."""
+    dates: Mapping[int, str] = field(default_factory=dict)
+    """The ISO days of passages, by their numbers."""
+    me: str = ""
+    """The name of the user, where it is known."""
     corrections: tuple[Corrected, ...] = ()
     """What people changed in earlier drafts of this kind."""
 
@@ -74,7 +78,7 @@ class Drafter(Protocol):
 
 
 class ExtractiveDrafter:
-    """Needs no model, no key and no network."""
+    """Needs no model, no key and no network. Skills quote notes themselves; it adds sentences of chats."""
 
     remote = False
 
@@ -85,31 +89,19 @@ class ExtractiveDrafter:
 
 def extract(task: Task) -> Answer:
     """The answer that the passages give by themselves."""
-    found = Extract(task.passages, task.about)
+    chats = [passage for passage in task.passages if passage.source_type == MemorySource.CHAT.value]
+    found = Extract(chats, task.about)
     if task.schema is MeetingNoteAnswer:
-        promises, questions = found.promises(), found.questions()
         return MeetingNoteAnswer(
-            summary=" ".join(found.summary()),
-            action_item_candidates=promises,
-            open_questions=questions,
-            links_suggested=_notes_among(task.passages)[:5],
+            summary=found.summary(3), action_item_candidates=[], open_questions=[], links_suggested=[]
         )
     if task.schema is CommitmentsAnswer:
         return CommitmentsAnswer(commitments=found.promises(25))
     if task.schema is PersonProfileAnswer:
-        threads = found.promises() + found.questions()
-        return PersonProfileAnswer(summary="", facts=found.summary(10), open_threads=threads[:10])
-    carried, questions = found.promises(), found.questions()
+        return PersonProfileAnswer(summary=[], facts=[], open_threads=[])
     if task.schema is WeeklyReviewAnswer:
-        return WeeklyReviewAnswer(
-            summary="", highlights=found.summary(8), carried_over=carried, open_questions=questions
-        )
-    return DailyReflectionAnswer(summary="", highlights=found.summary(8), open_questions=[*carried, *questions])
-
-
-def _notes_among(passages: Iterable[Evidence]) -> list[str]:
-    paths = (each.path for each in passages if each.source_type == "vault" and len(each.path) <= LONGEST_STATEMENT)
-    return list(dict.fromkeys(paths))
+        return WeeklyReviewAnswer(summary=[], highlights=found.summary(3), carried_over=[], open_questions=[])
+    return DailyReflectionAnswer(summary=[], highlights=found.summary(3), open_questions=[])
 
 
 def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
@@ -118,15 +110,24 @@ def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
     The first of several corrections of a statement counts. Only whole statements are replaced: what stands in a
     sentence may mean something else.
     """
+    known = _known(corrections)
+    changed: dict[str, Any] = {
+        name: [fixed for one in said if (fixed := _fixed(one, known))] for name, said in answer.model_dump().items()
+    }
+    return type(answer).model_validate(changed)
+
+
+def correcting(corrections: Iterable[Corrected]) -> Callable[[str], str]:
+    """A function from a line to what people made of it before: the same line if nothing, empty if they left it out."""
+    known = _known(corrections)
+    return lambda line: _fixed(line, known)
+
+
+def _known(corrections: Iterable[Corrected]) -> dict[str, str]:
     known: dict[str, str] = {}
     for old, new in (line for each in corrections for line in _by_line(each.before, each.after)):
         known.setdefault(_bare(old), new)
-    changed: dict[str, Any] = {}
-    for name, said in answer.model_dump().items():
-        listed = _split(said) if isinstance(said, str) else said
-        kept = [fixed for one in listed if (fixed := _fixed(one, known))]
-        changed[name] = " ".join(kept) if isinstance(said, str) else kept
-    return type(answer).model_validate(changed)
+    return known
 
 
 def _by_line(old: str, new: str) -> list[tuple[str, str]]:
@@ -159,10 +160,9 @@ class Statement:
     evidence: tuple[int, ...]
 
 
-def statements(said: str | Iterable[str], passages: Sequence[Evidence]) -> list[Statement]:
+def statements(said: Iterable[str], passages: Sequence[Evidence]) -> list[Statement]:
     """The sentences of an answer. One that names no passage gets those that hold most of its words."""
-    sentences = _split(said) if isinstance(said, str) else list(said)
-    found = [_statement(sentence, passages) for sentence in sentences]
+    found = [_statement(sentence, passages) for sentence in said]
     return list({each.text: each for each in found if each.text}.values())
 
 
@@ -170,11 +170,6 @@ def all_statements(answer: Answer, passages: Sequence[Evidence]) -> dict[str, li
     """Every part of an answer by its name."""
     parts: dict[str, Any] = answer.model_dump()
     return {name: statements(said, passages) for name, said in parts.items() if name != "links_suggested"}
-
-
-def _split(text: str) -> list[str]:
-    marked = _SENTENCE_END.sub(lambda found: f"{found[1]}\n", " ".join(text.split()))
-    return marked.split("\n")
 
 
 def _statement(sentence: str, passages: Sequence[Evidence]) -> Statement:

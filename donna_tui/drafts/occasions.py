@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+ID_KEY = "donna_id"
+"""The key of its occasion in an approved note, in which it is the only key of the machine."""
+
+MACHINE_KEYS = ("idempotency_key", "autowritten_by", "autowritten_at")
+"""The keys of a draft that are removed when it is approved."""
+
 _SKILLS = {
     "meeting": "meeting_note",
     "reflection": "daily_reflection",
@@ -23,4 +29,4 @@ def is_of(front: Mapping[str, Any], skill: str, key: str) -> bool:
     """
     note_type = front.get("type")
     known = _SKILLS.get(note_type, skill) if isinstance(note_type, str) else skill
-    return front.get("idempotency_key") == key and known == skill
+    return key in (front.get("idempotency_key"), front.get(ID_KEY)) and known == skill

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from donna_tui.drafting import Evidence
 from donna_tui.drafts.answers import Answer
 from donna_tui.drafts.composing import EXTRACTIVE, Statement, Task, all_statements
+from donna_tui.drafts.occasions import ID_KEY
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.plain import inline, wikilink, words_only
 from donna_tui.drafts.queue import Rest
-from donna_tui.drafts.sentences import stands_as_task
 from donna_tui.memories import ME
 from donna_tui.records import dataclass
 from donna_tui.vault.frontmatter import DRAFT_KEY
@@ -71,6 +71,8 @@ class Page:
     links: tuple[str, ...]
     remarks: tuple[str, ...]
     is_private: bool
+    used: frozenset[int]
+    """The numbers of the passages that the note may rest on."""
 
     @classmethod
     def of(cls, run: Run, context: Context, answer: Answer, drafter: str, *, is_note: Callable[[str], bool]) -> Page:
@@ -81,15 +83,17 @@ class Page:
         used = cited if drafter == EXTRACTIVE else {each.number for each in context.task.passages} | cited
         links, remarks = _suggested(answer, is_note)
         is_private = context.links_private or bool(used & context.task.private)
-        return cls(run, context, answer, said, links, remarks, is_private)
+        return cls(run, context, answer, said, links, remarks, is_private, frozenset(used))
 
     @property
     def frontmatter(self) -> dict[str, Any]:
         """What stands above the note, whatever the template."""
-        front = {**self.context.frontmatter, "idempotency_key": self.run.key, "autowritten_by": ACTOR}
+        front = dict(self.context.frontmatter)
         if self.is_private:
             front["donna"] = "local-only"
-        return front if self.run.autonomy == "high" else {**front, DRAFT_KEY: True}
+        if self.run.autonomy == "high":
+            return {**front, ID_KEY: self.run.key}
+        return {**front, "idempotency_key": self.run.key, "autowritten_by": ACTOR, DRAFT_KEY: True}
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -101,7 +105,8 @@ class Page:
     @property
     def rest(self) -> Rest:
         """What the note rests on."""
-        return Rest(self.context.all_passages or self.context.task.passages, self.statements, self.remarks)
+        known = self.context.all_passages or self.context.task.passages
+        return Rest(tuple(each for each in known if each.number in self.used), self.statements, self.remarks)
 
     @property
     def statements(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
@@ -118,15 +123,15 @@ def _suggested(answer: Answer, is_note: Callable[[str], bool]) -> tuple[tuple[st
 
 
 def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, Any]:
-    """A statement for the template: its words as Markdown, links to the notes that it rests on, and the check box that
-    it gets as something to do; one that is a task in its own note already gets none, lest there be two.
+    """A statement for the template: its words as Markdown, and links to what it rests on. `box` is always empty: only a
+    person makes a task.
     """
     by_number = {passage.number: passage for passage in passages}
     cited = [by_number[number] for number in statement.evidence]
     return {
         "text": inline(statement.text),
         "cites": list(dict.fromkeys(_cite(passage) for passage in cited)),
-        "box": "" if any(stands_as_task(statement.text, passage.text) for passage in cited) else "[ ] ",
+        "box": "",
     }
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -17,6 +16,12 @@ from donna_tui.vault.frontmatter import DRAFT_KEY
 
 LONGEST_TEXT = 4_000
 
+_KEYS = (
+    "json_extract(metadata_json, '$.frontmatter.idempotency_key'),"
+    " json_extract(metadata_json, '$.frontmatter.donna_id')"
+)
+"""Where the key of its occasion stands in a draft, and in an approved note."""
+
 
 @dataclass(slots=True)
 class Passages:
@@ -24,7 +29,7 @@ class Passages:
 
     taken: list[Evidence] = field(default_factory=list)
     private: set[int] = field(default_factory=set)
-    _numbers: dict[tuple[str, int], int] = field(default_factory=dict)
+    _numbers: dict[tuple[str, int, int, str], int] = field(default_factory=dict)
 
     def add_hits(self, hits: Iterable[Hit]) -> list[Evidence]:
         """Passages of a search. What nobody has approved yet is no evidence."""
@@ -32,7 +37,7 @@ class Passages:
 
     def add(self, passage: Evidence, *, sensitive: bool) -> Evidence:
         """One passage, with a number of its own."""
-        place = (passage.path, passage.start_line)
+        place = (passage.path, passage.start_line, passage.end_line, passage.text[:LONGEST_TEXT])
         known = self._numbers.get(place)
         if known is not None:
             return self.taken[known - 1]
@@ -72,32 +77,24 @@ class IndexedNote:
     sensitive: bool
 
 
-def notes_like(database: Database, words: Sequence[str], user_id: str = ME) -> list[IndexedNote]:
-    """The approved notes whose path, title or frontmatter holds all of these words, in no order."""
-    rows = database.rows(
+def approved_notes(database: Database, user_id: str = ME) -> Iterator[IndexedNote]:
+    """All notes but the drafts that nobody has approved."""
+    for path, title, modified_at, metadata, sensitive in database.rows(
         "SELECT source_id, title, modified_at, metadata_json, sensitive FROM memory_documents"
-        " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM json_each(?) w"
-        " WHERE instr(lower(source_id || ' ' || title || ' ' || coalesce(metadata_json, '')), w.value) = 0)",
-        (MemorySource.VAULT.value, user_id, json.dumps([word.lower() for word in words if word.isascii()])),
-    )
-    found = [_note(*row) for row in rows if not is_draft(json.loads(row[3] or "{}"))]
-    return [note for note in found if _says(note, [word.casefold() for word in words if not word.isascii()])]
-
-
-def _says(note: IndexedNote, words: Sequence[str]) -> bool:
-    """Whether it holds these words; SQLite knows upper and lower case of ASCII only."""
-    if not words:
-        return True
-    text = f"{note.path} {note.title} {json.dumps(note.front, ensure_ascii=False)}"
-    folded = unicodedata.normalize("NFC", text).casefold()
-    return all(unicodedata.normalize("NFC", word) in folded for word in words)
+        " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL ORDER BY source_id",
+        (MemorySource.VAULT.value, user_id),
+    ):
+        known = json.loads(metadata or "{}")
+        if not is_draft(known):
+            front = known.get("frontmatter")
+            yield IndexedNote(path, title or "", modified_at, front if isinstance(front, dict) else {}, bool(sensitive))
 
 
 def notes_of_key(database: Database, key: str, user_id: str = ME) -> list[str]:
     """The paths of the notes that were written for this occasion."""
     rows = database.rows(
-        "SELECT source_id FROM memory_documents WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL"
-        " AND json_extract(metadata_json, '$.frontmatter.idempotency_key') = ? ORDER BY source_id",
+        "SELECT source_id FROM memory_documents WHERE source_type = ? AND user_id = ?"  # noqa: S608
+        f" AND deleted_at IS NULL AND ? IN ({_KEYS}) ORDER BY source_id",
         (MemorySource.VAULT.value, user_id, key),
     )
     return [path for (path,) in rows]
@@ -106,8 +103,9 @@ def notes_of_key(database: Database, key: str, user_id: str = ME) -> list[str]:
 def paths_of_keys(database: Database, keys: Sequence[str], user_id: str = ME) -> dict[str, str]:
     """The paths of notes by the occasions for which they were written."""
     rows = database.rows(
-        "SELECT k.value, source_id FROM memory_documents, json_each(?) k WHERE source_type = ? AND user_id = ?"
-        " AND deleted_at IS NULL AND json_extract(metadata_json, '$.frontmatter.idempotency_key') = k.value",
+        "SELECT k.value, source_id FROM memory_documents, json_each(?) k"  # noqa: S608
+        " WHERE source_type = ? AND user_id = ?"
+        f" AND deleted_at IS NULL AND k.value IN ({_KEYS})",
         (json.dumps(keys), MemorySource.VAULT.value, user_id),
     )
     return dict(rows)
@@ -142,8 +140,3 @@ def note_passages(database: Database, path: str, most: int, user_id: str = ME) -
         for metadata, title, heading, start, end, text, sensitive in rows
         if not is_draft(json.loads(metadata or "{}"))
     ]  # fmt: skip
-
-
-def _note(path: str, title: str, modified_at: float, metadata: str, sensitive: int) -> IndexedNote:
-    front = json.loads(metadata or "{}").get("frontmatter")
-    return IndexedNote(path, title, modified_at, front if isinstance(front, dict) else {}, bool(sensitive))

@@ -1,16 +1,19 @@
-"""Links to people: to their page where there is one, else to their bare name, which Obsidian shows as unresolved."""
+"""Links to people by their names, and the pages that approving makes for those who have none."""
 
 from __future__ import annotations
 
 import contextlib
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 from donna_tui.drafts.emit import whole_note
+from donna_tui.drafts.occasions import ID_KEY
 from donna_tui.drafts.plain import can_be_linked, inline, words_only
-from donna_tui.errors import DonnaError, VaultReadError
+from donna_tui.errors import DonnaError
 from donna_tui.vault.changes import Change
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.frontmatter import parse_frontmatter
 from donna_tui.vault.planner import Planner
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.targets import EVERYWHERE
@@ -24,21 +27,36 @@ _BARE_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^/\\\n]{1,80})\]\]")
 
 
 def resolve_person_link(name: str, vault_client: VaultClient) -> str:
-    """`[[People/Name]]` if that note is there, `[[Name]]` if not; a name that no link can hold stays words."""
+    """`[[Name]]`, or `[[People/Name]]` where another note has the same name; one that no link can hold stays words."""
     plain = words_only(name, LONGEST_NAME)
     if not can_be_linked(plain):
         return inline(name, LONGEST_NAME)
-    try:
-        vault_client.stat(f"{FOLDER}/{plain}.md")
-    except VaultReadError:
-        return f"[[{plain}]]"
-    return f"[[{FOLDER}/{plain}]]"
+    return next(iter(person_links([plain], vault_client)))
+
+
+def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
+    """The links to people, each once."""
+    count: Counter[str] = Counter()
+    for path in vault_client.list():
+        count[path.rpartition("/")[2].removesuffix(".md").casefold()] += 1
+    known = set(vault_client.list(FOLDER))
+    links = []
+    for name in names:
+        plain = words_only(name, LONGEST_NAME)
+        if not can_be_linked(plain):
+            links.append(inline(name, LONGEST_NAME))
+        elif count[plain.casefold()] > 1 and f"{FOLDER}/{plain}.md" in known:
+            links.append(f"[[{FOLDER}/{plain}]]")
+        else:
+            links.append(f"[[{plain}]]")
+    return list(dict.fromkeys(filter(None, links)))
 
 
 def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowlist: Collection[str]) -> list[Change]:
     """A page for each bare `[[Name]]` of a note that names nothing in the vault, to be written together with the note.
 
-    None where `People` is no folder that Donna may write to, and none for a name that cannot be a file.
+    None where `People` is no folder that Donna may write to or is ignored by git, and none for a name that cannot be a
+    file.
     """
     if not {FOLDER, EVERYWHERE} & set(allowlist):
         return []
@@ -49,7 +67,15 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
     for name in names:
         with contextlib.suppress(DonnaError):
             found += planner.write(f"{FOLDER}/{name}.md", _stub(name), seen=expecting(None)).changes
-    return found
+    with contextlib.suppress(DonnaError):
+        return planner.possible(found)
+    return []
+
+
+def is_stub(content: bytes | None) -> bool:
+    """Whether this is the page of a person on which nothing stands yet."""
+    front = parse_frontmatter((content or b"").decode("utf-8", "replace")).data
+    return bool(front.get("stub")) and front.get("type") == "person"
 
 
 def _names(body: str) -> Iterable[str]:
@@ -57,4 +83,4 @@ def _names(body: str) -> Iterable[str]:
 
 
 def _stub(name: str) -> str:
-    return whole_note({"type": "person", "name": name, "stub": True, "autowritten_by": ACTOR}, f"# {inline(name)}\n")
+    return whole_note({"type": "person", "name": name, "stub": True, ID_KEY: name}, f"# {inline(name)}\n")

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 LONGEST_LINE = 500
 
-_URL = re.compile(r"<?\b(?:[a-z][a-z0-9+.-]{1,20}:)?//([^\s/<>()\[\]\"'`]{1,200})[^\s<>\"'`]*", re.IGNORECASE)
+_URL = re.compile(r"<?\b(?:[a-z][a-z0-9+.-]{1,20}:)?//([^\s/<>()\[\]\"'`]{1,200})([^\s<>\"'`()\[\]]*)>?", re.IGNORECASE)
+_URL_PATH = re.compile(r"(?:/[\w.~@+-]{1,100}){1,8}")
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,2000}(?:\s+\"[^\"]{0,300}\")?\)")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]{1,300})(?:\|([^\[\]]{0,300}))?\]\]")
 _SCHEME = re.compile(r"\b(javascript|data|vbscript|file|obsidian|mailto):", re.IGNORECASE)
@@ -23,6 +24,7 @@ _SPECIAL = re.compile(
 _BLOCK = re.compile(r"^([#>+*=~-]|\d{1,9}[.)](?=\s|$))")
 _EMPHASIS = re.compile(r"(\*\*|__|==|~~|`)")
 _LONE = re.compile(r"(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
+_ESCAPES = re.compile(r"\\+([!-/:-@\[\]-`{-~]?)")
 _DOTS = "…"
 _ADDRESS = re.compile(r":/{2,}")
 _MOST_ROUNDS = 5
@@ -32,8 +34,8 @@ _MOST_ROUNDS = 5
 def words_only(text: str, longest: int = LONGEST_LINE) -> str:
     """A text as its bare words on one line: no markup, no links, nothing invisible; cut at a word where it is long.
 
-    A link is left with its words, and of a bare address only the host remains, since nothing that others wrote may
-    make a reader's program fetch something.
+    A link is left with its words, and a bare address with its host and path, since nothing that others wrote may make a
+    reader's program fetch something. Backslashes before punctuation are Markdown's own and are removed.
     """
     line = _visible(text)
     for _ in range(_MOST_ROUNDS):
@@ -44,12 +46,25 @@ def words_only(text: str, longest: int = LONGEST_LINE) -> str:
 
 
 def _bare(text: str) -> str:
-    line = " ".join(_HTML_COMMENT.sub(" ", text).split())
+    line = _ESCAPES.sub(lambda found: found[1] or "\\", " ".join(_HTML_COMMENT.sub(" ", text).split()))
     line = _WIKILINK.sub(lambda found: found[2] or _last_part(found[1]), line)
     line = _MARKDOWN_LINK.sub(lambda found: found[1], line)
-    line = _SCHEME.sub(r"\1 ", _URL.sub(lambda found: found[1], line))
+    line = _SCHEME.sub(r"\1 ", _URL.sub(_address, line))
     line = _LONE.sub("", _EMPHASIS.sub("", line))
     return " ".join(line.split())
+
+
+def _address(found: re.Match[str]) -> str:
+    """The host and the path of an address, without what is only for machines."""
+    host = found[1].rpartition("@")[2].removeprefix("www.")
+    rest = found[2].partition("?")[0].partition("#")[0]
+    path = _URL_PATH.match(rest)
+    end = rest[-1] if rest[-1:] in (".", ",", ";", ":", "!") and not path else ""
+    if path:
+        trimmed = path[0].rstrip(".,;:!")
+        end = path[0][len(trimmed) :] or (rest[path.end() :] if rest[path.end() :] in (",", ";", ":", "!") else "")
+        return f"{host}{trimmed}{end}"
+    return f"{host}{end}"
 
 
 def inline(text: str, longest: int = LONGEST_LINE) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from donna_tui.drafts import sandbox
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.vault.frontmatter import parse_frontmatter
 
 ENDING = ".md.j2"
 PATIENCE_SECONDS = 10.0
@@ -29,8 +30,9 @@ class VaultTemplateRenderer:
         self._folder = templates_dir
 
     def render(self, template_name: str, context: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The body of the note, and its frontmatter: the `frontmatter` of the context, which no template touches.
+        """The body of the note, and its frontmatter: that of the template, below the `frontmatter` of the context.
 
+        A template may add keys, and cannot change those of the context or any that Donna reads.
         `context` must be fit for JSON. Blocks. Raises DonnaError (`template_error`) with the line where it is known.
         """
         asked = {"name": template_name, "source": self._source(template_name), "context": dict(context)}
@@ -38,7 +40,9 @@ class VaultTemplateRenderer:
         if not answer["ok"]:
             where = f", line {answer['line']}" if answer.get("line") else ""
             raise _refused(f"the template {template_name}{where} cannot be used: {answer['message']}")
-        return answer["text"], dict(context.get("frontmatter", {}))
+        body, own = _apart(answer["text"], template_name)
+        given = dict(context.get("frontmatter", {}))
+        return body, {**{key: value for key, value in own.items() if key not in given and _is_free(key)}, **given}
 
     def _source(self, name: str) -> str:
         if not name.replace("_", "").isalnum():
@@ -53,6 +57,19 @@ class VaultTemplateRenderer:
             raise _refused(f"there is no template {path.name} in {self._folder}") from None
         except (OSError, UnicodeDecodeError):
             raise _refused(f"the template {path.name} cannot be read") from None
+
+
+def _apart(text: str, name: str) -> tuple[str, dict[str, Any]]:
+    """The body of a rendered note, and the frontmatter that its template gave it."""
+    found = parse_frontmatter(text.lstrip("\n"))
+    if found.problem:
+        raise _refused(f"the frontmatter of the template {name} cannot be read: {found.problem}")
+    return (text.lstrip("\n")[found.body_start :], found.data) if found.data else (text, {})
+
+
+def _is_free(key: str) -> bool:
+    """Whether a key is none that decides what Donna does with a note."""
+    return not key.startswith(("donna", "autowritten")) and key not in ("owned", "idempotency_key", "calendar_event_id")
 
 
 def _ask_child(question: str, name: str) -> dict[str, Any]:

@@ -11,9 +11,18 @@ from donna_tui.records import dataclass
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
 
-FEWEST_WORDS, MOST_CHARS = 4, 300
+FEWEST_WORDS, MOST_CHARS = 4, 480
 
-_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“(\[]*[A-ZÀ-ÞА-Я0-9])")
+_END = re.compile(r"[.!?…][\"'”’)\]*_]*\s+(?=[\"'“(\[*_]*[A-ZÀ-ÞА-Я0-9])|[。！？]\s*")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[\"'“/])(?:[A-ZÀ-Þ]|(?:[A-Za-z]\.)+[A-Za-z]|[Dd]rs?|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|[Ss]r|[Jj]r|[Nn]os?|[Vv]s|[Ee]tc"
+    r"|[Aa]pprox|[Ii]nc|[Ll]td|[Cc]o|[Cc]orp|[Cc]f|[Ff]igs?|[Rr]ef|[Rr]esp|[Ee]st|[Dd]ept|[Aa]ve|[Ee]xt|[Tt]el|[Vv]ol|[Pp]p?|[Ss]ec"
+    r"|[Ee]d|[Bb]zw|[Cc]a|[Nn]r|[Uu]sw|[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Jj]un|[Jj]ul|[Aa]ug|[Ss]ept?|[Oo]ct|[Nn]ov|[Dd]ec|[Mm]on|[Tt]ues?"
+    r"|[Ww]ed|[Tt]hurs?|[Ff]ri|[Ss]at|[Ss]un)\.$"
+)
+"""What ends with a full stop and does not end a sentence: initials and abbreviations."""
+
+LONGEST_ABBREVIATION = 12
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s+)?")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s|\||>|```|~~~|---|===|%%|\$\$)")
 _WORD = re.compile(r"\w+")
@@ -81,7 +90,24 @@ class Sentence:
     @property
     def stands_alone(self) -> bool:
         """Whether it can be read without the one before it: it begins as a sentence does, and not with a pronoun."""
-        return not self.text[:1].islower() and not _LEANING.match(self.text)
+        return stands_alone(self.text)
+
+
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The half-open offsets of each sentence. None ends at an abbreviation, an initial, or inside brackets."""
+    start = 0
+    for found in _END.finditer(text):
+        end = found.start() + 1
+        if found[0][0] == "." and _ABBREVIATION.search(text, max(start, end - LONGEST_ABBREVIATION), end):
+            continue
+        part = text[start : found.end()].rstrip()
+        if part.count("(") > part.count(")") or part.count("[") > part.count("]"):
+            continue
+        yield start, start + len(part)
+        start = found.end()
+    rest = text[start:].rstrip()
+    if rest:
+        yield start, start + len(rest)
 
 
 def sentences_of(passages: Iterable[Evidence]) -> list[Sentence]:
@@ -93,10 +119,9 @@ def sentences_of(passages: Iterable[Evidence]) -> list[Sentence]:
     return list(found.values())
 
 
-def stands_as_task(statement: str, passage: str) -> bool:
-    """Whether a passage holds an open check box that says this."""
-    said = statement.removesuffix("…")
-    return any(box == " " and said in words_only(_DONE_MARK.sub("", block)) for block, box in _blocks(passage))
+def stands_alone(text: str) -> bool:
+    """Whether a sentence can be read without the one before it: it does not begin in lower case or with a pronoun."""
+    return not text[:1].islower() and not _LEANING.match(text)
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -107,8 +132,9 @@ def stems_of(text: str) -> frozenset[str]:
 def _sentences(passage: Evidence) -> Iterator[Sentence]:
     heading = passage.heading_path[-1] if passage.heading_path else ""
     for block, box in _blocks(passage.text):
-        for part in _END.split(_DONE_MARK.sub("", block)):
-            text = _LEADING.sub("", words_only(part, MOST_CHARS))
+        bare = _DONE_MARK.sub("", block)
+        for start, end in sentence_spans(bare):
+            text = _LEADING.sub("", words_only(bare[start:end], MOST_CHARS))
             stems = stems_of(text)
             if len(stems) >= FEWEST_WORDS or (box and stems):
                 yield Sentence(text, passage.number, stems, box, heading)

@@ -198,7 +198,7 @@ class MemoryInformedWriter:
 
     def _rendered(self, page: Page) -> str:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._parts.clock()))
-        front = {**page.frontmatter, "autowritten_at": now}
+        front = page.frontmatter if page.run.autonomy == "high" else {**page.frontmatter, "autowritten_at": now}
         data = {**page.context.data, "llm": page.shown, "now_iso": now, "frontmatter": front}
         body, metadata = self._parts.renderer.render(page.run.template, data)
         return whole_note(metadata, body)

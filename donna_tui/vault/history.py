@@ -53,6 +53,19 @@ class History:
         output = answer.output.decode("utf-8", "replace") if answer.status == 0 else ""
         return [_revision(record, place) for record in output.split(mark)[1:]]
 
+    def texts_at(self, paths: Sequence[str], at: float) -> dict[str, str] | None:
+        """The notes of these paths as the last commit before a moment (Unix time) had them; None if there is none."""
+        place = self._repo.find()
+        if place is None or self._repo.tip().commit is None:
+            return None
+        found = self._repo.command.ask("rev-list", "--max-count=1", f"--before=@{int(at)}", "HEAD")
+        if found.status or not found.line:
+            return None
+        known = self._repo.all_blob_ids(found.line, place)
+        wanted = [path for path in paths if path in known]
+        blobs = zip(wanted, self._repo.blobs([known[path] for path in wanted]), strict=True)
+        return {path: data.decode("utf-8", "replace") for path, data in blobs if data is not None}
+
     def changes(self, commit: str) -> list[Change]:
         """What a commit changed in the vault, compared to its first parent."""
         if not _COMMIT.fullmatch(commit):

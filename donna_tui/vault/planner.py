@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Sequence
 
 from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.vault.changes import Change, OperationKind, Plan
@@ -43,6 +44,11 @@ class Planner:
         self._rules.check(change)
         subject = f"{'Write' if before is None else 'Change'} {path}"
         return Plan(kind=OperationKind.WRITE, subject=subject, changes=() if before == data else (change,))
+
+    def possible(self, changes: Sequence[Change]) -> list[Change]:
+        """Those of these changes that Donna may make and that git keeps."""
+        refused = self._ground.refused(changes)
+        return [change for change in changes if change.path not in refused]
 
     def delete(self, path: str, *, seen: Seen) -> Plan:
         """Take a note away. Its bytes stay in git."""

@@ -162,7 +162,7 @@ async def test_a_plan_shows_exactly_what_happens(tmp_path: Path) -> None:
             assert (here.root / change.path).read_bytes() == change.after
         assert sorted(here.git("show", "--format=", "--name-only", "-z").strip("\0").split("\0")) == sorted(plan.paths)
         assert "donna_draft" not in here.front(NOTE)
-        assert here.front("People/Bo.md") == {"type": "person", "name": "Bo", "stub": True, "autowritten_by": "donna"}
+        assert here.front("People/Bo.md") == {"type": "person", "name": "Bo", "stub": True, "donna_id": "Bo"}
 
 
 async def test_one_undo_takes_all_of_it_back(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
         (here.root / NOTE).unlink()
         await here.indexed()
         await here.write(meeting(event="gateway-3"))
-        promised = here.text(NOTE).partition("## Action items")[2].partition("## Open tasks")[0]
+        promised = here.text(NOTE).partition("## Still open from last time")[2].partition("##")[0]
         assert "Bo writes the great plan" in promised
         assert "Ana will write" not in promised
         assert "Order two new machines" in promised
@@ -325,11 +325,16 @@ async def test_a_draft_that_is_approved_by_hand_waits_no_more(tmp_path: Path) ->
 # What a draft may know, and who may know it
 
 
-async def test_a_draft_of_a_private_note_is_private(tmp_path: Path) -> None:
+async def test_a_private_note_is_quoted_only_where_nobody_else_reads_it(tmp_path: Path) -> None:
     private = LAST_TIME.replace("type: meeting", "type: meeting\ndonna: local-only")
     async with office(tmp_path, notes={"Meetings/2024-01-10-gateway-team.md": private}) as here:
-        await here.write(meeting())
-        assert here.front(NOTE)["donna"] == "local-only"
+        row = await here.write(meeting())
+        assert "Last time" not in here.text(row.path)
+        assert "migration plan" not in here.text(row.path)
+        assert "donna" not in here.front(row.path)
+        row = await here.write(meeting(event="alone", attendees=()))
+        assert "migration plan" in here.text(row.path)
+        assert here.front(row.path)["donna"] == "local-only"
 
 
 async def test_a_draft_of_open_notes_is_not_private(tmp_path: Path) -> None:
@@ -338,12 +343,15 @@ async def test_a_draft_of_open_notes_is_not_private(tmp_path: Path) -> None:
         assert "donna" not in here.front(NOTE)
 
 
-async def test_a_draft_with_a_private_task_is_private(tmp_path: Path) -> None:
+async def test_a_private_project_note_is_no_background_for_others(tmp_path: Path) -> None:
     private = "---\ndonna: local-only\n---\n# Gateway team\n\n- [ ] Talk about the gateway team costs\n"
     async with office(tmp_path, notes={"Projects/gateway team.md": private}) as here:
         await here.write(meeting())
-        assert "Talk about the gateway team costs" in here.text(NOTE)
-        assert here.front(NOTE)["donna"] == "local-only"
+        assert "Talk about the gateway team costs" not in here.text(NOTE)
+        assert "Projects/gateway team" not in here.text(NOTE)
+        row = await here.write(meeting(event="alone", attendees=()))
+        assert "Talk about the gateway team costs" in here.text(row.path)
+        assert here.front(row.path)["donna"] == "local-only"
 
 
 async def test_a_draft_is_no_evidence_and_its_boxes_are_no_tasks(tmp_path: Path) -> None:
@@ -367,7 +375,7 @@ async def test_an_earlier_meeting_is_known_in_any_script(tmp_path: Path) -> None
     notes = {"Meetings/2024-01-09 ÜBERSICHT Größen.md": "# x\n\nThe kestrels were counted in the morning by all.\n"}
     async with office(tmp_path, notes=notes) as here:
         row = await here.write(meeting("Übersicht größen"))
-        assert row.path == "Meetings/2024-01-17-übersicht-größen.md"
+        assert row.path == "Meetings/2024-01-17 ÜBERSICHT Größen.md"
         assert "kestrels were counted" in here.text(row.path)
         assert "[[Meetings/2024-01-09 ÜBERSICHT Größen|" in here.text(row.path)
 

@@ -104,6 +104,7 @@ def test_schema_prints_a_json_schema() -> None:
         "retrieval",
         "sources",
         "recall",
+        "me",
         "skills",
         "calendars",
         "agents",

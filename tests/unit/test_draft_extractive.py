@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from donna_tui.drafting import Evidence
 from donna_tui.drafts.answers import (
+    Answer,
     CommitmentsAnswer,
     DailyReflectionAnswer,
     MeetingNoteAnswer,
@@ -19,7 +21,6 @@ from donna_tui.drafts.answers import (
 from donna_tui.drafts.composing import Corrected, Task, corrected, extract, statements
 from donna_tui.drafts.extractive import Extract
 from donna_tui.drafts.plain import words_only
-from donna_tui.drafts.sentences import stands_as_task
 
 
 def passage(number: int, text: str) -> Evidence:
@@ -40,6 +41,10 @@ CHAT = passage(
 )
 
 
+def chat(number: int, text: str) -> Evidence:
+    return replace(passage(number, text), source_type="chat")
+
+
 def numbers(said: str) -> list[int]:
     return [int(each) for each in re.findall(r"\[(\d+)\]", said)]
 
@@ -54,16 +59,6 @@ def test_promises() -> None:
         "Ana will write the migration plan for the gateway. [1]",
         "Bo agreed to test the failover of the gateway by Friday. [2]",
     }
-
-
-def test_what_is_a_task_in_its_note_gets_no_second_box() -> None:
-    assert stands_as_task("Order two new machines", LAST_TIME.text)
-    assert not stands_as_task("Ask the provider about prices", LAST_TIME.text)
-    assert not stands_as_task("Ana will write the migration plan for the gateway.", LAST_TIME.text)
-    long = "word " * 100
-    assert stands_as_task(
-        Extract([passage(1, f"- [ ] {long}")], "").promises()[0].removesuffix(" [1]"), f"- [ ] {long}"
-    )
 
 
 def test_an_open_box_comes_first() -> None:
@@ -99,23 +94,22 @@ def test_a_sentence_that_is_wrapped_is_one() -> None:
     assert found == ["Ana will write the migration plan for the gateway. [4]"]
 
 
-def test_an_answer_says_nothing_twice() -> None:
-    passages = (LAST_TIME, CHAT, passage(3, LAST_TIME.text), passage(4, CHAT.text.upper()))
-    for schema in (
-        MeetingNoteAnswer,
-        CommitmentsAnswer,
-        DailyReflectionAnswer,
-        WeeklyReviewAnswer,
-        PersonProfileAnswer,
-    ):
-        answer = extract(Task(task_type="t", about="gateway", schema=schema, passages=passages))
-        said: list[str] = []
-        for name, part in answer.model_dump().items():
-            if name != "links_suggested":
-                said += [each.text for each in statements(part, passages)]
-        folded = [each.casefold() for each in said]
-        assert folded
-        assert len(folded) == len(set(folded))
+@pytest.mark.parametrize(
+    "schema",
+    [MeetingNoteAnswer, CommitmentsAnswer, DailyReflectionAnswer, WeeklyReviewAnswer, PersonProfileAnswer],
+)
+def test_without_a_model_nothing_of_a_note_is_guessed(schema: type[Answer]) -> None:
+    answer = extract(Task(task_type="t", about="gateway", schema=schema, passages=(LAST_TIME, CHAT)))
+    assert all(said == [] for said in answer.model_dump().values())
+
+
+@pytest.mark.parametrize("schema", [CommitmentsAnswer, DailyReflectionAnswer, WeeklyReviewAnswer, MeetingNoteAnswer])
+def test_of_chats_nothing_is_said_twice(schema: type[Answer]) -> None:
+    passages = (chat(1, LAST_TIME.text), chat(2, CHAT.text), chat(3, LAST_TIME.text), chat(4, CHAT.text.upper()))
+    answer = extract(Task(task_type="t", about="gateway", schema=schema, passages=passages))
+    said = [each.text.casefold() for part in answer.model_dump().values() for each in statements(part, passages)]
+    assert said
+    assert len(said) == len(set(said))
 
 
 WORDS = st.sampled_from(["Ana", "will", "write", "gateway", "plan", "Redis", "is", "unclear", "machines", "the", "Bo"])
@@ -140,17 +134,6 @@ def test_any_passage_gives_an_answer(texts: list[str]) -> None:
     passages = tuple(passage(number, text) for number, text in enumerate(texts, 1))
     answer = extract(Task(task_type="t", about="a b", schema=MeetingNoteAnswer, passages=passages))
     assert isinstance(answer, MeetingNoteAnswer)
-
-
-def test_a_path_that_no_answer_can_hold_is_not_suggested() -> None:
-    long = Evidence(
-        number=1, source_type="vault", path=f"{'folder/' * 120}x.md", title="x", heading_path=(), start_line=1,
-        end_line=1, text="Ana will write the migration plan.",
-    )  # fmt: skip
-    answer = extract(Task(task_type="t", about="", schema=MeetingNoteAnswer, passages=(long,)))
-    assert isinstance(answer, MeetingNoteAnswer)
-    assert answer.links_suggested == []
-    assert answer.action_item_candidates == ["Ana will write the migration plan. [1]"]
 
 
 def made(*promises: str, summary: str = "") -> MeetingNoteAnswer:

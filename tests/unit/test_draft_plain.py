@@ -70,6 +70,11 @@ def test_words_are_taken_only_once(text: str) -> None:
     assert words_only(once) == once
 
 
+@given(HOSTILE)
+def test_escapes_do_not_grow(text: str) -> None:
+    assert inline(inline(text)) == inline(text)
+
+
 @given(HOSTILE, st.integers(10, 60))
 def test_a_text_is_cut(text: str, longest: int) -> None:
     assert len(words_only(text * 20, longest)) <= longest
@@ -113,7 +118,13 @@ def test_a_name_that_can_be_linked_is_no_path(text: str) -> None:
     ("text", "words"),
     [
         ("see [our plan](https://evil.example/a?b=c) now", "see our plan now"),
-        ("see https://evil.example/a?b=c now", "see evil.example now"),
+        ("see https://evil.example/a?b=c now", "see evil.example/a now"),
+        ("see <https://github.com/nodejs/node/pull/35398#issuecomment-1>.", "see github.com/nodejs/node/pull/35398."),
+        ("(https://www.example.org/notes/)", "(example.org/notes)"),
+        ("https://me:secret@example.org, done", "example.org, done"),
+        (r"ask \#finance about T\:\:m()", "ask #finance about T::m()"),
+        (r"\\\\\#finance", "#finance"),
+        (r"\[\[Secret/diary\]\]", "diary"),
         ("![pixel](https://evil.example/p.png) hello", "pixel hello"),
         ("![[Secret/diary]] and [[People/Ana|Ana]]", "diary and Ana"),
         ("**bold** and `code` and ==marked==", "bold and code and marked"),
@@ -121,7 +132,7 @@ def test_a_name_that_can_be_linked_is_no_path(text: str) -> None:
         ("a\r\nb\u2028c", "a b c"),
         ("x <!-- hidden --> y", "x y"),
         ("http:/**/evil.example", "evil.example"),
-        ("_http://evil.example/x", "evil.example"),
+        ("_http://evil.example/x", "evil.example/x"),
         ("http:///evil.example", "http: evil.example"),
         ("ht\u200btp:/\u2060/evil.example", "evil.example"),
         ("[[a|http:]]//evil.example", "evil.example"),

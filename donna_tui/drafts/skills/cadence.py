@@ -1,25 +1,46 @@
-"""What the drafts of a day or a week have in common: what was said, done and met in a span of time."""
+"""What the drafts of a day or a week have in common: the notes of a span, and what was met, done and said in it.
+
+Notes count by their own date, not by that of their last change, and nothing of the future is read.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import datetime
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import field
+from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafting import Evidence, Meeting
 from donna_tui.drafts.answers import Answer
-from donna_tui.drafts.composing import Corrected, Task
+from donna_tui.drafts.blocks import Block
+from donna_tui.drafts.composing import Corrected, Task, correcting
 from donna_tui.drafts.context import Gatherer, Read
 from donna_tui.drafts.page import Context
-from donna_tui.drafts.passages import Passages, is_any_private, paths_of_keys
+from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
 from donna_tui.drafts.plain import inline, wikilink, words_only
+from donna_tui.drafts.quotes import Read as ReadNote
+from donna_tui.drafts.quotes import points_of
+from donna_tui.drafts.series import day_in
 from donna_tui.drafts.writer import MemoryInformedWriter
+from donna_tui.errors import DonnaError
 from donna_tui.memories import MemoryChunk, MemoryFilter, MemorySource, TaskRow
+from donna_tui.memory.checkboxes import tasks_in
 from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasklist import list_tasks
 from donna_tui.records import dataclass
 from donna_tui.vault.client import VaultClient
+
+MOST_NOTES = 60
+"""Notes of a span that are read."""
+
+DECISIONS_A_MEETING, LINES_A_DAY = 6, 8
+
+_NOT_QUOTED = ("person", "weekly_review", "commitments", "reflection")
+"""Types of notes that are not quoted: what Donna says of a span is no news of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +64,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CadenceParts:
-    """What the skills of a cadence work with. `meetings` lists those that begin between two Unix times."""
+    """What the skills of a cadence work with. `meetings` lists those that begin between two Unix times; `texts_at`
+    gives notes as they were at a Unix time, None where no history goes back so far.
+    """
 
     writer: MemoryInformedWriter
     gatherer: Gatherer
@@ -53,6 +76,7 @@ class CadenceParts:
     read: Read
     meetings: Callable[[float, float], Awaitable[list[Meeting]]]
     corrections: Callable[[str], Awaitable[list[Corrected]]]
+    texts_at: Callable[[Sequence[str], float], dict[str, str] | None] = field(default=lambda _paths, _at: None)
 
 
 @dataclass(slots=True)
@@ -62,69 +86,228 @@ class Material:
     passages: Passages
     listed: list[tuple[str, tuple[int, ...]]]
     private: bool = False
+    told: list[Evidence] = field(default_factory=list)
+    """The passages that a model reads."""
+    dates: dict[int, str] = field(default_factory=dict)
+    fixed: Callable[[str], str] = field(default=lambda line: line)
+    """What people made of a line in an earlier draft."""
 
     def context(
-        self, task_type: str, schema: type[Answer], about: str, data: dict[str, Any], front: dict[str, Any],
-        corrections: list[Corrected], told: tuple[Evidence, ...] | None = None,
+        self, parts: CadenceParts, task_type: str, schema: type[Answer], about: str, data: dict[str, Any],
+        front: dict[str, Any], corrections: list[Corrected],
     ) -> Context:  # fmt: skip
-        """All of it for the writer; `told` are the passages that sentences are taken from."""
+        """All of it for the writer."""
         return Context(
             task=Task(
                 task_type=task_type,
                 about=about,
                 schema=schema,
-                passages=tuple(self.passages.taken) if told is None else told,
+                passages=tuple(self.told),
                 private=frozenset(self.passages.private),
                 corrections=tuple(corrections),
+                dates=self.dates,
+                me=next(iter(parts.gatherer.me), ""),
             ),
             data=data,
             frontmatter=front,
-            is_empty=not (self.passages.taken or any(isinstance(part, list) and part for part in data.values())),
+            is_empty=not (self.told or any(isinstance(part, list) and part for part in data.values())),
             listed=tuple(self.listed),
             all_passages=tuple(self.passages.taken),
             links_private=self.private,
         )
 
+    def quote(self, read: ReadNote, blocks: Iterable[Block]) -> list[dict[str, str]]:
+        """Lines of a note for a template, each with the link to it."""
+        lines = []
+        for block in blocks:
+            said = words_only(self.fixed(block.text))
+            if said:
+                passage = self.passages.add(read.evidence(block), sensitive=read.note.sensitive)
+                self.listed.append((said, (passage.number,)))
+                lines.append({"text": inline(said), "indent": "  " * block.depth, "link": link_to(read.note.path)})
+        return lines
 
-async def chats_of(parts: CadenceParts, span: Span, most: int, material: Material) -> tuple[Evidence, ...]:
-    """The weightiest turns of chats in a span."""
+    def tell(self, read: ReadNote) -> None:
+        """Let a model read the sections of a note."""
+        day = day_in(read.note.path, read.note.front)
+        for section in read.sections():
+            passage = self.passages.add(section, sensitive=read.note.sensitive)
+            self.told.append(passage)
+            if day:
+                self.dates[passage.number] = day.isoformat()
+
+
+async def new_material(parts: CadenceParts, task_type: str) -> tuple[Material, list[Corrected]]:
+    """Nothing yet, and what was corrected in earlier drafts of this type."""
+    corrections = await parts.corrections(task_type)
+    return Material(Passages(), [], fixed=correcting(corrections)), corrections
+
+
+async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
+    """The notes whose own date is in a span, in order."""
+    found: list[tuple[datetime.date, IndexedNote]] = await parts.read(lambda index: _dated_in(index, span))
+    allowed = [note for _, note in found if not (parts.gatherer.remote and note.sensitive)][:MOST_NOTES]
+    reads = await asyncio.to_thread(lambda: [ReadNote.of(parts.client, note) for note in allowed])
+    return [read for read in reads if read and not (parts.gatherer.remote and read.note.sensitive)]
+
+
+def _dated_in(index: Any, span: Span) -> list[tuple[datetime.date, IndexedNote]]:
+    dated = ((day_in(note.path, note.front), note) for note in approved_notes(index))
+    found = [(day, note) for day, note in dated if day and span.first <= day <= span.last]
+    return sorted(found, key=lambda each: (each[0], each[1].path))
+
+
+def decided_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, str]]:
+    """The decisions of the notes of a span."""
+    lines: list[dict[str, str]] = []
+    for read in reads:
+        if read.note.front.get("type") not in _NOT_QUOTED:
+            lines += material.quote(read, points_of(read.blocks).decisions[:DECISIONS_A_MEETING])
+    return lines
+
+
+def noted_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, str]]:
+    """What the daily notes of a span say, and what a person wrote into Donna's reflections."""
+    lines: list[dict[str, str]] = []
+    for read in reads:
+        if _is_daily(read.note):
+            lines += material.quote(read, points_of(read.blocks).notes[:LINES_A_DAY])
+    return lines
+
+
+def _is_daily(note: IndexedNote) -> bool:
+    """Whether a note is that of a day: its name is the day and nothing else."""
+    stem = PurePosixPath(note.path).stem
+    rest = "".join(char for char in stem if char.isalpha())
+    return day_in(stem, {}) is not None and len(rest) <= 3 and note.front.get("type") not in _NOT_QUOTED[:3]
+
+
+async def chats_of(parts: CadenceParts, span: Span, most: int, material: Material) -> None:
+    """The weightiest turns of the user in the chats of a span."""
     start, end = span.bounds(parts.zone)
     wanted = MemoryFilter(sources=(MemorySource.CHAT,), after=start, before=end)
     found: tuple[MemoryChunk, ...] = await parts.read(lambda index: list_memories(index, wanted, 20 * max(1, most), 0))
-    allowed = [each for each in found if not (parts.gatherer.remote and each.sensitive)]
+    theirs: set[str] = await parts.read(_said_by_others)
+    allowed = [
+        each for each in found if each.source_id not in theirs and not (parts.gatherer.remote and each.sensitive)
+    ]
     best = sorted(allowed, key=_weight, reverse=True)[:most]
-    in_order = sorted(best, key=lambda each: (each.at, each.source_id))
-    return tuple(material.passages.add(_evidence(each), sensitive=each.sensitive) for each in in_order)
+    for each in sorted(best, key=lambda each: (each.at, each.source_id)):
+        material.told.append(material.passages.add(_evidence(each), sensitive=each.sensitive))
 
 
-async def tasks_of(parts: CadenceParts, *, done_in: Span | None, most: int, material: Material) -> list[dict[str, str]]:
-    """Tasks that were done in a span, or open ones, as a template lists them."""
-    found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=done_in is not None))
-    wanted = [task for task in found if done_in is None or (task.status == "done" and done_in.holds(task.done))]
-    allowed = [task for task in wanted if not (parts.gatherer.remote and task.sensitive)][:most]
-    return [_task(task, material) for task in allowed]
+def _said_by_others(index: Any) -> set[str]:
+    """The turns of assistants and tools."""
+    rows = index.rows(
+        "SELECT source_id FROM memory_documents WHERE source_type = 'chat'"
+        " AND json_extract(metadata_json, '$.role') <> 'user'"
+    )
+    return {source_id for (source_id,) in rows}
 
 
-async def meetings_of(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
-    """The meetings of a span, with links to their notes."""
+async def done_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
+    """Tasks that were done in a span: by their date or, without one, by the history of their notes."""
+    found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
+    done = [task for task in _allowed(parts, found) if task.status == "done"]
+    undated = [task for task in done if not task.done]
+    ticked = await asyncio.to_thread(_ticked, parts, span, undated)
+    return [task_line(task, material) for task in done if span.holds(task.done) or task.id in ticked][:most]
+
+
+def _ticked(parts: CadenceParts, span: Span, tasks: Sequence[TaskRow]) -> set[str]:
+    """The ids of those tasks without a date that were done in a span."""
     start, end = span.bounds(parts.zone)
-    held = [each for each in await parts.meetings(start, end) if not each.cancelled][:most]
+    paths = list(dict.fromkeys(task.note for task in tasks))
+    dated_in = {path for path in paths if span.holds(_own_day(parts.client, path))}
+    try:
+        before = parts.texts_at(paths, start)
+        after = parts.texts_at(paths, end) if end < time.time() else None
+    except DonnaError:
+        before = after = None
+    was = {path: _done_titles(text) for path, text in (before or {}).items()}
+    then = {path: _done_titles(text) for path, text in (after or {}).items()}
+    found = set()
+    for task in tasks:
+        if task.note in was:
+            is_new = task.title not in was[task.note] and (after is None or task.title in then.get(task.note, ()))
+        else:
+            is_new = task.note in dated_in or (
+                before is not None and task.note in then and not _own_day(parts.client, task.note)
+            )
+        if is_new:
+            found.add(task.id)
+    return found
+
+
+def _done_titles(text: str) -> set[str]:
+    return {task.title for task in tasks_in(text) if task.status == "done"}
+
+
+def _own_day(client: VaultClient, path: str) -> str:
+    try:
+        front = client.read(path).frontmatter.data
+    except DonnaError:
+        return ""
+    day = day_in(path, front)
+    return day.isoformat() if day else ""
+
+
+async def open_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
+    """Open tasks that belong to a span: due until its end, or in a note of it or one in which something was done."""
+    found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
+    tasks = _allowed(parts, found)
+    days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path) for path in {t.note for t in tasks}})
+    busy = {task.note for task in tasks if span.holds(task.done)}
+    last = span.last.isoformat()
+    wanted = [
+        task
+        for task in tasks
+        if task.status not in ("done", "cancelled")
+        and not (days[task.note] and days[task.note] > last)
+        and ((task.due and task.due <= last) or span.holds(days[task.note]) or task.note in busy)
+    ]
+    return [task_line(task, material) for task in wanted[:most]]
+
+
+def _allowed(parts: CadenceParts, tasks: Iterable[TaskRow]) -> list[TaskRow]:
+    return [task for task in tasks if not (parts.gatherer.remote and task.sensitive)]
+
+
+async def meetings_of(
+    parts: CadenceParts, span: Span, most: int, material: Material, reads: Iterable[ReadNote]
+) -> list[dict[str, str]]:
+    """The meetings of a span that have begun, with links to their notes; also those of which there is only a note."""
+    start, end = span.bounds(parts.zone)
+    held = [each for each in await parts.meetings(start, min(end, time.time())) if not each.cancelled][:most]
     keys = [each.event_id for each in held]
     notes: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, keys))
-    await will_link(parts, list(notes.values()), material)
-    return [
+    found = [
         {
             "title": inline(each.title) or "Meeting",
             "day": each.day.isoformat(),
-            "link": wikilink(path, _stem(path)) if (path := notes.get(each.event_id, "")) else "",
+            "link": link_to(path) if (path := notes.get(each.event_id, "")) else "",
         }
         for each in held
     ]
+    linked = {*notes.values()}
+    for read in reads:
+        note = read.note
+        if note.front.get("type") == "meeting" and note.path not in linked and len(found) < most:
+            linked.add(note.path)
+            day = day_in(note.path, note.front)
+            found.append({"title": inline(note.title), "day": str(day or ""), "link": link_to(note.path)})
+    await will_link(parts, list(linked), material)
+    return sorted(found, key=lambda each: each["day"])
 
 
 async def will_link(parts: CadenceParts, paths: list[str], material: Material) -> None:
     """Notes that a draft will link to: it is as private as they are."""
     material.private = material.private or await parts.read(lambda index: is_any_private(index, paths))
+
+
+def link_to(path: str) -> str:
+    """A link that shows the name of a note."""
+    return wikilink(path, path.rsplit("/", 1)[-1].removesuffix(".md"))
 
 
 def _weight(memory: MemoryChunk) -> float:
@@ -145,7 +328,8 @@ def _evidence(memory: MemoryChunk) -> Evidence:
     )
 
 
-def _task(task: TaskRow, material: Material) -> dict[str, str]:
+def task_line(task: TaskRow, material: Material) -> dict[str, str]:
+    """A task for a template, with the link to its note."""
     evidence = Evidence(
         number=0,
         source_type=MemorySource.TASK.value,
@@ -158,8 +342,4 @@ def _task(task: TaskRow, material: Material) -> dict[str, str]:
     )
     passage = material.passages.add(evidence, sensitive=task.sensitive)
     material.listed.append((words_only(task.title), (passage.number,)))
-    return {"text": inline(task.title), "due": task.due, "link": wikilink(task.note, _stem(task.note))}
-
-
-def _stem(path: str) -> str:
-    return path.rsplit("/", 1)[-1].removesuffix(".md")
+    return {"text": inline(task.title), "due": task.due, "link": link_to(task.note)}

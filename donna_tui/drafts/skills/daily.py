@@ -7,8 +7,18 @@ import datetime
 from donna_tui.drafts.answers import CommitmentsAnswer, DailyReflectionAnswer
 from donna_tui.drafts.days import long_day
 from donna_tui.drafts.page import Context, Run
-from donna_tui.drafts.passages import Passages
-from donna_tui.drafts.skills.cadence import CadenceParts, Material, Span, chats_of, meetings_of, tasks_of
+from donna_tui.drafts.skills.cadence import (
+    CadenceParts,
+    Span,
+    chats_of,
+    decided_in,
+    done_in,
+    meetings_of,
+    new_material,
+    noted_in,
+    notes_of,
+    open_in,
+)
 
 REFLECTION, REFLECTION_TASK = "daily_reflection", "draft_daily_reflection"
 COMMITMENTS, COMMITMENTS_TASK = "commitment_log", "extract_commitments"
@@ -42,26 +52,28 @@ def commitments(parts: CadenceParts, day: datetime.date) -> Run:
 
 async def _gather_reflection(parts: CadenceParts, day: datetime.date) -> Context:
     limits = parts.config.skills.daily_reflection.context_limits
-    span, material = Span(day, day), Material(Passages(), [])
-    told = await chats_of(parts, span, limits.chat_highlights, material)
+    span, reads = Span(day, day), await notes_of(parts, Span(day, day))
+    material, corrections = await new_material(parts, REFLECTION_TASK)
     data = {
         "title": long_day(day),
-        "meetings": await meetings_of(parts, span, limits.meetings, material),
-        "done": await tasks_of(parts, done_in=span, most=limits.completed_tasks, material=material),
+        "meetings": await meetings_of(parts, span, limits.meetings, material, reads),
+        "decided": decided_in(reads, material),
+        "done": await done_in(parts, span, limits.completed_tasks, material),
+        "noted": noted_in(reads, material),
+        "open": await open_in(parts, span, limits.completed_tasks, material),
     }
+    for read in reads:
+        material.tell(read)
+    await chats_of(parts, span, limits.chat_highlights, material)
     front = {"type": "reflection", "date": day.isoformat()}
-    corrections = await parts.corrections(REFLECTION_TASK)
-    return material.context(REFLECTION_TASK, DailyReflectionAnswer, long_day(day), data, front, corrections, told)
+    return material.context(parts, REFLECTION_TASK, DailyReflectionAnswer, long_day(day), data, front, corrections)
 
 
 async def _gather_commitments(parts: CadenceParts, day: datetime.date) -> Context:
     limits = parts.config.skills.commitment_log.context_limits
-    span, material = Span(day, day), Material(Passages(), [])
-    told = await chats_of(parts, span, limits.chat_hits, material)
-    data = {
-        "title": long_day(day),
-        "tasks": await tasks_of(parts, done_in=None, most=limits.task_hits, material=material),
-    }
+    span = Span(day, day)
+    material, corrections = await new_material(parts, COMMITMENTS_TASK)
+    data = {"title": long_day(day), "tasks": await open_in(parts, span, limits.task_hits, material)}
+    await chats_of(parts, span, limits.chat_hits, material)
     front = {"type": "commitments", "date": day.isoformat()}
-    corrections = await parts.corrections(COMMITMENTS_TASK)
-    return material.context(COMMITMENTS_TASK, CommitmentsAnswer, long_day(day), data, front, corrections, told)
+    return material.context(parts, COMMITMENTS_TASK, CommitmentsAnswer, long_day(day), data, front, corrections)

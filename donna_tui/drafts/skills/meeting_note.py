@@ -1,41 +1,50 @@
-"""`MeetingNoteSkill`: the note of a meeting, from its invitation and from what Donna remembers of it."""
+"""`MeetingNoteSkill`: the note of a meeting, from its invitation, the last note of its series and what is left open."""
 
 from __future__ import annotations
 
 import asyncio
 import datetime
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import field
 from typing import Any
 
 from donna_tui.config.skills import MeetingNoteConfig
 from donna_tui.drafting import Evidence, Meeting
 from donna_tui.drafts.answers import MeetingNoteAnswer
-from donna_tui.drafts.composing import Corrected, Task
-from donna_tui.drafts.context import Earlier, Gatherer
+from donna_tui.drafts.blocks import Block
+from donna_tui.drafts.composing import Corrected, Task, correcting
+from donna_tui.drafts.context import Gatherer
 from donna_tui.drafts.days import short_day, when
 from donna_tui.drafts.page import Context, Run
-from donna_tui.drafts.passages import Passages
-from donna_tui.drafts.people import resolve_person_link
+from donna_tui.drafts.passages import IndexedNote, Passages
+from donna_tui.drafts.people import person_links
 from donna_tui.drafts.plain import inline, slug, wikilink, words_only
+from donna_tui.drafts.quotes import Points, Read, day_of_note, open_boxes, points_of
+from donna_tui.drafts.series import Earlier, Invited, Match, day_in, may_be_quoted, path_after
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
-from donna_tui.memories import MemorySource
 from donna_tui.records import dataclass
-from donna_tui.results import Hit
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.targets import EVERYWHERE
 
 TEMPLATE, TASK_TYPE = "meeting_note", "draft_meeting_note"
 UNTITLED = "Meeting"
-MOST_ATTENDEES, MOST_POINTS = 100, 15
+MOST_ATTENDEES, MOST_POINTS, MOST_BACKGROUND = 100, 15, 4
 
 _LINES = re.compile(r"[\r\n]+|<br\s*/?>|</(?:p|li|div)>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,500}>")
 _MARK = re.compile(r"^\s*(?:[-*+•–—]|\d{1,3}[.)])\s+")
 _DIAL_IN = re.compile(
-    r"zoom|teams meeting|google meet|meet\.google|webex|dial[- ]?in|passcode|meeting id|join (?:the|by|on|with)|"
-    r"one tap|find your local number|unsubscribe|^_{3,}|^[-=~*]{3,}|^\+?[\d\s().,#*-]{7,}$",
+    r"zoom\.|zoom meeting|on zoom|teams meeting|microsoft teams|teams\.microsoft|google meet|meet\.google|webex"
+    r"|whereby\.com|gotomeet|jitsi|dial[- ]?in|dial by|passcode|pin:|meeting (?:id|number|link)|conference id"
+    r"|video ?(?:call|conference)? ?(?:link|url)|^\W*join\b|^(?:https?://)?\S+/\S*$|one tap"
+    r"|find (?:your|a) local number"
+    r"|unsubscribe|need help\?|meeting options|add to (?:your )?(?:google )?calendar|click\b.{0,60}\bcalendar"
+    r"|is inviting you|do not (?:edit|delete|change) (?:this|the)|^_{3,}|^[-=~*:]{3,}|^\+?[\d\s().,#*-]{7,}"
+    r"(?:\(?[A-Z][\w ]*\)?)?$",
     re.IGNORECASE,
 )
+_AGENDA_WORD = re.compile(r"^agenda\W*$", re.IGNORECASE)
 
 Corrections = Callable[[str], Awaitable[list[Corrected]]]
 """What was corrected lately in tasks of a type."""
@@ -43,7 +52,9 @@ Corrections = Callable[[str], Awaitable[list[Corrected]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingNoteSkill:
-    """`zone` is that of the user: the note is of the day on which the meeting began there."""
+    """`zone` is that of the user: the note is of the day on which the meeting began there. Donna may write to the
+    folders of `allowlist`.
+    """
 
     writer: MemoryInformedWriter
     gatherer: Gatherer
@@ -51,79 +62,104 @@ class MeetingNoteSkill:
     config: MeetingNoteConfig
     zone: datetime.tzinfo
     corrections: Corrections
+    allowlist: Sequence[str] = field(default=(EVERYWHERE,))
 
     async def run(self, meeting: Meeting) -> WriteResult:
         """Write the draft of a meeting unless there is one."""
-        return await self.writer.carry_out(self.asked(meeting))
+        return await self.writer.carry_out(await self.asked(meeting))
 
-    def asked(self, meeting: Meeting) -> Run:
-        """What the writer is asked for."""
+    async def asked(self, meeting: Meeting) -> Run:
+        """What the writer is asked for. Raises DonnaError."""
         return Run(
             template=TEMPLATE,
             task_type=TASK_TYPE,
             gather=lambda: self.gather(meeting),
-            target_path=target_of(meeting),
+            target_path=self.target(meeting, await self.gatherer.earlier(meeting)),
             key=key_of(meeting),
             title=title_of(meeting),
             autonomy=self.config.autonomy_level,
         )
+
+    def target(self, meeting: Meeting, earlier: Sequence[Earlier]) -> str:
+        """The path of the note: named and placed as the last one of its series is."""
+        last = next((each for each in earlier if each.match is not Match.PEOPLE), None)
+        path = path_after(last, meeting.day) if last else ""
+        allowed = EVERYWHERE in self.allowlist or path.partition("/")[0] in self.allowlist
+        return path if path and allowed else target_of(meeting)
 
     async def gather(self, meeting: Meeting) -> Context:
         """What the note is made from. Raises DonnaError."""
         limits = self.config.context_limits
         agenda = agenda_of(meeting)
         about = " ".join([title_of(meeting), *agenda])
-        earlier = await self.gatherer.earlier_meetings(meeting, limits.prior_meetings)
-        passages = Passages()
-        if earlier:
-            await self.gatherer.last_time(earlier[0], passages)
-        others = [each.note.path for each in earlier[1:]]
-        if others:
-            hits = await self.gatherer.hits(about, MemorySource.VAULT, limits.prior_meetings, within=others)
-            passages.add_hits(hits)
-        passages.add_hits(await self.gatherer.hits(about, MemorySource.CHAT, limits.recent_chats))
-        told = tuple(passages.taken)
-        tasks = await self.gatherer.open_tasks(about, limits.open_tasks)
-        listed = list(zip(tasks, passages.add_hits(tasks), strict=True))
+        earlier = await self.gatherer.earlier(meeting)
+        background = await self.gatherer.background(meeting)
+        corrections = tuple(await self.corrections(TASK_TYPE))
+        chats = await self.gatherer.own_chats(about, limits.recent_chats)
+        quoting = _Quoting(correcting(corrections), self.zone)
+        material = await asyncio.to_thread(self._material, meeting, earlier, background, agenda, quoting)
+        quoted = quoting.data(material)
+        told = quoting.told(material)
+        told += quoting.passages.add_hits(chats)
         links = await asyncio.to_thread(self._people, meeting)
         return Context(
             task=Task(
                 task_type=TASK_TYPE,
                 about=about,
                 schema=MeetingNoteAnswer,
-                passages=told,
-                private=frozenset(passages.private),
+                passages=tuple(told),
+                private=frozenset(quoting.passages.private),
                 facts=_facts(meeting, agenda),
-                corrections=tuple(await self.corrections(TASK_TYPE)),
+                corrections=corrections,
+                dates=quoting.dates,
+                me=next(iter(self.gatherer.me), ""),
             ),
-            data=self._data(meeting, agenda, links, earlier, [_task(hit) for hit, _ in listed]),
+            data={**self._event(meeting, agenda, links), **quoted},
             frontmatter=self._frontmatter(meeting, links),
-            listed=tuple(_task_statement(hit, passage) for hit, passage in listed),
-            all_passages=tuple(passages.taken),
-            links_private=any(each.note.sensitive for each in earlier),
+            listed=tuple(quoting.listed),
+            all_passages=tuple(quoting.passages.taken),
+            links_private=any(read.note.sensitive for read in material.reads),
         )
 
-    def _people(self, meeting: Meeting) -> list[str]:
-        links = (resolve_person_link(each.name, self.client) for each in meeting.attendees[:MOST_ATTENDEES])
-        return list(dict.fromkeys(filter(None, links)))
+    def _material(
+        self, meeting: Meeting, earlier: list[Earlier], background: list[IndexedNote], agenda: list[str],
+        quoting: _Quoting,
+    ) -> _Material:  # fmt: skip
+        """Read the notes as they are on disk now."""
+        invited = self.gatherer.invited(meeting)
+        limits = self.config.context_limits
+        last = self._read(earlier[0].note, invited) if earlier else None
+        before = [self._read(each.note, invited) for each in earlier[1 : max(1, limits.prior_meetings)]] if last else []
+        projects = list(filter(None, (self._read(note, invited) for note in background)))
+        series = list(filter(None, [last, *before]))
+        return _Material(
+            last=(earlier[0], last, points_of(last.blocks, agenda)) if last else None,
+            still_open=tuple(open_boxes(series, limits.open_tasks)),
+            background=tuple((read, _background_points(read, agenda)) for read in projects),
+            open_tasks=tuple(open_boxes(projects, limits.open_tasks)),
+            reads=(*([last] if last else []), *projects),
+        )
 
-    def _data(
-        self, meeting: Meeting, agenda: list[str], links: list[str], earlier: list[Earlier], tasks: list[dict[str, str]]
-    ) -> dict[str, Any]:
-        related = [{"link": _link(each), "day": short_day(each.day)} for each in earlier]
+    def _read(self, note: IndexedNote, invited: Invited) -> Read | None:
+        """A note that may be quoted, going by what it says now."""
+        read = Read.of(self.client, note)
+        if read is None or (read.note.sensitive and not note.sensitive and not may_be_quoted(read.note, invited)):
+            return None
+        return None if self.gatherer.remote and read.note.sensitive else read
+
+    def _people(self, meeting: Meeting) -> list[str]:
+        return person_links((each.name for each in meeting.attendees[:MOST_ATTENDEES]), self.client)
+
+    def _event(self, meeting: Meeting, agenda: list[str], links: list[str]) -> dict[str, Any]:
         start, end = meeting.start.astimezone(self.zone), meeting.end.astimezone(self.zone)
         return {
             "event": {
                 "title": inline(title_of(meeting)),
                 "when": when(start, end, meeting.day, all_day=meeting.all_day),
-                "location": inline(meeting.location, 200),
+                "location": "" if _DIAL_IN.search(meeting.location) else inline(meeting.location, 200),
             },
             "attendees": links,
             "agenda": [inline(point) for point in agenda],
-            "last_time": related[0] if related else None,
-            "related": related[1:],
-            "known_links": [each["link"] for each in related],
-            "tasks": tasks,
         }
 
     def _frontmatter(self, meeting: Meeting, links: list[str]) -> dict[str, Any]:
@@ -138,8 +174,103 @@ class MeetingNoteSkill:
         return {**front, "series_id": meeting.series_id} if meeting.series_id else front
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Material:
+    """What was found for a meeting."""
+
+    last: tuple[Earlier, Read, Points] | None
+    still_open: tuple[tuple[Read, Block], ...]
+    background: tuple[tuple[Read, list[Block]], ...]
+    open_tasks: tuple[tuple[Read, Block], ...]
+    reads: tuple[Read, ...]
+
+
+class _Quoting:
+    """Turns what was found into lines for the template, each with the passage that it is from."""
+
+    def __init__(self, fixed: Callable[[str], str], zone: datetime.tzinfo) -> None:
+        self.passages = Passages()
+        self.listed: list[tuple[str, tuple[int, ...]]] = []
+        self.dates: dict[int, str] = {}
+        self._fixed, self._zone = fixed, zone
+
+    def data(self, material: _Material) -> dict[str, Any]:
+        """The parts of the note that quote others."""
+        return {
+            "last_time": self._last_time(*material.last) if material.last else None,
+            "still_open": self._boxes(material.still_open),
+            "background": [self._background(read, blocks) for read, blocks in material.background],
+            "tasks": self._boxes(material.open_tasks),
+            "related": [],
+            "known_links": [_link(read.note) for read in material.reads],
+        }
+
+    def told(self, material: _Material) -> list[Evidence]:
+        """The passages for a model: the sections of the last note and of the background, and what is left open."""
+        found: list[Evidence] = []
+        for read in material.reads:
+            for evidence in read.sections():
+                found.append(self._add(read, evidence))
+        for read, block in material.still_open:
+            found.append(self._add(read, read.evidence(block)))
+        return list({each.number: each for each in found}.values())
+
+    def _last_time(self, earlier: Earlier, read: Read, points: Points) -> dict[str, Any]:
+        parts = [
+            ("decisions", self._lines(read, points.decisions)),
+            ("notes", self._lines(read, points.notes)),
+            ("actions", self._lines(read, points.actions)),
+            ("questions", self._lines(read, points.questions)),
+        ]
+        return {
+            "link": _link(read.note),
+            "day": short_day(earlier.day),
+            "same_people": earlier.match is Match.PEOPLE,
+            "topics": [_heading_link(read.note, path) for path in points.topics],
+            **dict(parts),
+        }
+
+    def _background(self, read: Read, blocks: list[Block]) -> dict[str, Any]:
+        return {"link": _link(read.note), "lines": self._lines(read, blocks)}
+
+    def _lines(self, read: Read, blocks: Iterable[Block]) -> list[dict[str, str]]:
+        lines = []
+        for block in blocks:
+            said = words_only(self._fixed(block.text))
+            if said:
+                self._list(read, block, said)
+                lines.append({"indent": "  " * block.depth, "text": inline(said)})
+        return lines
+
+    def _boxes(self, boxes: Iterable[tuple[Read, Block]]) -> list[dict[str, str]]:
+        lines = []
+        for read, block in boxes:
+            said = words_only(self._fixed(f"{block.text}, due {block.due}" if block.due else block.text))
+            if said:
+                self._list(read, block, said)
+                lines.append({"text": inline(said), "due": "", "link": _link(read.note)})
+        return lines
+
+    def _list(self, read: Read, block: Block, said: str) -> None:
+        passage = self._add(read, read.evidence(block))
+        self.listed.append((said, (passage.number,)))
+
+    def _add(self, read: Read, evidence: Evidence) -> Evidence:
+        passage = self.passages.add(evidence, sensitive=read.note.sensitive)
+        day = day_of_note(read.note, day_in(read.note.path, read.note.front), self._zone)
+        self.dates[passage.number] = day.isoformat()
+        return passage
+
+
+def _background_points(read: Read, agenda: Sequence[str]) -> list[Block]:
+    """What a project note says first: its decisions, else its first lines."""
+    points = points_of(read.blocks, agenda)
+    flat = points.decisions or points.notes
+    return [block for block in flat if block.depth == 0][:MOST_BACKGROUND]
+
+
 def target_of(meeting: Meeting) -> str:
-    """The path of the note of a meeting."""
+    """The path of the note of a meeting that has no earlier one."""
     return f"Meetings/{meeting.day.isoformat()}-{slug(meeting.title, otherwise='meeting')}.md"
 
 
@@ -157,7 +288,11 @@ def agenda_of(meeting: Meeting) -> list[str]:
     """The points of an invitation, without the ways to dial in."""
     lines = (_MARK.sub("", _TAG.sub(" ", line)).strip() for line in _LINES.split(meeting.description[:20_000]))
     points = [words_only(line, 300) for line in lines if line and not _DIAL_IN.search(line)]
-    return [point for point in dict.fromkeys(points) if any(char.isalpha() for char in point)][:MOST_POINTS]
+    return [point for point in dict.fromkeys(points) if _is_a_point(point)][:MOST_POINTS]
+
+
+def _is_a_point(point: str) -> bool:
+    return any(char.isalpha() for char in point) and not _AGENDA_WORD.match(point) and not _DIAL_IN.search(point)
 
 
 def _facts(meeting: Meeting, agenda: list[str]) -> tuple[str, ...]:
@@ -167,18 +302,13 @@ def _facts(meeting: Meeting, agenda: list[str]) -> tuple[str, ...]:
     return (*lines, *(f"Agenda: {point}" for point in agenda))
 
 
-def _link(earlier: Earlier) -> str:
-    return wikilink(earlier.note.path, earlier.note.path.rsplit("/", 1)[-1].removesuffix(".md"))
+def _link(note: IndexedNote) -> str:
+    return wikilink(note.path, note.path.rsplit("/", 1)[-1].removesuffix(".md"))
 
 
-def _task(hit: Hit) -> dict[str, str]:
-    note = str(hit.metadata.get("note") or hit.path.partition("#")[0])
-    return {
-        "text": inline(str(hit.metadata.get("title", ""))),
-        "due": str(hit.metadata.get("due") or ""),
-        "link": wikilink(note, note.rsplit("/", 1)[-1].removesuffix(".md")),
-    }
-
-
-def _task_statement(hit: Hit, passage: Evidence) -> tuple[str, tuple[int, ...]]:
-    return words_only(str(hit.metadata.get("title", ""))), (passage.number,)
+def _heading_link(note: IndexedNote, path: tuple[str, ...]) -> str:
+    """A link to a section of a note; its bare words where a link cannot hold the heading."""
+    heading = words_only(path[-1], 120)
+    if re.search(r"[\[\]|#^\\]", path[-1]):
+        return inline(heading)
+    return f"[[{note.path.removesuffix('.md')}#{path[-1].strip()}|{heading}]]"

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
-import json
+import re
 from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from donna_tui.config.skills import PersonProfileConfig
+from donna_tui.drafting import Evidence
 from donna_tui.drafts.answers import PersonProfileAnswer
+from donna_tui.drafts.blocks import Block, bare, blocks_of, is_own, is_quotable
 from donna_tui.drafts.days import iso_week
 from donna_tui.drafts.page import Context, Run
-from donna_tui.drafts.passages import Passages, is_draft
-from donna_tui.drafts.people import ACTOR, FOLDER
+from donna_tui.drafts.passages import IndexedNote, approved_notes
+from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.plain import can_be_linked, inline, words_only
-from donna_tui.drafts.skills.cadence import CadenceParts, Material
-from donna_tui.errors import VaultReadError
+from donna_tui.drafts.quotes import Read
+from donna_tui.drafts.sentences import sentence_spans
+from donna_tui.drafts.series import day_in
+from donna_tui.drafts.skills.cadence import CadenceParts, Material, new_material, task_line
+from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.index.database import Database
-from donna_tui.memories import ME, MemorySource
+from donna_tui.index.documents import link_key
+from donna_tui.memories import MemorySource
+from donna_tui.memory.tasklist import list_tasks
+from donna_tui.records import dataclass
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.links import extract_links
 
 TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"
-MOST_PEOPLE = 50
+MOST_PEOPLE, MOST_NOTES = 50, 60
+
+_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{1,200})")
 
 
 def profile(parts: CadenceParts, name: str, day: datetime.date) -> Run:
@@ -44,7 +56,11 @@ def people_due(index: Database, client: VaultClient, config: PersonProfileConfig
     A page that somebody else wrote is never among them.
     """
     since = now - config.lookback_days * 86_400.0
-    often = Counter(name for path in _dated_since(index, since) for name in _names_in(client, path))
+    people = known_people(index, client)
+    often: Counter[str] = Counter()
+    for note in approved_notes(index):
+        if since <= _written_at(note) <= now:
+            often.update(_mentions_in(client, note.path, people))
     named = [name for name, times in often.most_common() if times >= config.trigger_mentions_threshold]
     wanted = dict.fromkeys([*named, *_stubs(client, config.min_body_chars)])
     return [name for name in wanted if may_be_written(client, name)][:MOST_PEOPLE]
@@ -56,36 +72,52 @@ def may_be_written(client: VaultClient, name: str) -> bool:
         note = client.read(f"{FOLDER}/{name}.md")
     except VaultReadError:
         return True
-    return note.frontmatter.data.get("autowritten_by") == ACTOR or not _text_of(note.content)
+    return is_own(note.frontmatter.data) or not _text_of(note.content)
 
 
-def _dated_since(index: Database, since: float) -> list[str]:
-    rows = index.rows(
-        "SELECT source_id, metadata_json FROM memory_documents WHERE source_type = ? AND user_id = ?"
-        " AND deleted_at IS NULL AND dated_at >= ?",
-        (MemorySource.VAULT.value, ME, since),
-    )
-    return [path for path, metadata in rows if not is_draft(json.loads(metadata or "{}"))]
+def named_person(client: VaultClient, name: str) -> str:
+    """A person whose page was asked for. Raises DonnaError where the page is not Donna's to write."""
+    plain = words_only(name, 80)
+    if not can_be_linked(plain):
+        raise DonnaError(Reason.USAGE, f"“{plain}” cannot be the name of a note")
+    pages = {path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in client.list(FOLDER)}
+    known = next((page for page in pages if page.casefold() == plain.casefold()), plain)
+    if not may_be_written(client, known):
+        message = f"{FOLDER}/{known}.md was written by you: Donna does not change it"
+        raise DonnaError(Reason.CONFLICT, message, hint="only pages that Donna wrote or that are empty are drafted")
+    return known
 
 
-def _names_in(client: VaultClient, path: str) -> list[str]:
-    """The people that a note links to, as often as it has links to different ones; their own page does not count."""
+def known_people(index: Database, client: VaultClient) -> set[str]:
+    """The names of those who have a page, and of those who were at meetings."""
+    found = {path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in client.list(FOLDER)}
+    for note in approved_notes(index):
+        listed = note.front.get("attendees")
+        for each in listed if isinstance(listed, list) else []:
+            found.update(name for name in _LINK.findall(str(each)) if "/" not in name)
+    return found
+
+
+def _written_at(note: IndexedNote) -> float:
+    day = day_in(note.path, note.front)
+    return datetime.datetime.combine(day, datetime.time(12)).timestamp() if day else note.modified_at
+
+
+def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> list[str]:
+    """The people that a note links to, as often as it does; of Donna's own notes only what a person wrote counts."""
     try:
-        links = extract_links(client.read(path).content)
+        note = client.read(path)
     except VaultReadError:
         return []
-    names = [link.removeprefix(f"{FOLDER}/") for link in links if "/" not in link or link.startswith(f"{FOLDER}/")]
-    known = [name for name in names if can_be_linked(name) and path != f"{FOLDER}/{name}.md"]
-    return [name for name in known if _is_person(client, name)]
-
-
-def _is_person(client: VaultClient, name: str) -> bool:
-    """Whether a page of this name is in `People`; a bare name may be anything else."""
-    try:
-        client.stat(f"{FOLDER}/{name}.md")
-    except VaultReadError:
-        return False
-    return True
+    own = is_own(note.frontmatter.data)
+    text = "\n".join(each.raw for each in blocks_of(note.text, note.body_start, own=True)) if own else note.content
+    found = []
+    for link in _LINK.findall(text):
+        name = link.strip().removesuffix(".md").removeprefix(f"{FOLDER}/")
+        is_person = link.startswith(f"{FOLDER}/") or name in people
+        if is_person and can_be_linked(name) and path != f"{FOLDER}/{name}.md":
+            found.append(name)
+    return found
 
 
 def _stubs(client: VaultClient, min_body_chars: int) -> list[str]:
@@ -107,17 +139,94 @@ def _text_of(body: str) -> str:
 
 async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
     limits = parts.config.skills.person_profile.context_limits
-    material = Material(Passages(), [])
-    gatherer = parts.gatherer
-    notes = [hit for hit in await gatherer.hits(name, MemorySource.VAULT, limits.vault + 1) if hit.title != name]
-    material.passages.add_hits(notes[: limits.vault])
-    material.passages.add_hits(await gatherer.hits(name, MemorySource.CHAT, limits.chat))
-    told = tuple(material.passages.taken)
-    tasks = await gatherer.open_tasks(name, limits.task)
-    titles = [str(hit.metadata.get("title", "")) for hit in tasks]
-    rests = [(passage.number,) for passage in material.passages.add_hits(tasks)]
-    material.listed += zip(map(words_only, titles), rests, strict=True)
-    data = {"name": inline(name), "tasks": [{"text": inline(title)} for title in titles]}
+    material, corrections = await new_material(parts, TASK_TYPE)
+    names = await parts.read(lambda index: _Named.of(name, known_people(index, parts.client)))
+    reads = await _notes_about(parts, name, names)
+    facts: list[dict[str, str]] = []
+    for read in reads:
+        found = _about(read.blocks, names)
+        facts += material.quote(read, [block for block in found if not block.box][: limits.vault - len(facts)])
+        material.told += [material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found]
+    tasks = [
+        task_line(task, material)
+        for task in await parts.read(list_tasks)
+        if names.are_in(task.title) and not (parts.gatherer.remote and task.sensitive)
+    ]
+    chats = await parts.gatherer.own_chats(name, limits.chat)
+    for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
+        material.told.append(passage)
+        facts += _said_in(passage, names, material)
+    data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": tasks[: limits.task]}
     front = {"type": "person", "name": name, "stub": None, "week": week}
-    corrections = await parts.corrections(TASK_TYPE)
-    return material.context(TASK_TYPE, PersonProfileAnswer, name, data, front, corrections, told)
+    return material.context(parts, TASK_TYPE, PersonProfileAnswer, name, data, front, corrections)
+
+
+def _said_in(passage: Evidence, names: _Named, material: Material) -> list[dict[str, str]]:
+    """The sentences of a chat that name somebody."""
+    text = passage.text
+    said = [words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text)]
+    named = [sentence for sentence in said if sentence and names.are_in(sentence)]
+    material.listed += [(sentence, (passage.number,)) for sentence in named]
+    where = inline(f"chat {passage.title}", 80)
+    return [{"text": inline(sentence), "indent": "", "link": where} for sentence in named]
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """How a person is named: in full, and by the first name where nobody else has it."""
+
+    full: re.Pattern[str]
+    first: re.Pattern[str] | None
+
+    @classmethod
+    def of(cls, name: str, people: Collection[str]) -> _Named:
+        first = name.split()[0] if name.split() else name
+        others = [each for each in people if each != name and first.casefold() in each.casefold().split()]
+        is_told_apart = not others and len(first) > 2
+        return cls(_words(name), _words(first) if is_told_apart else None)
+
+    def are_in(self, text: str) -> bool:
+        """Whether a text names the person."""
+        return bool(self.full.search(text) or (self.first and self.first.search(text)))
+
+
+def _words(name: str) -> re.Pattern[str]:
+    words = r"\s+".join(map(re.escape, name.split()))
+    return re.compile(rf"(?<!\w){words}(?!\w)")
+
+
+async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Read]:
+    """The notes that name somebody, the latest first."""
+    limits = parts.config.skills.person_profile.context_limits
+    linking: list[IndexedNote] = await parts.read(lambda index: _linking_to(index, name))
+    hits = {hit.path for hit in await parts.gatherer.hits(name, MemorySource.VAULT, 2 * limits.vault)}
+    found: list[IndexedNote] = await parts.read(
+        lambda index: [note for note in approved_notes(index) if note.path in hits]
+    )
+    notes = {note.path: note for note in (*linking, *found) if note.path != f"{FOLDER}/{name}.md"}
+    ordered = sorted(notes.values(), key=_written_at, reverse=True)[:MOST_NOTES]
+    reads = await asyncio.to_thread(lambda: [Read.of(parts.client, note) for note in ordered])
+    allowed = [read for read in reads if read and not (parts.gatherer.remote and read.note.sensitive)]
+    return [read for read in allowed if names.are_in(read.text)]
+
+
+def _linking_to(index: Database, name: str) -> list[IndexedNote]:
+    rows = index.rows(
+        "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
+        " WHERE l.target = ? AND d.source_type = 'vault'",
+        (link_key(name),),
+    )
+    paths = {path for (path,) in rows}
+    return [note for note in approved_notes(index) if note.path in paths]
+
+
+def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
+    """The blocks that name somebody, or stand below a heading or a bullet that does."""
+    found: dict[int, Block] = {}
+    for number, block in enumerate(blocks):
+        heading = block.heading_path[-1] if block.heading_path else ""
+        if is_quotable(block) and (
+            names.are_in(block.text) or block.parent in found or names.full.search(words_only(heading))
+        ):
+            found[number] = replace(block, depth=0)
+    return list(found.values())

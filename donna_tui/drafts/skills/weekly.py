@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
+import re
+from pathlib import PurePosixPath
 
-from donna_tui.drafting import Evidence
 from donna_tui.drafts.answers import WeeklyReviewAnswer
+from donna_tui.drafts.blocks import is_quotable
 from donna_tui.drafts.days import iso_week, short_day
 from donna_tui.drafts.page import Context, Run
-from donna_tui.drafts.passages import Passages, note_passages, paths_of_keys
-from donna_tui.drafts.plain import wikilink
-from donna_tui.drafts.skills.cadence import CadenceParts, Material, Span, chats_of, meetings_of, tasks_of, will_link
+from donna_tui.drafts.passages import IndexedNote, approved_notes
+from donna_tui.drafts.quotes import Read
+from donna_tui.drafts.skills.cadence import (
+    CadenceParts,
+    Material,
+    Span,
+    chats_of,
+    decided_in,
+    done_in,
+    link_to,
+    meetings_of,
+    new_material,
+    noted_in,
+    notes_of,
+    open_in,
+    will_link,
+)
+from donna_tui.index.database import Database
 
 TEMPLATE, TASK_TYPE = "weekly_review", "draft_weekly_review"
+MOST_PLANS = 8
+
+_PLANS = re.compile(r"^\W*(?:next week|plans?|the week ahead|focus|goals|nächste woche)\b", re.IGNORECASE)
+"""Headings below which a review says what comes next."""
 
 
 def review(parts: CadenceParts, day: datetime.date) -> Run:
@@ -37,35 +59,47 @@ def week_of(day: datetime.date) -> Span:
 
 async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
     limits = parts.config.skills.weekly_review.context_limits
-    span, material = week_of(day), Material(Passages(), [])
-    promised = await _promises(parts, span, limits.commitments, material)
-    told = (*promised, *await chats_of(parts, span, limits.chats, material))
+    span, reads = week_of(day), await notes_of(parts, week_of(day))
+    material, corrections = await new_material(parts, TASK_TYPE)
+    last, planned = await _last_review(parts, span, material)
     data = {
         "title": iso_week(day),
         "span": f"{short_day(span.first)} – {short_day(span.last)}",
-        "meetings": await meetings_of(parts, span, limits.meetings, material),
-        "done": await tasks_of(parts, done_in=span, most=limits.tasks, material=material),
-        "open": await tasks_of(parts, done_in=None, most=limits.commitments, material=material),
-        "last": await _last_review(parts, span, material),
+        "last": last,
+        "planned": planned,
+        "meetings": await meetings_of(parts, span, limits.meetings, material, reads),
+        "decided": decided_in(reads, material),
+        "done": await done_in(parts, span, limits.tasks, material),
+        "noted": noted_in(reads, material),
+        "open": await open_in(parts, span, limits.commitments, material),
     }
+    for read in reads:
+        material.tell(read)
+    await chats_of(parts, span, limits.chats, material)
     front = {"type": "weekly_review", "week": iso_week(day)}
-    corrections = await parts.corrections(TASK_TYPE)
-    return material.context(TASK_TYPE, WeeklyReviewAnswer, iso_week(day), data, front, corrections, told)
+    return material.context(parts, TASK_TYPE, WeeklyReviewAnswer, iso_week(day), data, front, corrections)
 
 
-async def _promises(parts: CadenceParts, span: Span, most: int, material: Material) -> tuple[Evidence, ...]:
-    """What the logs of the week's days hold."""
-    days = [span.first + datetime.timedelta(days=number) for number in range(7)]
-    paths = [f"Commitments/{day.isoformat()}.md" for day in days]
-    found: list[tuple[Evidence, bool]] = await parts.read(
-        lambda index: [each for path in paths for each in note_passages(index, path, most)]
-    )
-    return tuple(material.passages.add(each, sensitive=private) for each, private in found[:most])
-
-
-async def _last_review(parts: CadenceParts, span: Span, material: Material) -> str:
-    """A link to the review of the week before, or empty."""
+async def _last_review(parts: CadenceParts, span: Span, material: Material) -> tuple[str, list[dict[str, str]]]:
+    """A link to the review of the week before, whoever wrote it, and what it planned for this one."""
     week = iso_week(span.first - datetime.timedelta(days=7))
-    paths: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, [week]))
-    await will_link(parts, list(paths.values()), material)
-    return wikilink(paths[week], week) if week in paths else ""
+    found: list[IndexedNote] = await parts.read(lambda index: _reviews_of(index, week))
+    allowed = [note for note in found if not (parts.gatherer.remote and note.sensitive)]
+    read = await asyncio.to_thread(Read.of, parts.client, allowed[0]) if allowed else None
+    if read is None or (parts.gatherer.remote and read.note.sensitive):
+        return "", []
+    await will_link(parts, [read.note.path], material)
+    plans = [block for block in read.blocks if block.heading_path and _PLANS.search(block.heading_path[-1])]
+    quoted = material.quote(read, [block for block in plans if is_quotable(block) and not block.box][:MOST_PLANS])
+    return link_to(read.note.path), quoted
+
+
+def _reviews_of(index: Database, week: str) -> list[IndexedNote]:
+    year, _, number = week.partition("-W")
+    name = re.compile(rf"\b{year}[-_ ]?(?:W|KW|CW)[-_ ]?{number}\b", re.IGNORECASE)
+    return [
+        note
+        for note in approved_notes(index)
+        if name.search(PurePosixPath(note.path).stem)
+        or (note.front.get("type"), note.front.get("week")) == (TEMPLATE, week)
+    ]

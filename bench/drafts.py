@@ -1,0 +1,474 @@
+"""Meeting drafts against what their sources say: `python -m bench.drafts`.
+
+Real minutes are drafted meeting by meeting from the notes before them, and thirty meetings of a vault of our own, in
+which some notes must never meet others. What is right is worked out here from the raw files, without the code that drafts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import json
+import re
+import shutil
+import subprocess
+import sys
+from argparse import ArgumentParser
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from bench.program import Home, new_home
+from bench.report import EVAL, Report, UnavailableError, finish
+from donna_tui.calendar import mirror
+from donna_tui.calendar.ics import read_ics
+from donna_tui.calendar.values import Fetched, Window
+from donna_tui.config.models import MemoryConfig
+from donna_tui.drafting import Attendee, Meeting
+from donna_tui.engine import Engine
+from donna_tui.space import space_at
+
+DATA = Path(__file__).parent / "data"
+UTC = datetime.UTC
+WINDOW = Window(datetime.datetime(2019, 1, 1, tzinfo=UTC), datetime.datetime(2027, 1, 1, tzinfo=UTC))
+SMALL = 12
+WEEKS = 3
+"""Weeks of each series that are approved with typed notes, to see what the next one quotes."""
+
+_ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,9}[.)])\s+(?:\[(.)\]\s+)?(.*)$")
+_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
+_DECISION_HEADING = re.compile(r"^(?:decisions?|conclusions?|resolutions?|outcomes?|agreed)\W*$", re.IGNORECASE)
+_DECISION = re.compile(r"^\W*(?:decision|decided|conclusion|resolution|resolved|agreed)\W{0,3}:", re.IGNORECASE)
+_NAIVE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+")
+_INITIAL = re.compile(r"(?:\b[A-Z]|\be\.g|\bi\.e|\bProf|\bDr|\bMr|\bMrs)\.$")
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_OWN_SECTIONS = ("last time", "still open from last time", "attendees", "agenda", "related", "background", "open tasks")
+
+
+@dataclass(slots=True)
+class Source:
+    """A note by its raw lines: the list items and sentences that may be quoted whole, its decisions and open boxes."""
+
+    units: set[str] = field(default_factory=set)
+    decisions: list[str] = field(default_factory=list)
+    boxes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """What a draft says: the note that it calls the last one, what it quotes, and what it carries over."""
+
+    last: str
+    quoted: tuple[str, ...]
+    carried: tuple[str, ...]
+    new_boxes: tuple[str, ...]
+    links: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Score:
+    """Counts over all drafts."""
+
+    lasts: list[bool] = field(default_factory=list)
+    decisions: list[bool] = field(default_factory=list)
+    carried: list[bool] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    no_boxes: list[str] = field(default_factory=list)
+    lines: int = 0
+
+
+def words(text: str) -> str:
+    """A text as its letters and digits: what stays of it whatever is done to its markup."""
+    text = re.sub(r"\[\[([^\]|]*\|)?([^\]]*)\]\]", lambda found: found[2].rpartition("/")[2], text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"~~.*?~~|<!--.*?-->|\s\^[\w-]+$", " ", text)
+    text = re.sub(r"[✅❌➕⏳🛫📅🆔🔺⏫🔼🔽⏬🔁]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?", " ", text)
+    text = re.sub(r"<?(?:https?://)?(?:www\.)?\w[\w.-]*\.[a-z]{2,}/[^\s<>)\]]*>?|https?://[^\s<>)]+", " ", text)
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def source_of(text: str) -> Source:
+    """Read a note line by line."""
+    found = Source()
+    heading, block, box, is_item = "", "", "", False
+    fenced = False
+
+    def close() -> None:
+        nonlocal block
+        if block:
+            _add(found, block, box, is_decision=bool(_DECISION_HEADING.match(heading)), is_item=is_item)
+        block = ""
+
+    for line in _body(text):
+        if _FENCE.match(line):
+            fenced = not fenced
+            close()
+        elif fenced:
+            continue
+        elif heads := _HEADING.match(line.strip()):
+            close()
+            heading = heads[1]
+        elif item := _ITEM.match(line):
+            close()
+            block, box, is_item = item[3], item[2] or "", True
+        elif not line.strip():
+            close()
+        elif block:
+            block += f" {line.strip()}"
+        else:
+            block, box, is_item = line.strip(), "", False
+    close()
+    return found
+
+
+def _body(text: str) -> list[str]:
+    lines = text.splitlines()
+    if lines and lines[0] == "---" and "---" in lines[1:]:
+        return lines[lines.index("---", 1) + 1 :]
+    return lines
+
+
+def _add(found: Source, block: str, box: str, *, is_decision: bool, is_item: bool) -> None:
+    found.units.add(words(block))
+    if box:
+        found.boxes += [words(block)] if box not in "xX-" else []
+        return
+    pieces = _NAIVE_END.split(block)
+    for start in range(len(pieces)):
+        for end in range(start + 1, min(len(pieces), start + 6) + 1):
+            if not _INITIAL.search(pieces[end - 1]) and not (start and _INITIAL.search(pieces[start - 1])):
+                found.units.add(words(" ".join(pieces[start:end])))
+    has_code = "`" in block or "::" in block
+    if (_DECISION.match(block) or (is_decision and is_item)) and not has_code and words(block) and len(block) < 480:
+        found.decisions.append(words(block))
+
+
+def drafted(text: str) -> Drafted:
+    """Read a draft by its sections."""
+    sections: dict[str, list[str]] = defaultdict(list)
+    heading = ""
+    for line in _body(text):
+        if heads := _HEADING.match(line):
+            heading = heads[1].casefold()
+        else:
+            sections[heading].append(line)
+    items = [line for line in sections["last time"] + sections["background"] if _ITEM.match(line)]
+    carried = [line for line in sections["still open from last time"] + sections["open tasks"] if _ITEM.match(line)]
+    link = re.search(r"^\[\[([^\]|]+)", "\n".join(sections["last time"]), re.MULTILINE)
+    return Drafted(
+        last=f"{link[1]}.md" if link else "",
+        quoted=tuple(_said(line) for line in items if not re.match(r"\s*- \[\[[^\]]*\]\]$", line)),
+        carried=tuple(_said(re.sub(r"(?:, due [\d-]+)? \(\[\[[^\]]*\]\]\)$", "", line)) for line in carried),
+        new_boxes=tuple(line for line in text.splitlines() if (item := _ITEM.match(line)) and item[2]),
+        links=tuple(re.findall(r"\[\[([^\]|#]+)", "\n".join(_body(text)))),
+    )
+
+
+def _said(line: str) -> str:
+    return re.sub(r"\\(.)", r"\1", line.strip().removeprefix("- "))
+
+
+# The series
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A meeting of the evaluation set with its note and the notes of the same title before it, the latest last."""
+
+    meeting: Meeting
+    path: str
+    earlier: tuple[str, ...]
+    last: str
+
+
+def held_meetings(meetings: Sequence[Meeting], notes: dict[str, str]) -> list[Held]:
+    """Each meeting with the note of its day and title. The last note is that of the same title or the same people."""
+    by_key: dict[tuple[str, str], str] = {}
+    people: dict[str, frozenset[str]] = {}
+    for path, text in notes.items():
+        folder, _, name = path.removeprefix("Meetings/").partition("/")
+        by_key[(name[:10], _title(f"{folder} {name[10:].removesuffix('.md')}"))] = path
+        front = text.split("---")[1] if text.startswith("---") else ""
+        people[path] = frozenset(each.strip().casefold() for each in re.findall(r"^  - (.+)$", front, re.MULTILINE))
+    found = []
+    for meeting in meetings:
+        title = _title(meeting.title)
+        path = by_key.get((meeting.day.isoformat(), title), "")
+        if not path:
+            continue
+        same = sorted(each for (day, name), each in by_key.items() if name == title and day < meeting.day.isoformat())
+        last = same[-1] if same else ""
+        if not same and (who := frozenset(each.name.casefold() for each in meeting.attendees)):
+            days = [
+                each for each in sorted(notes, key=_day) if people[each] == who and _day(each) < meeting.day.isoformat()
+            ]
+            last, same = (days[-1], days) if days else ("", [])
+        found.append(Held(meeting, path, tuple(same), last))
+    return sorted(found, key=lambda each: each.path)
+
+
+def _day(path: str) -> str:
+    return path.rpartition("/")[2][:10]
+
+
+def _title(text: str) -> str:
+    return " ".join(word for word in text.casefold().split() if word != "meeting")
+
+
+def score_draft(score: Score, draft: Drafted, held: Held, sources: dict[str, Source]) -> None:
+    """Compare a draft with the notes before its meeting."""
+    score.lasts.append(draft.last == held.last)
+    score.lines += len(draft.quoted) + len(draft.carried)
+    said = {words(each) for each in draft.quoted}
+    last = sources[held.last] if held.last else Source()
+    score.decisions += [each in said for each in last.decisions]
+    carried = {words(each) for each in draft.carried}
+    score.carried += [each in carried for each in dict.fromkeys(last.boxes)]
+    own: set[str] = set().union(*(sources[each].units for each in held.earlier))
+    boxes = {box for each in held.earlier for box in sources[each].boxes}
+    for line in draft.quoted:
+        if words(line) not in own:
+            elsewhere = any(words(line) in each.units for path, each in sources.items() if path not in held.earlier)
+            (score.foreign if elsewhere else score.cut).append(f"{held.path}: {line}")
+    score.no_boxes += [f"{held.path}: {line}" for line in draft.carried if words(line) not in boxes]
+    score.no_boxes += [f"{held.path}: {line}" for line in draft.new_boxes]
+
+
+async def series(home: Home, *, held_out: bool, small: bool, keep: Path | None) -> tuple[Score, int]:
+    """Draft each meeting of the evaluation set from the notes before it."""
+    folder = EVAL / "meetings"
+    if not folder.is_dir():
+        raise UnavailableError(f"there are no meetings in {folder}")
+    vault = home.folder / "series"
+    shutil.copytree(folder / "vault", vault)
+    notes = {str(path.relative_to(vault)): path.read_text(encoding="utf-8") for path in sorted(vault.rglob("*.md"))}
+    fetched = await read_ics((folder / "meetings.ics").read_bytes(), "work", WINDOW, ZoneInfo("UTC"))
+    every = held_meetings(fetched.meetings, notes)
+    chosen = every[1 if held_out else 0 :: 2]
+    chosen = chosen[:: max(1, len(chosen) // SMALL)] if small else chosen
+    sources = {path: source_of(text) for path, text in notes.items()}
+    score = Score()
+    async with with_calendar(home, vault, [each.meeting for each in every]) as engine:
+        for each in chosen:
+            text = (await engine.drafts.preview(each.meeting.event_id)).text
+            score_draft(score, drafted(text), each, sources)
+            _keep(keep, each.path, text)
+    return score, len(chosen)
+
+
+# Week after week
+
+
+TYPED = (
+    ("Notes", "- Ana showed the numbers of week {week}, and #finance \\# agreed with {week} of them"),
+    ("Decisions", "- The report of week {week} goes out on Fridays"),
+    ("Action items", "- [ ] Send the report of week {week} to Karin"),
+)
+
+
+async def second_weeks(home: Home, *, small: bool) -> tuple[list[str], list[bool], int]:
+    """Approve drafts with typed notes, week after week; what the next drafts quote beside what was typed.
+
+    Also whether all that was typed is there, and how often a task was doubled.
+    """
+    vault = home.folder / "weeks"
+    (vault / "Meetings").mkdir(parents=True)
+    (vault / "Meetings" / "2026-02-04-report.md").write_text(
+        "---\ntype: meeting\ndate: 2026-02-04\n---\n# Report\n\n## Decisions\n- The report of week 0 goes out on Fridays\n\n"
+        "## Action items\n- [ ] Send the report of week 0 to Karin\n"
+    )
+    for command in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=b", "-c", "user.email=b@b", "commit", "-qm", "base"],
+    ):
+        subprocess.run(["git", "-C", str(vault), *command], check=True, capture_output=True)
+    days = [
+        datetime.date(2026, 2, 4) + datetime.timedelta(weeks=week) for week in range(1, (2 if small else WEEKS) + 2)
+    ]
+    meetings = [
+        _meeting(f"report/{day:%Y%m%d}", "Report", day, ["Ana Lima", "Ben Long"], "1. Numbers", "report")
+        for day in days
+    ]
+    own: list[str] = []
+    kept: list[bool] = []
+    async with with_calendar(home, vault, meetings) as engine:
+        for week, meeting in enumerate(meetings):
+            row = await engine.drafts.write_now(meeting.event_id)
+            file = vault / row.path
+            draft = drafted(file.read_text(encoding="utf-8"))
+            typed = {words(line.format(week=week)) for _, line in TYPED[:2]} | {
+                words("The report of week 0 goes out on Fridays")
+            }
+            own += [line for line in draft.quoted if words(line) not in typed]
+            if week:
+                kept += [
+                    words(line.format(week=week)[2:]) in {words(each) for each in draft.quoted} for _, line in TYPED[:2]
+                ]
+            boxes = {words(f"Send the report of week {number} to Karin") for number in range(week + 1)}
+            kept.append({words(each) for each in draft.carried} == boxes)
+            text = file.read_text(encoding="utf-8")
+            for name, line in TYPED:
+                text = text.replace(f"## {name}\n", f"## {name}\n\n{line.format(week=week + 1)}\n", 1)
+            file.write_text(text, encoding="utf-8")
+            plan = await engine.drafts.plan_approval(row.id)
+            await engine.drafts.approve(row.id, plan)
+            await engine.sync()
+        titles = [task.title for task in await engine.memory.tasks()]
+    return own, kept, len(titles) - len(set(titles))
+
+
+# The mixed vault
+
+
+@dataclass(slots=True)
+class Mixed:
+    """What came of the meetings of the mixed vault."""
+
+    leaks: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    lasts: list[bool] = field(default_factory=list)
+    found: list[bool] = field(default_factory=list)
+    lines: int = 0
+
+
+def mixed_notes() -> dict[str, str]:
+    """The notes of the mixed vault by their paths."""
+    parts = re.split(r"^=== (.+)$", (DATA / "mixed_vault.txt").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {path: text.lstrip("\n") for path, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+async def mixed(home: Home, keep: Path | None) -> tuple[Mixed, int]:
+    """Draft the meetings of the mixed vault; nothing may be quoted but of the notes that are named for each."""
+    vault = home.folder / "mixed"
+    notes = mixed_notes()
+    for path, text in notes.items():
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text(text, encoding="utf-8")
+    cases: list[dict[str, Any]] = json.loads((DATA / "mixed_meetings.json").read_text(encoding="utf-8"))
+    meetings = {
+        case["id"]: _meeting(case["id"], case["title"], datetime.date.fromisoformat(case["day"]), case["people"])
+        for case in cases
+    }
+    sources = {path: source_of(text) for path, text in notes.items()}
+    found = Mixed()
+    async with with_calendar(home, vault, list(meetings.values())) as engine:
+        for case in cases:
+            text = (await engine.drafts.preview(case["id"])).text
+            _judge(found, case, text, sources)
+            _keep(keep, f"{case['id']}.md", text)
+    return found, len(cases)
+
+
+def _judge(found: Mixed, case: dict[str, Any], text: str, sources: dict[str, Source]) -> None:
+    draft, allowed = drafted(text), case.get("allowed", [])
+    said = {words(each) for each in (*draft.quoted, *draft.carried)}
+    mine: set[str] = set().union(*(sources[path].units for path in allowed))
+    found.lines += len(said)
+    found.lasts.append(draft.last == case.get("last", ""))
+    found.leaks += [f"{case['id']}: {line}" for line in (*draft.quoted, *draft.carried) if words(line) not in mine]
+    linked = [f"{link}.md" for link in draft.links if f"{link}.md" in sources]
+    found.leaks += [f"{case['id']}: link to {path}" for path in linked if path not in allowed]
+    wanted = [*case.get("decisions", []), *case.get("open", [])]
+    found.found += [words(each) in said for each in wanted]
+    found.found += [case["background"].removesuffix(".md") in draft.links] if "background" in case else []
+    found.wrong += [f"{case['id']}: {each}" for each in case.get("never", []) if each in text]
+    found.wrong += [f"{case['id']}: {line}" for line in draft.new_boxes]
+
+
+def _meeting(
+    event: str, title: str, day: datetime.date, people: Iterable[str], description: str = "", series_id: str = ""
+) -> Meeting:
+    start = datetime.datetime.combine(day, datetime.time(10), UTC)
+    return Meeting(
+        event_id=event, calendar="work", title=title, start=start, end=start + datetime.timedelta(hours=1), day=day,
+        series_id=series_id, description=description, attendees=tuple(Attendee(name) for name in people),
+    )  # fmt: skip
+
+
+@contextlib.asynccontextmanager
+async def with_calendar(home: Home, vault: Path, meetings: Sequence[Meeting]) -> AsyncIterator[Engine]:
+    """An engine without a model over an indexed vault and these meetings."""
+    without_model = MemoryConfig.model_validate({"embedding": {"provider": str(home.folder / "no model")}})
+    engine = Engine(space_at(vault, home.paths), without_model, home.paths, watch=False, what="a benchmark")
+    try:
+        await engine.start()
+        await engine.model_known.wait()
+        await engine.sync()
+        fetched = Fetched(tuple(meetings), complete=False)
+        at = datetime.datetime(2026, 6, 1, tzinfo=UTC).timestamp()
+        await engine.memory.book.run(lambda book: mirror.store(book, "work", mirror.IMPORTED, WINDOW, fetched, at))
+        yield engine
+    finally:
+        await engine.stop()
+
+
+def _keep(folder: Path | None, path: str, text: str) -> None:
+    if folder:
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+def share(hits: Sequence[bool]) -> float | None:
+    """The share of what is right, None of nothing."""
+    return sum(hits) / len(hits) if hits else None
+
+
+def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = None) -> Report:
+    """All figures. Raises UnavailableError without the evaluation data."""
+    report = Report("Drafts of meetings")
+    with new_home() as home:
+        score, drafts = asyncio.run(series(home, held_out=held_out, small=small, keep=keep))
+        report.add("series: drafts", drafts, "")
+        report.add("right last note", share(score.lasts), "", 0.97, at_least=True)
+        report.add(
+            f"decisions of that note quoted whole, of {len(score.decisions)}",
+            share(score.decisions),
+            "",
+            0.9,
+            at_least=True,
+        )
+        report.add(f"open boxes carried over, of {len(score.carried)}", share(score.carried), "", 0.95, at_least=True)
+        report.add("quoted lines that are no whole bullet or sentence", len(score.cut), "", 0)
+        report.add("quoted lines from outside the series", len(score.foreign), "", 0)
+        report.add("boxes that were none", len(score.no_boxes), "", 0)
+        report.add("lines a draft", score.lines / max(1, drafts), "")
+        own, kept, doubled = asyncio.run(second_weeks(home, small=small))
+        report.add("lines of Donna's own sections in later weeks", len(own), "", 0)
+        report.add(
+            f"typed lines and boxes that are there a week later, of {len(kept)}", share(kept), "", 1, at_least=True
+        )
+        report.add("tasks doubled by approving", doubled, "", 0)
+        found, cases = asyncio.run(mixed(home, keep))
+        report.add("mixed vault: drafts", cases, "")
+        report.add("leaks across meetings", len(found.leaks), "", 0)
+        report.add("right last note, or none", share(found.lasts), "", 0.97, at_least=True)
+        report.add(
+            f"decisions, boxes and background found, of {len(found.found)}", share(found.found), "", 0.9, at_least=True
+        )
+        report.add("lines that must not be there", len(found.wrong), "", 0)
+        report.add("lines a draft of the mixed vault", found.lines / cases, "")
+    for problem in (*score.cut, *score.foreign, *score.no_boxes, *own, *found.leaks, *found.wrong):
+        sys.stderr.write(f"  ! {problem}\n")
+    return report
+
+
+def main() -> None:
+    """The command line."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--small", action="store_true", help="a few meetings; its figures prove nothing")
+    parser.add_argument("--held-out", action="store_true", help="the other half of the meetings")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the drafts below this folder, to read them")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file")
+    options = parser.parse_args()
+    finish(lambda: measure(held_out=options.held_out, small=options.small, keep=options.keep), options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,298 @@
+"""Parses a note into the blocks that a draft may quote: whole bullets and sentences and check boxes, by section.
+
+Every block keeps its own line range, so that each quoted line can be shown beside its source. Code, comments, tables,
+quotations, lists of attendees and what Donna generated herself are not blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any
+
+from donna_tui.drafts.plain import words_only
+from donna_tui.drafts.sentences import sentence_spans, stems_of
+from donna_tui.memory.checkboxes import parse_task
+from donna_tui.records import dataclass
+from donna_tui.text.lines import line_of, line_starts
+from donna_tui.text.markdown import Section, split_sections
+from donna_tui.vault.prose import prose
+
+LONGEST_BLOCK = 480
+"""A longer bullet is quoted by its sentences; a longer sentence is not quoted."""
+
+LONGEST_NOTE, MOST_BLOCKS = 1_000_000, 5_000
+
+
+class Role(StrEnum):
+    """What a section of a note is for."""
+
+    DECISIONS = "decisions"
+    NOTES = "notes"
+    ACTIONS = "actions"
+    QUESTIONS = "questions"
+    AGENDA = "agenda"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A whole bullet or sentence. `text` is its words without markup, `raw` the lines as they stand in the note.
+
+    `box` is the mark of a check box, empty for anything else; `parent` is the index of the bullet that it is nested
+    under, -1 for none. Lines are 1-based and inclusive.
+    """
+
+    text: str
+    raw: str
+    role: Role
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    is_bullet: bool
+    box: str = ""
+    due: str = ""
+    parent: int = -1
+    depth: int = 0
+
+    @property
+    def is_open_box(self) -> bool:
+        """Whether it is a check box that is neither done nor cancelled."""
+        return bool(self.box) and self.box not in "xX-"
+
+
+_LEADING = re.compile(r"^[^\w]*(?:\d{1,2}[.)]\s*)?")
+_ROLES = (
+    (
+        Role.SKIPPED,
+        r"present|attend(?:ees|ance|ing)|participants?|invited|apologies|roll ?call|registration|logistics|links?"
+        r"|recordings?|upcoming meetings?|(?:schedule )?constraints|related(?: notes)?|see also|references|resources"
+        r"|dates and reminders|reminders|meeting roles|agenda items for future meetings|next meeting"
+        r"|teilnehmer(?:innen)?|participants et invités|asistentes",
+    ),
+    (
+        Role.DECISIONS,
+        r"(?:(?:key|our|main|final|the) )?(?:decisions?(?: made| taken| log)?|decided|agreed|agreements?|resolutions?"
+        r"|conclusions?|outcomes?)(?: and (?:next steps|actions))?|entscheidungen|beschlüsse|décisions|decisiones"
+        r"|acuerdos",
+    ),
+    (
+        Role.ACTIONS,
+        r"action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben|nächste schritte",
+    ),
+    (Role.QUESTIONS, r"(?:open |unresolved |unanswered |outstanding )?questions|open (?:issues|points)|offene fragen"),
+    (Role.AGENDA, r"agenda(?: items)?|proposed agenda|tagesordnung|ordre du jour"),
+)
+_ROLE_PATTERNS = tuple((role, re.compile(rf"(?:{pattern})\W*", re.IGNORECASE)) for role, pattern in _ROLES)
+_OWN = re.compile(
+    r"(?:last time|what is known|related|background|attendees|still open(?: from last time)?|open tasks|met|done"
+    r"|decided|noted|planned last week|what (?:was on my mind|it was about|i know)|suggested (?:action items|questions)"
+    r"|carried over|between us|promised|from chats|last week)\W*",
+    re.IGNORECASE,
+)
+_OWN_CITED = re.compile(r"\(\[\[[^\[\]]{1,300}\]\](?:, [^()]{1,40})?\)\s*$")
+_OWN_WHEN = re.compile(r"^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{1,2} \w+ \d{4}, ")
+
+_MARKER = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+$")
+_BOX = re.compile(r"\[(.)\][ \t]+(?=\S)")
+_BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
+_TASK_MARKS = re.compile(r"\s*(?:[✅❌➕⏳🛫📅🆔🔺⏫🔼🔽⏬🔁]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?)+")
+_LABEL = re.compile(r"^\W*(?:decision|decided|resolution|resolved|conclusion|agreed)\W{0,3}:\W*\w", re.IGNORECASE)
+_STRUCK = re.compile(r"~~.*?~~", re.DOTALL)
+
+_BOILERPLATE = re.compile(
+    r"^(?:join\b.{0,40}:|join (?:zoom|the|by|on|with|via|from)|dial[- ]?in|dial by|click\b.{0,60}\bcalendar"
+    r"|add to\b.{0,30}\bcalendar|meeting id\b|passcode\b|one tap mobile|find your local number|phone conference id"
+    r"|recording\b|github issue\b|minutes google doc|where\b\W{0,4}:|when\b\W{0,4}:|location\b\W{0,4}:|extracted from\b"
+    r"|watch the (?:meeting|video|recording)|\W*calendar\W*:|unsubscribe\b|(?:video )?recording of\b)"
+    r"|zoom\.us|meet\.google\.com|teams\.microsoft\.com|webex\.com|\bdownload teams\b|google calendar\b",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(
+    r"^(?:none|nothing|n/?a|tbd|tba|todo|skipped|same|done|yes|no|ok|okay|presenter|slides?|notes?)\b[^,;:]{0,60}$"
+    r"|^no (?:new |specific |other |major )?(?:announcements?|updates?|news|agenda|discussion|items?|changes?|time)\b"
+    r"|^(?:nothing|skipped|skip)\b[^,;:]{0,60}$|^not? (?:discussed|enough time)\b|\bno updates?(?: this week)?\W*$"
+    r"|^(?:see|slides) \S+$",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"^(?:select\b.+\bfrom\b|insert into\b|update \w+ set\b|delete from\b|create (?:table|index)\b|alter table\b"
+    r"|(?:sudo|git|curl|docker|kubectl|npm|pip|ssh|cd|psql) [\w./-]|\$ |>>> |#!|//|/\*|[\w.]+\(.*\)[;{]?$"
+    r"|(?:const|let|var|def|fn|func|class|import|return|public|private) \w+.*[=({:;])"
+    r"|\bselect \w+\s*\(|::|=>|->|\(\)|[{};]\s*$|[<>]{2}|\b0x[0-9a-f]{4,}\b|==|&&|\|\|"
+    r"|^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\[?\d\d:\d\d:\d\d\b|^(?:\W*)(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b\W"
+    r"|\bTraceback\b|\b\w+Error:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LOG_LEVEL = re.compile(r"(?:^|\s)(?:DEBUG|INFO|WARN|ERROR|FATAL|TRACE)(?:\s|:)")
+
+
+def is_own(front: Mapping[str, Any]) -> bool:
+    """Whether Donna wrote the note that has this frontmatter."""
+    return front.get("autowritten_by") == "donna" or bool(front.get("donna_id"))
+
+
+def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Block]:
+    """The blocks of a note in order. Of Donna's own notes (`own`) only what a person wrote in them."""
+    text = text[:LONGEST_NOTE]
+    sections = split_sections(text, body_start)
+    roles = _roles_of(sections, own=own)
+    parser = _Parser(text, own=own)
+    place = 0
+    for low, high in prose(text, body_start):
+        while place < len(sections) and low >= sections[place].end:
+            place += 1
+            parser.leave_list()
+        if place == len(sections) or len(parser.blocks) >= MOST_BLOCKS:
+            break
+        section = sections[place]
+        if low >= section.body_start:
+            parser.add(low, high, section, roles[place])
+    return parser.blocks
+
+
+class _Parser:
+    """Turns the paragraphs and list items of a note into blocks. `_items` are the open items: the column of their text,
+    and the index of their block.
+    """
+
+    def __init__(self, text: str, *, own: bool) -> None:
+        self.blocks: list[Block] = []
+        self._text, self._own = text, own
+        self._lines = line_starts(text)
+        self._items: list[tuple[int, int]] = []
+
+    def leave_list(self) -> None:
+        """A heading ends every open list."""
+        self._items.clear()
+
+    def add(self, low: int, high: int, section: Section, role: Role) -> None:
+        """A paragraph, list item or table row by its offsets."""
+        first = line_of(self._lines, low)
+        before = self._text[self._lines[first - 1] : low]
+        if before.strip() and not _MARKER.match(before):
+            return
+        indent, marked = len(before.expandtabs(4)), bool(before.strip())
+        while self._items and indent < self._items[-1][0] + marked:
+            self._items.pop()
+        parent = self._items[-1][1] if self._items else -1
+        if marked:
+            index = self._item(low, high, section, role, parent)
+            self._items.append((indent, index if index >= 0 else parent))
+        elif not self._text.startswith(("|", "<", "[!", "!["), low) and _quotable_section(role):
+            self._paragraph(low, high, section, role, parent)
+
+    def _item(self, low: int, high: int, section: Section, role: Role, parent: int) -> int:
+        """The index of the block of a list item, -1 if it is not quotable."""
+        raw = self._text[low:high]
+        box = _BOX.match(raw)
+        if self._own:
+            if _OWN_CITED.search(raw):
+                return -1
+            if role is Role.AGENDA and self._items:
+                role = Role.NOTES  # the points are from the invitation, what is nested below them is not
+        if not (_quotable_section(role) or (box and role is Role.AGENDA and not self._own)):
+            return -1
+        words = bare(raw[box.end() :] if box else raw)
+        if not words or (len(words) > LONGEST_BLOCK and not box):
+            self._sentences(low, high, section, role, parent)
+            return -1
+        block = self._block(words, low, high, section, role)
+        self.blocks.append(
+            replace(
+                block,
+                is_bullet=True,
+                box=box[1] if box else "",
+                due=parse_task(box[1], raw[box.end() :]).due if box else "",
+                parent=parent,
+                depth=self.blocks[parent].depth + 1 if parent >= 0 else 0,
+            )
+        )
+        return len(self.blocks) - 1
+
+    def _paragraph(self, low: int, high: int, section: Section, role: Role, parent: int) -> None:
+        if self._own and _OWN_WHEN.match(self._text[low:high]):
+            return
+        self._sentences(low, high, section, role, parent)
+
+    def _sentences(self, low: int, high: int, section: Section, role: Role, parent: int) -> None:
+        for start, end in sentence_spans(self._text[low:high]):
+            words = bare(self._text[low + start : low + end])
+            if words and len(words) <= LONGEST_BLOCK and not words.endswith(":"):
+                self.blocks.append(replace(self._block(words, low + start, low + end, section, role), parent=parent))
+
+    def _block(self, words: str, low: int, high: int, section: Section, role: Role) -> Block:
+        first, last = line_of(self._lines, low), line_of(self._lines, max(low, high - 1))
+        return Block(
+            text=words,
+            raw=self._text[low:high].strip(),
+            role=Role.DECISIONS if _LABEL.match(words) else role,
+            heading_path=section.heading_path,
+            start_line=first,
+            end_line=last,
+            is_bullet=False,
+        )
+
+
+def bare(raw: str) -> str:
+    """The words of a bullet or sentence: no markup, block id, struck-through text or fields of Obsidian Tasks."""
+    return words_only(_TASK_MARKS.sub("", _BLOCK_ID.sub("", _STRUCK.sub(" ", raw))), 4 * LONGEST_BLOCK)
+
+
+def is_quotable(block: Block) -> bool:
+    """Whether a block says something: no code, log line, boilerplate of invitations, or “nothing new”."""
+    text = block.text
+    if _CODE.search(text) or _LOG_LEVEL.search(text) or _BOILERPLATE.search(text) or _NOTHING.search(text):
+        return False
+    letters = sum(char.isalpha() or char.isspace() for char in text)
+    return letters >= 0.6 * len(text) and len(text) <= LONGEST_BLOCK and bool(stems_of(text))
+
+
+def _quotable_section(role: Role) -> bool:
+    return role not in (Role.SKIPPED, Role.AGENDA)
+
+
+def _roles_of(sections: list[Section], *, own: bool) -> list[Role]:
+    """The role of each section. An agenda is one only beside other sections; without them the minutes stand in it."""
+    roles = [_role(section.heading_path, own=own) for section in sections]
+    has_minutes = own or any(
+        role in (Role.NOTES, Role.DECISIONS, Role.ACTIONS) and _is_minutes(section.heading_path)
+        for role, section in zip(roles, sections, strict=True)
+    )
+    return roles if has_minutes else [Role.NOTES if role is Role.AGENDA else role for role in roles]
+
+
+_MINUTES = re.compile(r"\b(?:notes|minutes|discussions?|decisions?|action items?|summary)\b", re.IGNORECASE)
+
+
+def _is_minutes(path: tuple[str, ...]) -> bool:
+    return len(path) > 0 and any(_MINUTES.search(heading) for heading in path[1:] or path)
+
+
+def _role(path: tuple[str, ...], *, own: bool) -> Role:
+    """The role that the nearest heading gives; below a heading that is skipped everything is."""
+    found = [role for heading in path if (role := heading_role(heading, own=own))]
+    if Role.SKIPPED in found:
+        return Role.SKIPPED
+    return found[-1] if found else Role.NOTES
+
+
+def heading_role(heading: str, *, own: bool = False) -> Role | None:
+    """What a heading says that its section is for, None for a topic."""
+    words = _LEADING.sub("", words_only(heading, 200)).strip()
+    if own and _OWN.fullmatch(words):
+        return Role.SKIPPED
+    return next((role for role, pattern in _ROLE_PATTERNS if pattern.fullmatch(words)), None)
+
+
+def topics_of(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
+    """The heading paths under which something was noted, in order: the deepest ones, below the title."""
+    counts = Counter(block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path)
+    found = [path for path, count in counts.items() if count > 1 and not _AGENDA.search(path[-1])]
+    return [path for path in found if len(path) > 1 and not any(each[: len(path)] == path != each for each in found)]
+
+
+_AGENDA = re.compile(r"\bagenda\b|^discussions?\W*$|^notes\W*$", re.IGNORECASE)

@@ -1,0 +1,293 @@
+"""Chooses what of a note is quoted: its decisions, notes, action items and open questions, and the boxes left open.
+
+A later statement replaces an earlier one about the same thing. What is chosen is quoted whole, a nested bullet below
+the bullets that it stands under.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from donna_tui.drafting import Evidence
+from donna_tui.drafts.blocks import Block, Role, blocks_of, is_own, is_quotable, topics_of
+from donna_tui.drafts.passages import IndexedNote
+from donna_tui.drafts.sentences import FEWEST_WORDS, stands_alone, stems_of
+from donna_tui.errors import VaultReadError
+from donna_tui.memories import MemorySource
+from donna_tui.records import dataclass
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.vault.client import VaultClient
+
+MOST_DECISIONS, MOST_ACTIONS, MOST_QUESTIONS, MOST_TOPICS = 25, 12, 8, 12
+MOST_NOTES, MOST_NOTES_BESIDE_DECISIONS, MOST_SENTENCES = 12, 8, 5
+LONG = 240
+"""Characters from which a statement of the notes is rather a part of a discussion."""
+
+MOST_PROSE = 25
+"""Sentences of a note without bullets; a longer one is a transcript, of which only the topics are listed."""
+
+_OUTCOME = re.compile(
+    r"\b(?:agreed?|agreement|decided?|decision|consensus|approved?|concluded?|conclusion|resolved|landed|merged|closed"
+    r"|shipped|released|postponed|cancelled|deferred|moved to|moves to|deadline|no objections?|next steps?|volunteered"
+    r"|action item|blocked|plans? to|by (?:mon|tues|wednes|thurs|fri)day)\b"
+    r"|^\W*(?:[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?[A-ZÀ-Þ][\w.'’-]*){0,3}[:,]? (?:-+ |– )?)?(?:will|to|still needs? to)\b",
+    re.IGNORECASE,
+)
+_STRICT_OUTCOME = re.compile(r"\b(?:agreed|decided|consensus|conclusion|resolved|approved)\b", re.IGNORECASE)
+_REFERENCE = re.compile(r"(?:#\d+|\S+/\S+/\d+|\]\))\W*$")
+_REPLACES = re.compile(
+    r"\b(?:instead(?: of)?|no longer|not any ?more|replac(?:es?|ed|ing)|supersed(?:es?|ed)|rather than|revert(?:s|ed)?"
+    r"|overrul(?:es?|ed)|cancel(?:s|led|ed)|chang(?:es|ed) to|mov(?:es|ed) to|postpon(?:es|ed)|withdrawn|scrap(?:s|ped)"
+    r"|push(?:es|ed) (?:back )?to|delay(?:s|ed)|after all|stattdessen|verschoben)\b",
+    re.IGNORECASE,
+)
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_DATE = re.compile(
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+    rf"|(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}-\d\d-\d\d"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:next|this) (?:week|month|year|quarter)|tomorrow|today|q[1-4]"
+    rf"|(?:{_MONTHS})\b|\d{{1,2}}:\d\d|the \d{{1,2}}(?:st|nd|rd|th))\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d[\d.,]*")
+_CHANGING = stems_of(
+    "move moves moved change changes changed postpone postponed delay delayed now instead new update updated decided"
+    " decide agreed agree set go goes planned plan happens date start starts begin begins replace replaced replaces use"
+    " keep stay"
+)
+"""Stems that say that something changes, and not what."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """A note with its blocks, as it is on disk now."""
+
+    note: IndexedNote
+    text: str
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def of(cls, client: VaultClient, note: IndexedNote) -> Read | None:
+        """None for a note that cannot be read any more."""
+        try:
+            found = client.read(note.path)
+        except VaultReadError:
+            return None
+        own = is_own(found.frontmatter.data)
+        blocks = blocks_of(found.text, found.body_start, own=own)
+        is_private = found.sensitivity is not Sensitivity.PUBLIC
+        return cls(note=replace(note, sensitive=is_private), text=found.text, blocks=tuple(blocks))
+
+    def evidence(self, block: Block) -> Evidence:
+        """A block as a passage of its note."""
+        return Evidence(
+            number=0, source_type=MemorySource.VAULT.value, path=self.note.path, title=self.note.title,
+            heading_path=block.heading_path, start_line=block.start_line, end_line=block.end_line, text=block.raw,
+        )  # fmt: skip
+
+    def sections(self) -> list[Evidence]:
+        """The sections of the note as passages, of what may be quoted in them."""
+        found: dict[tuple[str, ...], list[Block]] = {}
+        for block in self.blocks:
+            if not (block.box and not block.is_open_box) and (block.box or is_quotable(block)):
+                found.setdefault(block.heading_path, []).append(block)
+        return [
+            Evidence(
+                number=0, source_type=MemorySource.VAULT.value, path=self.note.path, title=self.note.title,
+                heading_path=path, start_line=blocks[0].start_line, end_line=blocks[-1].end_line,
+                text="\n".join(_as_item(block) for block in blocks),
+            )
+            for path, blocks in found.items()
+        ]  # fmt: skip
+
+
+def _as_item(block: Block) -> str:
+    return f"{'  ' * block.depth}- {f'[{block.box}] ' if block.box else ''}{block.text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Points:
+    """What is quoted of a note, each part in the order in which it is shown. `topics` are headings of a transcript."""
+
+    decisions: tuple[Block, ...] = ()
+    notes: tuple[Block, ...] = ()
+    actions: tuple[Block, ...] = ()
+    questions: tuple[Block, ...] = ()
+    topics: tuple[tuple[str, ...], ...] = ()
+
+
+def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
+    """What to quote of the last meeting, in the order of the agenda where there is one."""
+    quotable = {number for number, block in enumerate(blocks) if is_quotable(block) and not _in_box(blocks, number)}
+    quotable -= replaced_among(blocks, quotable)
+    by_role = {role: [number for number in sorted(quotable) if blocks[number].role is role] for role in Role}
+    decided = by_role[Role.DECISIONS][:MOST_DECISIONS]
+    most = MOST_NOTES_BESIDE_DECISIONS if len(decided) > 1 else MOST_NOTES
+    points = [stems_of(point) for point in agenda]
+    notes = _chosen_notes(blocks, by_role[Role.NOTES], points, most)
+    return Points(
+        decisions=_in_order(blocks, decided, points),
+        notes=_in_order(blocks, notes, points),
+        actions=_in_order(blocks, by_role[Role.ACTIONS][:MOST_ACTIONS], points),
+        questions=_in_order(blocks, by_role[Role.QUESTIONS][:MOST_QUESTIONS], points),
+        topics=tuple(topics_of(blocks))[:MOST_TOPICS] if not (decided or notes) else (),
+    )
+
+
+def open_boxes(reads: Iterable[Read], most: int) -> list[tuple[Read, Block]]:
+    """The check boxes still open in notes, given the latest first: each once, unless a later note closed it."""
+    found: dict[str, tuple[Read, Block]] = {}
+    closed: set[str] = set()
+    for read in reads:
+        here: dict[str, tuple[Read, Block]] = {}
+        for block in read.blocks:
+            if block.box:
+                key = " ".join(sorted(stems_of(block.text))) or block.text.casefold()
+                if block.is_open_box and key not in closed and key not in found:
+                    here.setdefault(key, (read, block))
+                elif not block.is_open_box:
+                    here.pop(key, None)
+                    closed.add(key)
+        found.update(here)
+    return list(found.values())[:most]
+
+
+def done_boxes(read: Read) -> list[Block]:
+    """The check boxes of a note that are done."""
+    return [block for block in read.blocks if block.box in ("x", "X")]
+
+
+def replaced_among(blocks: Sequence[Block], among: Collection[int]) -> set[int]:
+    """The statements that a later one about the same thing replaces."""
+    ordered = sorted(number for number in among if blocks[number].role in (Role.DECISIONS, Role.NOTES))
+    compared = [(number, _Statement.of(blocks[number])) for number in ordered]
+    return {
+        number
+        for place, (number, early) in enumerate(compared)
+        if any(late.replaces(early) for _, late in compared[place + 1 : place + 400])
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """What a statement is about, and the days and numbers that it gives for it."""
+
+    role: Role
+    subject: frozenset[str]
+    days: frozenset[str]
+    numbers: frozenset[str]
+    is_change: bool
+
+    @classmethod
+    def of(cls, block: Block) -> _Statement:
+        days = frozenset(found[0].casefold() for found in _DATE.finditer(block.text))
+        rest = _DATE.sub(" ", block.text)
+        numbers = frozenset(found.rstrip(".,") for found in _NUMBER.findall(rest))
+        subject = frozenset(stem for stem in stems_of(_NUMBER.sub(" ", rest)) if stem not in _CHANGING)
+        return cls(block.role, subject, days, numbers, bool(_REPLACES.search(block.text)))
+
+    def replaces(self, early: _Statement) -> bool:
+        """Whether this says of the same thing another day, or that it is changed. When in doubt it does not."""
+        if not self.subject or not early.subject or (self.numbers - early.numbers and early.numbers - self.numbers):
+            return False
+        common = len(self.subject & early.subject)
+        if common < 0.6 * min(len(self.subject), len(early.subject)):
+            return False
+        has_other_day = bool(self.days and early.days and self.days != early.days)
+        if self.is_change:
+            return has_other_day or common >= 2
+        if self.role is Role.DECISIONS and early.role is Role.NOTES:
+            return has_other_day
+        return self.role is early.role is Role.DECISIONS and has_other_day and self.subject == early.subject
+
+
+def _in_box(blocks: Sequence[Block], number: int) -> bool:
+    """Whether a block is a check box, or stands below one."""
+    while number >= 0:
+        if blocks[number].box:
+            return True
+        number = blocks[number].parent
+    return False
+
+
+def _chosen_notes(
+    blocks: Sequence[Block], candidates: list[int], agenda: Sequence[frozenset[str]], most: int
+) -> list[int]:
+    """The notes worth quoting: what sounds like an outcome or is on the agenda first, then from the top."""
+    bullets = [number for number in candidates if blocks[number].is_bullet]
+    prose = [number for number in candidates if not blocks[number].is_bullet and _is_a_sentence(blocks[number].text)]
+    if len(prose) > MOST_PROSE and len(prose) > len(bullets):
+        chosen = [] if topics_of(blocks) else [each for each in prose if _STRICT_OUTCOME.search(blocks[each].text)]
+        most = min(most, MOST_SENTENCES)
+    elif bullets:
+        parents = {block.parent for block in blocks}
+        chosen = [each for each in bullets if _says_something(blocks[each], is_parent=each in parents)]
+    else:
+        chosen, most = prose, min(most, MOST_SENTENCES)
+    seen: Counter[object] = Counter()
+    ranks: dict[int, tuple[int, int, int]] = {}
+    for number in chosen:
+        topic = (_above(blocks, number) or [-1])[0], blocks[number].heading_path
+        seen[topic] += 1
+        ranks[number] = -_worth(blocks[number], agenda), seen[topic], number
+    ranked = sorted(chosen, key=lambda number: ranks[number])
+    kept: set[int] = set()
+    for number in ranked:
+        line = {number, *_above(blocks, number)}
+        if len(kept | line) > most:
+            continue
+        kept |= line
+    return sorted(kept)
+
+
+def _worth(block: Block, agenda: Sequence[frozenset[str]]) -> int:
+    """How much a line tells: outcomes and what is on the agenda more, long statements less."""
+    is_on_agenda = _place(block, agenda) < len(agenda)
+    return 2 * bool(_OUTCOME.search(block.text)) + is_on_agenda - (len(block.text) > LONG)
+
+
+def _says_something(block: Block, *, is_parent: bool) -> bool:
+    """Whether a bullet tells something by itself: more than the name of a topic, or the beginning of a list."""
+    if block.text.endswith(":") or (is_parent and not _OUTCOME.search(block.text)):
+        return False
+    return not _REFERENCE.search(block.text) and len(stems_of(block.text)) > 1
+
+
+def _is_a_sentence(text: str) -> bool:
+    return stands_alone(text) and len(stems_of(text)) >= FEWEST_WORDS
+
+
+def _above(blocks: Sequence[Block], number: int) -> list[int]:
+    """The bullets that a bullet stands under, from the top."""
+    found = []
+    while (number := blocks[number].parent) >= 0:
+        found.append(number)
+    return found[::-1]
+
+
+def _in_order(blocks: Sequence[Block], chosen: list[int], agenda: Sequence[frozenset[str]]) -> tuple[Block, ...]:
+    """Blocks with those that they stand under, in the order of the agenda; `depth` becomes that among the chosen."""
+    wanted = dict.fromkeys(each for number in chosen for each in (*_above(blocks, number), number))
+    roots = {number: _above(blocks, number)[0] if blocks[number].parent >= 0 else number for number in wanted}
+    places: dict[int, int] = {}
+    for number, root in roots.items():
+        places[root] = min(places.get(root, len(agenda)), _place(blocks[number], agenda))
+    ordered = sorted(wanted, key=lambda number: (places[roots[number]], number))
+    return tuple(replace(blocks[number], depth=len(_above(blocks, number))) for number in ordered)
+
+
+def _place(block: Block, agenda: Sequence[frozenset[str]]) -> int:
+    """The point of the agenda that a block is about, the number of points if none."""
+    stems = stems_of(block.text) | stems_of(" ".join(block.heading_path[1:]))
+    common = [len(stems & point) for point in agenda]
+    best = max(common, default=0)
+    return common.index(best) if best else len(agenda)
+
+
+def day_of_note(note: IndexedNote, day: datetime.date | None, zone: datetime.tzinfo) -> datetime.date:
+    """The day of a note: its own where it has one, else that of its last change."""
+    return day or datetime.datetime.fromtimestamp(note.modified_at, zone).date()

@@ -1,0 +1,313 @@
+"""Finds the earlier notes of a meeting: of the same series, else with the same title, else with the same people.
+
+Nothing is padded by search. A note of a 1:1, an interview or the like is only for the people who were there, and a
+private note is for no meeting with others.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from dataclasses import field
+from enum import IntEnum
+from pathlib import PurePosixPath
+from typing import Any
+
+from donna_tui.drafting import Attendee, Meeting
+from donna_tui.drafts.passages import IndexedNote, approved_notes
+from donna_tui.drafts.plain import words_only
+from donna_tui.drafts.sentences import stems_of
+from donna_tui.index.database import Database
+from donna_tui.memories import ME
+from donna_tui.records import dataclass
+from donna_tui.search.query import STOP_WORDS
+
+MOST_BACKGROUND = 3
+"""Project notes that a draft mentions."""
+
+SMALL_GROUP, SAME_GROUP, SAME_CROWD = 6, 0.6, 1 / 3
+"""Up to so many people a title stands for the same meeting if this share of all of them was at both; in a larger group,
+if this share of the smaller one was."""
+
+PEOPLE_KEYS = ("attendees", "participants", "people", "with")
+
+_ONE_ON_ONE = re.compile(r"\b(?:1\s?[:/\-–xo]\s?1|1\s?on\s?1|one[- ]?(?:on|to)[- ]?one)\b", re.IGNORECASE)
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_DATES = re.compile(
+    r"(?<!\d)(?:19|20)\d\d[-_./]?(?:0[1-9]|1[0-2])[-_./]?(?:0[1-9]|[12]\d|3[01])(?!\d)"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)? {_MONTH}\b(?:,? (?:19|20)\d\d)?"
+    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? (?:19|20)\d\d)?"
+    rf"|\b{_MONTH} (?:19|20)\d\d\b|\b\d{{1,2}}[./]\d{{1,2}}[./](?:\d\d){{1,2}}\b|(?<!\d)(?:19|20)\d\d(?!\d)"
+    r"|\b(?:week|kw|cw|sprint|no\.?|nr\.?|w)[ ]?#?\d{1,3}\b|#\d+",
+    re.IGNORECASE,
+)
+_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_WORD = re.compile(r"1:1|\w+")
+_FILLER = frozenset({"meeting", "meetings", "notes", "note", "minutes", "re", "fwd"})
+_PERSONAL = frozenset(
+    {
+        "1:1", "interview", "interviews", "candidate", "screening", "performance", "appraisal", "feedback", "coaching",
+        "mentoring", "salary", "personal", "hr",
+    }
+)  # fmt: skip
+"""Words of titles of meetings that are between the people in them."""
+
+_ANYBODY = _PERSONAL | {
+    "call", "chat", "catch", "up", "catchup", "intro", "introduction", "coffee", "lunch", "customer", "client",
+    "vendor", "partner", "supplier", "demo", "follow", "followup", "sync", "review", "check", "in", "onboarding",
+}  # fmt: skip
+"""Words of titles that are used for meetings with anybody, so that a title of these alone does not tell a meeting."""
+
+_PROJECT_NAMES = frozenset({"overview", "index", "readme", "plan", "notes", "home", "summary", "project"})
+
+
+class Match(IntEnum):
+    """Why an earlier note is one of the meeting, the surest first."""
+
+    SERIES = 0
+    TITLE = 1
+    PEOPLE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier meeting: its note, the day on which it was held, and what connects it."""
+
+    note: IndexedNote
+    day: datetime.date
+    match: Match = Match.TITLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invited:
+    """A meeting by what tells it from others. `people` are the others, without the user."""
+
+    meeting: Meeting
+    key: frozenset[str]
+    people: frozenset[str]
+    me: frozenset[str] = field(default_factory=frozenset)
+
+    @classmethod
+    def to(cls, meeting: Meeting, me: Collection[str]) -> Invited:
+        """The people and the title of a meeting; `me` are the user's names and addresses."""
+        mine = frozenset(person_key(each) for each in me)
+        others = {
+            person_key(each.name or each.email) for each in meeting.attendees if not _is_me(each, mine)
+        }  # fmt: skip
+        return cls(meeting=meeting, key=title_key(meeting.title), people=frozenset(others - {""}), me=mine)
+
+
+def earlier_notes(index: Database, invited: Invited, user_id: str = ME) -> list[Earlier]:
+    """The earlier notes of a meeting, the latest first; all are connected with it in the same way.
+
+    Empty where the latest of them must not be quoted to the people of this meeting.
+    """
+    found: dict[Match, list[Earlier]] = {match: [] for match in Match}
+    for note in approved_notes(index, user_id):
+        day = day_in(note.path, note.front)
+        if day is None or not _is_before(note, day, invited.meeting):
+            continue
+        match = _match(note, invited)
+        if match is not None:
+            found[match].append(Earlier(note, day, match))
+    best = next((found[match] for match in Match if found[match]), [])
+    best.sort(key=lambda each: (each.day, str(each.note.front.get("event_start", "")), each.note.path), reverse=True)
+    if best and not _may_be_quoted(best[0], invited):
+        return []
+    return [each for each in best if _may_be_quoted(each, invited)]
+
+
+def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:
+    """As `may_be_quoted`; a series of a 1:1 is one with the same person, also where its notes do not name them."""
+    if earlier.match is Match.SERIES and not people_of(earlier.note.front) and not earlier.note.sensitive:
+        return True
+    return may_be_quoted(earlier.note, invited)
+
+
+def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
+    """Whether the people of a meeting may read what a note says."""
+    if not invited.people:
+        return True
+    people = people_of(note.front) - invited.me
+    names_me = not invited.me and bool(note.front.get("calendar_event_id"))  # an invitation lists the user, too
+    is_between_two = bool(people) and len(people) <= (2 if names_me else 1)
+    if note.sensitive:
+        return is_between_two and _are_the_same(invited, people)
+    if is_between_two or _PERSONAL & title_key(note.title) or _PERSONAL & title_key(_stem(note)):
+        return _are_the_same(invited, people) if people else _is_named(invited)
+    return True
+
+
+def background_notes(index: Database, invited: Invited, user_id: str = ME) -> list[IndexedNote]:
+    """Project notes whose name is in the title of the meeting: `Projects/Offsite.md` for “Offsite planning”."""
+    title = stems_of(" ".join(invited.key - _ANYBODY))
+    if not title:
+        return []
+    found = []
+    for note in approved_notes(index, user_id):
+        name = stems_of(_project_name(note))
+        if name and (name <= title or (title <= name and len(title) > 1)) and may_be_quoted(note, invited):
+            found.append((len(name ^ title), note.path, note))
+    return [note for _, _, note in sorted(found, key=lambda each: each[:2])][:MOST_BACKGROUND]
+
+
+def path_after(last: Earlier, day: datetime.date) -> str:
+    """The path of a note named as the last one of its series, with another day; empty where its name has no day."""
+    path = PurePosixPath(last.note.path)
+    written = _DAY.search(path.stem)
+    if written is None or _DAY.search(path.stem, written.end()):
+        return ""
+    parts = (f"{day.year:04d}", f"{day.month:02d}", f"{day.day:02d}")
+    marks = re.split(r"\d+", written[0])
+    dated = "".join(part + mark for part, mark in zip(parts, [*marks[1:3], ""], strict=True)) if len(marks) == 4 else ""
+    renamed = f"{path.stem[: written.start()]}{dated or ''.join(parts)}{path.stem[written.end() :]}.md"
+    folders = _folders_after(path.parent, last.day, day)
+    return str(folders / renamed)
+
+
+def day_in(path: str, front: dict[str, Any]) -> datetime.date | None:
+    """The day that a note is about, by its frontmatter or its name."""
+    for text in (front.get("date"), front.get("event_start"), path.rsplit("/", 1)[-1], path):
+        found = _DAY.search(str(text or ""))
+        if found:
+            try:
+                return datetime.date(*map(int, found.groups()))
+            except ValueError:
+                continue
+    return None
+
+
+def title_key(title: str) -> frozenset[str]:
+    """What a title says without dates, numbers of a series and words that every title may have."""
+    bare = _DATES.sub(" ", words_only(title.replace("_", " "), 300))
+    words = _WORD.findall(_ONE_ON_ONE.sub(" 1:1 ", bare).casefold())
+    known = frozenset(unicodedata.normalize("NFC", word) for word in words if word not in STOP_WORDS)
+    return known - _FILLER
+
+
+def people_of(front: dict[str, Any]) -> frozenset[str]:
+    """The people that the frontmatter of a note names."""
+    for key in PEOPLE_KEYS:
+        value = front.get(key)
+        if value:
+            listed = value if isinstance(value, list) else re.split(r"[,;]", str(value))
+            return frozenset(filter(None, (person_key(str(each)) for each in listed)))
+    return frozenset()
+
+
+def person_key(name: str) -> str:
+    """A name in the form in which names are compared: of a link its target, of an address the part before the @."""
+    link = re.search(r"\[\[([^\[\]|]+)", name)
+    words = link[1].rpartition("/")[2].removesuffix(".md") if link else name
+    words = re.sub(r"<[^<>]*>|\([^()]*\)", " ", words).strip() or words.strip("<> ")
+    words = words.removeprefix("mailto:").partition("@")[0] or words
+    return " ".join(unicodedata.normalize("NFC", re.sub(r"[._-]+", " ", words)).casefold().split())
+
+
+def _is_me(person: Attendee, mine: Collection[str]) -> bool:
+    return person_key(person.name) in mine or (bool(person.email) and person_key(person.email) in mine)
+
+
+def _is_before(note: IndexedNote, day: datetime.date, meeting: Meeting) -> bool:
+    if note.front.get("calendar_event_id") == meeting.event_id or day > meeting.day:
+        return False
+    if day < meeting.day:
+        return True
+    try:
+        start = datetime.datetime.fromisoformat(str(note.front.get("event_start")))
+    except ValueError:
+        return False
+    return start.tzinfo is not None and start < meeting.start
+
+
+def _match(note: IndexedNote, invited: Invited) -> Match | None:
+    meeting, people = invited.meeting, people_of(note.front) - invited.me
+    if meeting.series_id and meeting.series_id in _series_ids(note):
+        return Match.SERIES
+    if invited.key and invited.key in set(_title_keys(note)) and _is_same_meeting(invited, people):
+        return Match.TITLE
+    if people and people == invited.people and _is_meeting_note(note):
+        return Match.PEOPLE
+    return None
+
+
+def _series_ids(note: IndexedNote) -> Iterator[str]:
+    for key in ("series_id", "series"):
+        yield str(note.front.get(key) or "")
+    event = str(note.front.get("calendar_event_id") or "")
+    yield event.rpartition("/")[0]
+    yield event.rpartition("_")[0]
+
+
+def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:
+    path = PurePosixPath(note.path)
+    aliases = note.front.get("aliases")
+    for title in (
+        note.title, path.stem, f"{path.parent.name} {path.stem}", str(note.front.get("series") or ""),
+        *(map(str, aliases) if isinstance(aliases, list) else ()),
+    ):  # fmt: skip
+        key = title_key(title)
+        if key:
+            yield key
+
+
+def _is_same_meeting(invited: Invited, people: frozenset[str]) -> bool:
+    """Whether notes of this title are of the same meeting, going by who is in them."""
+    if invited.key <= _ANYBODY:
+        return bool(people) and _are_the_same(invited, people)
+    if not people or not invited.people or people <= invited.people or invited.people <= people:
+        return True
+    common, smaller = len(people & invited.people), min(len(people), len(invited.people))
+    if max(len(people), len(invited.people)) <= SMALL_GROUP:
+        return common > SAME_GROUP * len(people | invited.people)
+    return common >= SAME_CROWD * smaller
+
+
+def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
+    """Whether a meeting is between the people of a note. Who writes the note of a 1:1 leaves themselves out."""
+    if people == invited.people:
+        return True
+    is_one_on_one = "1:1" in invited.key and len(invited.people) <= 2 and not invited.me
+    return is_one_on_one and bool(people) and people < invited.people
+
+
+def _is_named(invited: Invited) -> bool:
+    """Whether the title of a meeting between people says who they are, as “1:1 Ben” does."""
+    return bool(invited.key & {word for person in invited.people for word in person.split()})
+
+
+def _is_meeting_note(note: IndexedNote) -> bool:
+    front = note.front
+    return front.get("type") == "meeting" or bool(front.get("calendar_event_id") or front.get("event_start"))
+
+
+def _project_name(note: IndexedNote) -> str:
+    """The name of a project note without dates, empty for any other note; an overview goes by its folder."""
+    path = PurePosixPath(note.path)
+    in_projects = any(part.casefold() in ("projects", "project", "projekte", "areas") for part in path.parts[:-1])
+    if not (in_projects or note.front.get("type") == "project") or day_in(path.name, {}):
+        return ""
+    named = path.parent.name if path.stem.casefold() in _PROJECT_NAMES else path.stem
+    return " ".join(title_key(named))
+
+
+def _folders_after(folder: PurePosixPath, old: datetime.date, new: datetime.date) -> PurePosixPath:
+    """The folders of a note with the year, and the month in it, of another day."""
+    parts = list(folder.parts)
+    for place, part in enumerate(parts):
+        if part == f"{old.year:04d}":
+            parts[place] = f"{new.year:04d}"
+        elif place and parts[place - 1] == f"{new.year:04d}" and part == f"{old.month:02d}":
+            parts[place] = f"{new.month:02d}"
+        elif part == f"{old.year:04d}-{old.month:02d}":
+            parts[place] = f"{new.year:04d}-{new.month:02d}"
+    return PurePosixPath(*parts)
+
+
+def _stem(note: IndexedNote) -> str:
+    return PurePosixPath(note.path).stem
