@@ -1,7 +1,7 @@
 """Meeting drafts against what their sources say: `python -m bench.drafts`.
 
 Real minutes are drafted meeting by meeting from the notes before them, and thirty meetings of a vault of our own, in
-which some notes must never meet others. What is right is worked out here from the raw files, without the code that drafts.
+which some notes must never meet others. What is right is worked out from the raw files, without the code that drafts.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ class Score:
     cut: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     no_boxes: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
     lines: int = 0
 
 
@@ -141,7 +142,8 @@ def _add(found: Source, block: str, box: str, *, is_decision: bool, is_item: boo
     pieces = _NAIVE_END.split(block)
     for start in range(len(pieces)):
         for end in range(start + 1, min(len(pieces), start + 6) + 1):
-            if not _INITIAL.search(pieces[end - 1]) and not (start and _INITIAL.search(pieces[start - 1])):
+            is_cut = end < len(pieces) and _INITIAL.search(pieces[end - 1])
+            if not is_cut and not (start and _INITIAL.search(pieces[start - 1])):
                 found.units.add(words(" ".join(pieces[start:end])))
     has_code = "`" in block or "::" in block
     if (_DECISION.match(block) or (is_decision and is_item)) and not has_code and words(block) and len(block) < 480:
@@ -223,6 +225,8 @@ def _title(text: str) -> str:
 def score_draft(score: Score, draft: Drafted, held: Held, sources: dict[str, Source]) -> None:
     """Compare a draft with the notes before its meeting."""
     score.lasts.append(draft.last == held.last)
+    if draft.last != held.last:
+        score.wrong.append(f"{held.path}: the last note is {held.last or 'none'}, not {draft.last or 'none'}")
     score.lines += len(draft.quoted) + len(draft.carried)
     said = {words(each) for each in draft.quoted}
     last = sources[held.last] if held.last else Source()
@@ -279,15 +283,10 @@ async def second_weeks(home: Home, *, small: bool) -> tuple[list[str], list[bool
     vault = home.folder / "weeks"
     (vault / "Meetings").mkdir(parents=True)
     (vault / "Meetings" / "2026-02-04-report.md").write_text(
-        "---\ntype: meeting\ndate: 2026-02-04\n---\n# Report\n\n## Decisions\n- The report of week 0 goes out on Fridays\n\n"
-        "## Action items\n- [ ] Send the report of week 0 to Karin\n"
+        "---\ntype: meeting\ndate: 2026-02-04\n---\n# Report\n\n## Decisions\n- The report of week 0 goes out on Fridays\n"
+        "\n## Action items\n- [ ] Send the report of week 0 to Karin\n"
     )
-    for command in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=b", "-c", "user.email=b@b", "commit", "-qm", "base"],
-    ):
-        subprocess.run(["git", "-C", str(vault), *command], check=True, capture_output=True)
+    await asyncio.to_thread(_commit_all, vault)
     days = [
         datetime.date(2026, 2, 4) + datetime.timedelta(weeks=week) for week in range(1, (2 if small else WEEKS) + 2)
     ]
@@ -323,6 +322,12 @@ async def second_weeks(home: Home, *, small: bool) -> tuple[list[str], list[bool
     return own, kept, len(titles) - len(set(titles))
 
 
+def _commit_all(vault: Path) -> None:
+    identity = ["-c", "user.name=b", "-c", "user.email=b@example.org"]
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "base"]):
+        subprocess.run(["git", "-C", str(vault), *command], check=True, capture_output=True)
+
+
 # The mixed vault
 
 
@@ -331,6 +336,7 @@ class Mixed:
     """What came of the meetings of the mixed vault."""
 
     leaks: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     lasts: list[bool] = field(default_factory=list)
     found: list[bool] = field(default_factory=list)
@@ -376,6 +382,7 @@ def _judge(found: Mixed, case: dict[str, Any], text: str, sources: dict[str, Sou
     found.leaks += [f"{case['id']}: link to {path}" for path in linked if path not in allowed]
     wanted = [*case.get("decisions", []), *case.get("open", [])]
     found.found += [words(each) in said for each in wanted]
+    found.missing += [f"{case['id']}: {each} is missing" for each in wanted if words(each) not in said]
     found.found += [case["background"].removesuffix(".md") in draft.links] if "background" in case else []
     found.wrong += [f"{case['id']}: {each}" for each in case.get("never", []) if each in text]
     found.wrong += [f"{case['id']}: {line}" for line in draft.new_boxes]
@@ -454,7 +461,16 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
         )
         report.add("lines that must not be there", len(found.wrong), "", 0)
         report.add("lines a draft of the mixed vault", found.lines / cases, "")
-    for problem in (*score.cut, *score.foreign, *score.no_boxes, *own, *found.leaks, *found.wrong):
+    for problem in (
+        *score.wrong,
+        *found.missing,
+        *score.cut,
+        *score.foreign,
+        *score.no_boxes,
+        *own,
+        *found.leaks,
+        *found.wrong,
+    ):
         sys.stderr.write(f"  ! {problem}\n")
     return report
 

@@ -98,7 +98,7 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for found in _END.finditer(text):
         end = found.start() + 1
-        if found[0][0] == "." and _ABBREVIATION.search(text, max(start, end - LONGEST_ABBREVIATION), end):
+        if found[0][0] == "." and _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end):
             continue
         part = text[start : found.end()].rstrip()
         if part.count("(") > part.count(")") or part.count("[") > part.count("]"):

@@ -67,7 +67,7 @@ _PROJECT_NAMES = frozenset({"overview", "index", "readme", "plan", "notes", "hom
 
 
 class Match(IntEnum):
-    """Why an earlier note is one of the meeting, the surest first."""
+    """Why an earlier note is one of the meeting."""
 
     SERIES = 0
     TITLE = 1
@@ -103,7 +103,7 @@ class Invited:
 
 
 def earlier_notes(index: Database, invited: Invited, user_id: str = ME) -> list[Earlier]:
-    """The earlier notes of a meeting, the latest first; all are connected with it in the same way.
+    """The earlier notes of a meeting, the latest first: of its series or title or, failing these, of its people.
 
     Empty where the latest of them must not be quoted to the people of this meeting.
     """
@@ -115,7 +115,7 @@ def earlier_notes(index: Database, invited: Invited, user_id: str = ME) -> list[
         match = _match(note, invited)
         if match is not None:
             found[match].append(Earlier(note, day, match))
-    best = next((found[match] for match in Match if found[match]), [])
+    best = [*found[Match.SERIES], *found[Match.TITLE]] or found[Match.PEOPLE]
     best.sort(key=lambda each: (each.day, str(each.note.front.get("event_start", "")), each.note.path), reverse=True)
     if best and not _may_be_quoted(best[0], invited):
         return []

@@ -307,8 +307,6 @@ def _link(note: IndexedNote) -> str:
 
 
 def _heading_link(note: IndexedNote, path: tuple[str, ...]) -> str:
-    """A link to a section of a note; its bare words where a link cannot hold the heading."""
-    heading = words_only(path[-1], 120)
-    if re.search(r"[\[\]|#^\\]", path[-1]):
-        return inline(heading)
-    return f"[[{note.path.removesuffix('.md')}#{path[-1].strip()}|{heading}]]"
+    """A link to a section of a note. Obsidian, too, leaves out of it what a link cannot hold."""
+    heading = " ".join(re.sub(r"[\[\]|#^\\]", " ", words_only(path[-1], 120)).split())
+    return f"[[{note.path.removesuffix('.md')}#{heading}|{heading}]]"
