@@ -283,8 +283,8 @@ async def second_weeks(home: Home, *, small: bool) -> tuple[list[str], list[bool
     vault = home.folder / "weeks"
     (vault / "Meetings").mkdir(parents=True)
     (vault / "Meetings" / "2026-02-04-report.md").write_text(
-        "---\ntype: meeting\ndate: 2026-02-04\n---\n# Report\n\n## Decisions\n- The report of week 0 goes out on Fridays\n"
-        "\n## Action items\n- [ ] Send the report of week 0 to Karin\n"
+        "---\ntype: meeting\ndate: 2026-02-04\n---\n# Report\n\n## Decisions\n"
+        "- The report of week 0 goes out on Fridays\n\n## Action items\n- [ ] Send the report of week 0 to Karin\n"
     )
     await asyncio.to_thread(_commit_all, vault)
     days = [

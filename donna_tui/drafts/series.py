@@ -22,7 +22,6 @@ from donna_tui.drafts.sentences import stems_of
 from donna_tui.index.database import Database
 from donna_tui.memories import ME
 from donna_tui.records import dataclass
-from donna_tui.search.query import STOP_WORDS
 
 MOST_BACKGROUND = 3
 """Project notes that a draft mentions."""
@@ -49,6 +48,7 @@ _DATES = re.compile(
 _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _WORD = re.compile(r"1:1|\w+")
 _FILLER = frozenset({"meeting", "meetings", "notes", "note", "minutes", "re", "fwd"})
+_LITTLE = frozenset({"the", "a", "an", "of", "with", "and", "for", "on", "at", "to", "und", "mit", "de"})
 _PERSONAL = frozenset(
     {
         "1:1", "interview", "interviews", "candidate", "screening", "performance", "appraisal", "feedback", "coaching",
@@ -186,7 +186,7 @@ def title_key(title: str) -> frozenset[str]:
     """What a title says without dates, numbers of a series and words that every title may have."""
     bare = _DATES.sub(" ", words_only(title.replace("_", " "), 300))
     words = _WORD.findall(_ONE_ON_ONE.sub(" 1:1 ", bare).casefold())
-    known = frozenset(unicodedata.normalize("NFC", word) for word in words if word not in STOP_WORDS)
+    known = frozenset(unicodedata.normalize("NFC", word) for word in words if word not in _LITTLE)
     return known - _FILLER
 
 
