@@ -22,6 +22,7 @@ from donna_tui.drafts.sentences import stems_of
 from donna_tui.index.database import Database
 from donna_tui.memories import ME
 from donna_tui.records import dataclass
+from donna_tui.vault.dates import note_date
 
 MOST_BACKGROUND = 3
 """Project notes that a draft mentions."""
@@ -171,15 +172,9 @@ def path_after(last: Earlier, day: datetime.date) -> str:
 
 
 def day_in(path: str, front: dict[str, Any]) -> datetime.date | None:
-    """The day that a note is about, by its frontmatter or its name."""
-    for text in (front.get("date"), front.get("event_start"), path.rsplit("/", 1)[-1], path):
-        found = _DAY.search(str(text or ""))
-        if found:
-            try:
-                return datetime.date(*map(int, found.groups()))
-            except ValueError:
-                continue
-    return None
+    """The day that a note is about, by its frontmatter or its name; None if they do not say."""
+    at = note_date(front, path, 0.0)
+    return datetime.datetime.fromtimestamp(at).date() if at else None
 
 
 def title_key(title: str) -> frozenset[str]:

@@ -43,7 +43,8 @@ def originals_first(database: Database, hits: Sequence[Ranked], stems: Collectio
 def _quoting(database: Database, documents: Collection[str]) -> set[tuple[str, str]]:
     """Pairs of documents of which the first may quote the second: Donna may quote people, and her own earlier notes."""
     rows = database.rows(
-        "SELECT id, json_extract(metadata_json, '$.frontmatter.autowritten_by') IS NOT NULL, dated_at"
+        "SELECT id, coalesce(json_extract(metadata_json, '$.frontmatter.autowritten_by'),"
+        " json_extract(metadata_json, '$.frontmatter.donna_id')) IS NOT NULL, dated_at"
         " FROM memory_documents WHERE id IN (SELECT value FROM json_each(?)) AND source_type = 'vault'",
         (json.dumps(sorted(documents)),),
     )
