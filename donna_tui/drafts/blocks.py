@@ -114,7 +114,7 @@ _BOILERPLATE = re.compile(
 _NOTHING = re.compile(
     r"^(?:none|nothing|n/?a|tbd|tba|todo|skipped|same|done|yes|no|ok|okay|presenter|slides?|notes?)\b[^,;:]{0,60}$"
     r"|^no (?:new |specific |other |major )?(?:announcements?|updates?|news|agenda|discussion|items?|changes?|time)\b"
-    r"|^(?:nothing|skipped|skip)\b[^,;:]{0,60}$|^not? (?:discussed|enough time)\b|\bno updates?(?: this week)?\W*$"
+    r"|^(?:nothing|skipped|skip)\b[^;:]{0,60}$|^not? (?:discussed|enough time)\b|\bno updates?(?: this week)?\W*$"
     r"|^(?:see|slides) \S+$",
     re.IGNORECASE,
 )

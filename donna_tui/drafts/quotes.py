@@ -57,7 +57,7 @@ _NUMBER = re.compile(r"\d[\d.,]*")
 _CHANGING = stems_of(
     "move moves moved change changes changed postpone postponed delay delayed now instead new update updated decided"
     " decide agreed agree set go goes planned plan happens date start starts begin begins replace replaced replaces use"
-    " keep stay"
+    " keep keeps uses stay stays until till from remain remains need needs needed only"
 )
 """Stems that say that something changes, and not what."""
 
@@ -185,7 +185,7 @@ class _Statement:
     @classmethod
     def of(cls, block: Block) -> _Statement:
         days = frozenset(found[0].casefold() for found in _DATE.finditer(block.text))
-        rest = _DATE.sub(" ", block.text)
+        rest = _REPLACES.sub(" ", _DATE.sub(" ", block.text))
         numbers = frozenset(found.rstrip(".,") for found in _NUMBER.findall(rest))
         subject = frozenset(stem for stem in stems_of(_NUMBER.sub(" ", rest)) if stem not in _CHANGING)
         return cls(block.role, subject, days, numbers, bool(_REPLACES.search(block.text)))

@@ -1,0 +1,153 @@
+"""Which notes are of the same meeting, and which of them its people may read."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import Any, cast
+
+import pytest
+
+from donna_tui.drafting import Attendee, Meeting
+from donna_tui.drafts.passages import IndexedNote
+from donna_tui.drafts.series import Earlier, Invited, background_notes, earlier_notes, path_after, title_key
+from donna_tui.index.database import Database
+
+DAY = datetime.date(2026, 2, 10)
+
+
+class Notes:
+    """The documents of an index."""
+
+    def __init__(self, **notes: dict[str, Any]) -> None:
+        self._notes = notes
+
+    def rows(self, sql: str, parameters: object = ()) -> list[tuple[Any, ...]]:
+        return [
+            (
+                front.get("_path", f"Meetings/{name}.md"),
+                front.get("title", name),
+                0.0,
+                json.dumps({"frontmatter": {key: value for key, value in front.items() if key != "_path"}}),
+                int(front.get("donna") == "local-only"),
+            )
+            for name, front in self._notes.items()
+        ]
+
+
+def invited(title: str, *people: str, me: tuple[str, ...] = (), **details: Any) -> Invited:
+    start = datetime.datetime(2026, 2, 10, 9, tzinfo=datetime.UTC)
+    known: dict[str, Any] = {"event_id": "now", "start": start, "end": start, "day": DAY, **details}
+    meeting = Meeting(calendar="c", title=title, attendees=tuple(Attendee(each) for each in people), **known)
+    return Invited.to(meeting, me)
+
+
+def found(notes: Notes, meeting: Invited) -> list[str]:
+    return [each.note.title for each in earlier_notes(cast(Database, notes), meeting)]
+
+
+def at(day: int, *people: str, **front: Any) -> dict[str, Any]:
+    return {"type": "meeting", "date": f"2026-01-{day:02d}", "attendees": [f"[[{each}]]" for each in people], **front}
+
+
+def test_the_series_counts_whatever_the_title_says() -> None:
+    notes = Notes(
+        one=at(5, series_id="s", title="Old name"),
+        two=at(6, calendar_event_id="s/20260106", title="Other name"),
+        three=at(7, title="Else"),
+    )
+    assert found(notes, invited("New name", "Ana", "Ben", series_id="s")) == ["Other name", "Old name"]
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("2026-01-05 Platform weekly", "Platform weekly"),
+        ("2026-01-05-platform-weekly", "Platform weekly (W07)"),
+        ("Platform weekly, 5 January 2026", "Platform Weekly meeting"),
+        ("20260105 platform_weekly notes", "platform weekly 10 February 2026"),
+    ],
+)
+def test_the_same_title_is_known_without_dates(name: str, title: str) -> None:
+    assert title_key(name) == title_key(title)
+    assert found(Notes(**{name: {"date": "2026-01-05"}}), invited(title, "Ana")) == [name]
+
+
+def test_a_title_of_little_words_is_one() -> None:
+    assert title_key("where the where") == {"where"}
+    assert title_key("Planning") != title_key("where the where")
+
+
+def test_nothing_is_padded() -> None:
+    notes = Notes(gateway=at(5, "Ana", "Ben"), notes_on_planning={"date": "2026-01-06"})
+    assert found(notes, invited("Planning of the gateway", "Cleo", "Dana")) == []
+
+
+def test_the_same_people_are_the_last_resort() -> None:
+    notes = Notes(one=at(5, "Ana", "Ben"), two=at(6, "Ana", "Ben", "Cleo"))
+    assert found(notes, invited("Something else", "Ben", "Ana")) == ["one"]
+
+
+def test_a_note_of_the_future_is_not_earlier() -> None:
+    assert found(Notes(weekly={"date": "2026-02-11"}), invited("Weekly", "Ana")) == []
+
+
+@pytest.mark.parametrize(
+    ("people", "quoted"),
+    [(("Ben",), True), (("Ana",), False), (("Ben", "Ana", "Cleo"), False)],
+)
+def test_a_one_to_one_is_for_its_two_people(people: tuple[str, ...], quoted: bool) -> None:
+    notes = Notes(one=at(5, "Ben", title="1:1"))
+    assert bool(found(notes, invited("1:1", *people))) is quoted
+
+
+def test_the_user_is_nobody_else() -> None:
+    notes = Notes(one=at(5, "Ben", title="1:1"))
+    assert found(notes, invited("1-1", "Mara", "Ben", me=("Mara",))) == ["1:1"]
+    assert found(notes, invited("1-1", "Mara", "Ana", me=("Mara",))) == []
+
+
+@pytest.mark.parametrize("title", ["Customer call", "Interview", "Catch-up", "Intro call"])
+def test_a_title_for_anybody_tells_no_meeting(title: str) -> None:
+    notes = Notes(one=at(5, "Dana", "Ben", title=title))
+    assert found(notes, invited(title, "Erik", "Ben")) == []
+    assert found(notes, invited(title, "Dana", "Ben")) == [title]
+
+
+def test_a_private_note_is_for_no_meeting_with_others() -> None:
+    notes = Notes(one=at(5, "Ana", "Ben", donna="local-only", title="Weekly"))
+    assert found(notes, invited("Weekly", "Ana", "Ben")) == []
+    assert found(notes, invited("Weekly")) == ["Weekly"]
+
+
+def test_an_older_note_is_not_the_last_one_because_the_last_is_private() -> None:
+    notes = Notes(old=at(5, title="Weekly"), new=at(12, title="Weekly", donna="local-only"))
+    assert found(notes, invited("Weekly", "Ana", "Ben")) == []
+
+
+def test_a_project_note_is_background_where_the_title_names_it() -> None:
+    notes = Notes(
+        Offsite={"_path": "Projects/Offsite.md"},
+        overview={"_path": "Projects/Import/overview.md"},
+        Budget={"_path": "Notes/Budget.md"},
+        Salaries={"_path": "Projects/Salaries.md", "donna": "local-only"},
+    )
+    names = [
+        [each.path for each in background_notes(cast(Database, notes), invited(title, "Ana", "Ben"))]
+        for title in ("Offsite planning", "Import handover", "Budget", "Salaries round", "Weekly")
+    ]
+    assert names == [["Projects/Offsite.md"], ["Projects/Import/overview.md"], [], [], []]
+
+
+@pytest.mark.parametrize(
+    ("last", "path"),
+    [
+        ("Work/Team/2026-01-05 weekly.md", "Work/Team/2026-02-10 weekly.md"),
+        ("Meetings/weekly 20260105.md", "Meetings/weekly 20260210.md"),
+        ("2026/01/2026.01.05 weekly.md", "2026/02/2026.02.10 weekly.md"),
+        ("Meetings/weekly.md", ""),
+    ],
+)
+def test_a_note_is_named_and_placed_as_the_last_one(last: str, path: str) -> None:
+    earlier = Earlier(IndexedNote(last, "weekly", 0.0, {}, False), datetime.date(2026, 1, 5))
+    assert path_after(earlier, DAY) == path
