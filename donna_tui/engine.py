@@ -29,7 +29,7 @@ from donna_tui.modelloader import ModelLoader
 from donna_tui.monitor import Monitor, measure, worth_telling
 from donna_tui.once import Once
 from donna_tui.paths import AppPaths, private_folder
-from donna_tui.results import Hit, SearchOutcome, SearchRequest
+from donna_tui.results import Filters, Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
 from donna_tui.search.hybrid import Settings
 from donna_tui.space import Space, remember
@@ -302,6 +302,14 @@ class Engine:
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
         """Why a note is not among the hits of a question. Raises DatabaseError."""
         return await self._desk.why_not(path, request)
+
+    async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
+        """Notes and headings whose name holds the letters of a query in their order, the best first; the notes that
+        were changed last for an empty query. Raises DatabaseError.
+        """
+        from donna_tui.search.names import switch
+
+        return await self._read(lambda database: switch(database, query, limit, Filters().user_id))
 
     async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage:
         """The section around some lines, read from disk now, or what stands around a hit that is no note; in this

@@ -86,8 +86,9 @@ class Hit:
     `start_line` and `end_line` are 1-based, inclusive lines of the file. `score` is the cosine similarity, or None
     where there is no vector yet. `rank_score` (0 to 1) decided the order. Ranks are 1-based; None means that this leg
     did not find it. `space` names the space it is from, where several were asked. `dated_at` is the note's own date,
-    Unix time. `draft` says that Donna wrote the note and nobody has approved it. All text here is raw: sanitise it
-    before it reaches a terminal.
+    Unix time. `draft` says that Donna wrote the note and nobody has approved it. `named` is the name of its note that
+    the question is, if that is why it is first; a note without any text has no `content` then. All text here is raw:
+    sanitise it before it reaches a terminal.
     """
 
     chunk_id: str
@@ -110,6 +111,7 @@ class Hit:
     space: str = ""
     dated_at: float | None = None
     draft: bool = False
+    named: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,3 +134,23 @@ class SearchOutcome:
     stale: bool = False
     indexed: bool = True
     latency_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameMatch:
+    """A note, or a heading in it, that a query for names may mean.
+
+    `name` is what matched, as it is written in the note; `kind` says what it is of the note (`file`, `title`, `alias`,
+    `path` or `heading`) and `line` where it leads. `places` are the indices of the matched characters in `name`. All
+    text here is raw: sanitise it before it reaches a terminal.
+    """
+
+    path: str
+    title: str
+    name: str
+    kind: str
+    line: int
+    places: tuple[int, ...]
+    score: float
+    modified_at: float
+    sensitive: bool

@@ -13,6 +13,7 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_WORDS, PUBLIC_WORDS
+from donna_tui.index.names import store_names
 from donna_tui.records import dataclass
 from donna_tui.results import DRAFTS
 from donna_tui.text.chunker import Chunk, embedding_text
@@ -98,7 +99,7 @@ def last_chunk(database: Database) -> int:
 
 
 def write_document(database: Database, document: Document, existing: StoredDocument | None) -> str:
-    """Insert or update the row of a document, and its links. Returns its id."""
+    """Insert or update the row of a document, its links and its names. Returns its id."""
     now = time.time()
     document_id = existing.id if existing else _fresh_id()
     database.run(
@@ -122,6 +123,7 @@ def write_document(database: Database, document: Document, existing: StoredDocum
     database.run_many(
         "INSERT OR IGNORE INTO links VALUES (?, ?)", [(document_id, link_key(target)) for target in document.links]
     )
+    store_names(database, document_id, document)
     return document_id
 
 

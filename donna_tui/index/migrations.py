@@ -234,6 +234,34 @@ INSERT OR REPLACE INTO meta SELECT 'vec_stale', '1' WHERE EXISTS (SELECT 1 FROM 
 """
 """Notes that nobody has approved. The vector table has a source of its own for them, so it is filled anew."""
 
+NAMES = """
+CREATE TABLE note_names (
+    id INTEGER PRIMARY KEY,
+    document_id TEXT NOT NULL REFERENCES memory_documents (id) ON DELETE CASCADE,
+    kind INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    key TEXT NOT NULL,
+    line INTEGER NOT NULL
+);
+CREATE INDEX ix_note_names_document ON note_names (document_id);
+CREATE INDEX ix_note_names_key ON note_names (kind, key);
+CREATE INDEX ix_note_names_squashed ON note_names (replace(key, ' ', '')) WHERE kind < 9;
+
+CREATE VIRTUAL TABLE note_name_grams USING fts5 (
+    key, content = '', contentless_delete = 1, tokenize = 'trigram', detail = none
+);
+INSERT INTO note_name_grams (note_name_grams, rank) VALUES ('secure-delete', 1);
+CREATE TRIGGER note_name_added AFTER INSERT ON note_names WHEN NEW.kind < 4 BEGIN
+    INSERT INTO note_name_grams (rowid, key) VALUES (NEW.id, replace(NEW.key, ' ', ''));
+END;
+CREATE TRIGGER note_name_removed AFTER DELETE ON note_names WHEN OLD.kind < 4 BEGIN
+    DELETE FROM note_name_grams WHERE rowid = OLD.id;
+END;
+CREATE INDEX ix_memory_doc_modified ON memory_documents (user_id, source_type, modified_at);
+"""
+"""The names and headings of notes (`index/names.py`), filled when a note is stored: an index whose notes were cut by an
+older version is built anew."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
     ("0002_memories", MEMORIES),
@@ -245,6 +273,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0008_public_centroid", PUBLIC_CENTROID),
     ("0009_utf_32", UTF_32),
     ("0010_drafts", DRAFTS),
+    ("0011_names", NAMES),
 )
 """Ordered and append-only: a released migration never changes."""
 

@@ -13,12 +13,16 @@ from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.records import dataclass
 from donna_tui.results import Hit, Mode, SearchOutcome, SearchRequest
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
+from donna_tui.search.names import Named, begun_by
 from donna_tui.search.query import Query
 from donna_tui.search.quotes import originals_first
 from donna_tui.search.ranking import Candidate, Ranked, fuse, lifted
 from donna_tui.search.relevance import LOOKED_AT, answers, wanted
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.search.told_of import compare
+
+HIGHEST_SCORE = 1.0
+"""The fused score of a note that the question names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,10 @@ def search(
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = _load(database, [*judged.hits[:k], *near])
     terms, filters = question.query.terms, question.query.filters
+    named = {each.id: each.name.text for each in judged.named}
 
     def hit(one: Ranked) -> Hit:
-        return _hit(one, rows[one.id], terms, half_typed=legs.words.half_typed)
+        return _hit(one, rows[one.id], terms, named.get(one.id, ""), half_typed=legs.words.half_typed)
 
     return SearchOutcome(
         request=request,
@@ -69,25 +74,42 @@ def search(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The candidates of a question, best first. Where none of them answers it, none is a hit."""
+    """The candidates of a question, best first. Where none of them answers it, only those are hits that it names."""
 
     hits: list[Ranked]
     others: list[Ranked]
     answered: bool
+    named: tuple[Named, ...] = ()
 
 
 def judge(database: Database, question: Question, settings: Settings, legs: Legs) -> Judged:
-    """Rank what the legs found, and tell hits from the others."""
+    """Rank what the legs found, and tell hits from the others. Notes that the question names come first."""
     ranked = _rank(database, question, legs)
     best = [one for one in ranked if is_relevant(one, settings.min_score)][:LOOKED_AT]
     in_note = is_one_note(database, question.scope)
     leads = _leads(question, best, _load(database, best), half_typed=legs.words.half_typed, in_note=in_note)
-    if leads is None:
-        return Judged([], ranked, answered=False)
-    ranked = lifted(ranked, leads)
-    hits = [one for one in ranked if is_relevant(one, settings.min_score)]
-    hits = originals_first(database, hits, wanted(question.query, partial=legs.words.half_typed).stems)
-    return Judged(hits, [one for one in ranked if not is_relevant(one, settings.min_score)], answered=True)
+    hits, others = [], ranked
+    if leads is not None:
+        ranked = lifted(ranked, leads)
+        hits = [one for one in ranked if is_relevant(one, settings.min_score)]
+        hits = originals_first(database, hits, wanted(question.query, partial=legs.words.half_typed).stems)
+        others = [one for one in ranked if not is_relevant(one, settings.min_score)]
+    named = legs.words.named
+    if not hits and not named and question.mode != "semantic":
+        named = begun_by(database, question.query)
+    first, ids = _first(ranked, named), {each.id for each in named}
+    hits = [*first, *(one for one in hits if one.id not in ids)]
+    others = [one for one in others if one.id not in ids]
+    return Judged(hits, others, bool(hits) or leads is not None, named)
+
+
+def _first(ranked: Sequence[Ranked], named: Sequence[Named]) -> list[Ranked]:
+    """The passages of the notes that a question names, with the highest score that there is."""
+    known = {one.id: one for one in ranked}
+    return [
+        known.get(each.id, Ranked(each.id, each.document, None, None, None, 1.0)).scored(HIGHEST_SCORE)
+        for each in named
+    ]
 
 
 def is_relevant(one: Ranked, min_score: float) -> bool:
@@ -144,25 +166,34 @@ class _Row:
     metadata: str
     dated_at: float
     is_draft: int
+    names: str
 
     @property
     def whole(self) -> str:
         """Everything that the words of a question may be found in."""
-        return f"{self.title} {self.path} {self.heading_path} {self.content}"
+        return f"{self.names} {self.path} {self.heading_path} {self.content}"
 
 
 def _load(database: Database, ranked: Sequence[Ranked]) -> dict[int, _Row]:
+    """The passages by integer key, and what stands for a note without any by the negative of its row."""
     marks = ", ".join("?" * len(ranked))
     rows = database.rows(
         "SELECT c.id, c.chunk_id, d.id, d.source_type, d.source_id, d.title, c.heading_path, c.start_line, c.end_line,"  # noqa: S608
-        " c.content, d.uri, d.sensitive, d.metadata_json, d.dated_at, d.is_draft FROM memory_chunks c"
+        " c.content, d.uri, d.sensitive, d.metadata_json, d.dated_at, d.is_draft, d.search_title FROM memory_chunks c"
         f" JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN ({marks})",
         [one.id for one in ranked],
     )
+    if empty := [one.id for one in ranked if one.id < 0]:
+        rows += database.rows(
+            "SELECT -d.rowid, d.id, d.id, d.source_type, d.source_id, d.title, '[]', 1, 1, '', d.uri, d.sensitive,"
+            " d.metadata_json, d.dated_at, d.is_draft, d.search_title FROM json_each(?) asked"
+            " CROSS JOIN memory_documents d ON d.rowid = -asked.value",
+            (json.dumps(empty),),
+        )
     return {row[0]: _Row(*row) for row in rows}
 
 
-def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], *, half_typed: bool) -> Hit:
+def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typed: bool) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
         chunk_id=row.chunk_id,
@@ -184,6 +215,7 @@ def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], *, half_typed: bool) ->
         metadata={**json.loads(row.metadata or "{}"), "sensitive": sensitive},
         dated_at=row.dated_at or None,
         draft=bool(row.is_draft),
+        named=named,
     )
 
 

@@ -12,6 +12,7 @@ from donna_tui.index.packing import Vector
 from donna_tui.index.vectors import VectorIndex, stored_vectors
 from donna_tui.records import dataclass
 from donna_tui.results import Filters, Mode, SearchRequest
+from donna_tui.search.names import Named, named_by
 from donna_tui.search.query import Query, parse_query
 
 CANDIDATES = 100
@@ -51,13 +52,14 @@ class Words:
     """What the keyword leg found, best first: BM25 by the chunks' integer keys.
 
     It is done before the other one: meanwhile it looks up where its passages stand and, for a hybrid search, their
-    vectors as they are stored.
+    vectors as they are stored, and the notes that the question names.
     """
 
     scores: Mapping[int, float]
     places: Mapping[int, Place]
     vectors: Mapping[int, bytes]
     half_typed: bool = False
+    named: tuple[Named, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,10 @@ def by_words(database: Database, question: Question, limit: int, beside: Beside 
     if question.mode == "semantic":
         return Words({}, {}, {}, half_typed)
     found = matches(database, question, limit, beside, half_typed=half_typed)
-    ids = [match.id for match in found]
+    named = named_by(database, question.query, question.request.filters, question.request.text) if limit else ()
+    ids = [*(match.id for match in found), *(each.id for each in named)]
     vectors = stored_vectors(database, ids) if question.mode == "hybrid" else {}
-    return Words({match.id: match.score for match in found}, places_of(database, ids), vectors, half_typed)
+    return Words({match.id: match.score for match in found}, places_of(database, ids), vectors, half_typed, named)
 
 
 def by_meaning(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:

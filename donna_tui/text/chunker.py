@@ -1,7 +1,10 @@
-"""Cuts a note into the passages that are embedded and found: never across headings, never longer than the window."""
+"""Cuts a note into the passages that are embedded and found: never across the text below two headings, never longer
+than the window, and none without text of its own.
+"""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
@@ -9,12 +12,13 @@ from donna_tui.records import dataclass
 from donna_tui.text.boundaries import best_cut, forced_cut, overlap_start, skip_space, trim_end
 from donna_tui.text.context import Context, context_of, embedding_text
 from donna_tui.text.lines import line_of, line_starts
-from donna_tui.text.markdown import split_sections
+from donna_tui.text.markdown import HEADING_CHARS, Section, split_sections
+from donna_tui.text.segments import EMOJI
 from donna_tui.text.tokens import TokenCounter
 
 __all__ = ["CHUNKER_VERSION", "Chunk", "chunk_markdown", "embedding_text"]
 
-CHUNKER_VERSION = "markdown_heading-1"
+CHUNKER_VERSION = "markdown_heading-2"
 MIN_TOKENS = 32
 SPECIAL_TOKENS = 2
 """What a model of the BERT family puts around a text."""
@@ -27,6 +31,9 @@ SHRINK_CHARS = 2
 
 COUNTED_AT_ONCE = 50_000
 """Characters given to the tokenizer in one piece, so that its memory stays small."""
+
+_TEXT = re.compile(rf"[^\W_]|[{EMOJI}]")
+"""What makes a stretch of a note text: rules, empty list items and white space are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,8 @@ def chunk_markdown(
 ) -> list[Chunk]:
     """The chunks of a note whose body begins at `start`, in order; linear in the length of `text`.
 
+    Headings without text of their own are in the heading path of the first chunk below them, or else in its text; after
+    the last text they are left out.
     The embedding text of each has at most `max_tokens - 2` tokens. Neighbours in one section share about `overlap`
     tokens. Raises ValueError if `max_tokens` is below 32.
     """
@@ -58,10 +67,19 @@ def chunk_markdown(
         raise ValueError(f"max_tokens must be at least {MIN_TOKENS}")
     lines = line_starts(text)
     chunks: list[Chunk] = []
+    bare: list[Section] = []
     for section in split_sections(text, start):
+        body = _body_start(section)
+        if not _TEXT.search(text, body, section.end):
+            bare.append(section)
+            continue
+        begin = next((each.start for each in bare if not _is_above(each, section)), section.start)
+        bare.clear()
         context = context_of(title, section.heading_path, max_tokens)
-        cutter = _Cutter(text, section.start, section.end, context, counter, max_tokens)
+        cutter = _Cutter(text, begin, section.end, context, counter, max_tokens)
         for low, high, tokens in cutter.passages(overlap):
+            if high <= body:
+                continue
             chunks.append(
                 Chunk(
                     index=len(chunks),
@@ -75,6 +93,16 @@ def chunk_markdown(
                 )
             )
     return chunks
+
+
+def _is_above(other: Section, section: Section) -> bool:
+    """Whether the heading path of a section repeats another section's heading."""
+    return other.heading_path == section.heading_path[: len(other.heading_path)]
+
+
+def _body_start(section: Section) -> int:
+    """Where the text of a section begins; a heading that is too long for any heading path is text itself."""
+    return section.start if section.body_start - section.start > HEADING_CHARS else section.body_start
 
 
 class _Cutter:

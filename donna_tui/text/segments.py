@@ -1,4 +1,5 @@
-"""Words for scripts that put no spaces between them: overlapping pairs of characters, which a keyword index can find.
+"""Words for what a keyword index does not take for words: scripts without spaces, as overlapping pairs of characters,
+and emoji, each as a word of letters and digits that stands for it.
 
 Pairs do as well as a dictionary for retrieval in Chinese and Japanese, and need none (Nie, Gao, Zhang and Zhou,
 “On the use of words and n-grams for Chinese information retrieval”, 2000).
@@ -20,10 +21,21 @@ _UNSPACED = re.compile(
     "]+"
 )
 
+EMOJI = "\u2300-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
+"""Ranges of a character class: symbols that people write as emoji, without skin tones and other modifiers."""
+
+_EMOJI = re.compile(f"[{EMOJI}]")
+
 
 def segments(text: str) -> list[str]:
-    """The pairs of characters of each such stretch of `text`, in order; one character that stands alone is itself."""
-    return [segment for run in _UNSPACED.findall(text) for segment in _pairs(run)]
+    """The pairs of characters of each unspaced stretch of `text`, in order, then a word for each emoji.
+
+    One character that stands alone is itself.
+    """
+    if text.isascii():
+        return []
+    pairs = [segment for run in _UNSPACED.findall(text) for segment in _pairs(run)]
+    return pairs + [f"emoji{ord(char):x}" for char in _EMOJI.findall(text)]
 
 
 def _pairs(run: str) -> list[str]:

@@ -30,6 +30,7 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
         "rank_score": round(hit.rank_score, 4),
         "vector_rank": hit.vector_rank,
         "keyword_rank": hit.keyword_rank,
+        "named": hit.named,
         "uri": hit.uri,
         "sensitive": hit.sensitive,
         "draft": hit.draft,
@@ -43,4 +44,5 @@ def hit_lines(hit: Hit) -> Iterator[str]:
     marks = "".join(f"  ({mark})" for mark, is_so in (("draft", hit.draft), ("local only", hit.sensitive)) if is_so)
     yield f"{score}  {hit.title}{marks}"
     yield f"      {citation(hit)}"
-    yield f"      {hit.snippet.text}"
+    if hit.snippet.text:
+        yield f"      {hit.snippet.text}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from donna_tui.text.chunker import CHARS_PER_TOKEN, Chunk, chunk_markdown, embedding_text
 from donna_tui.text.lines import line_of, line_starts
-from donna_tui.text.markdown import split_sections
+from donna_tui.text.markdown import HEADING_CHARS, Section, split_sections
+from donna_tui.text.segments import EMOJI
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 
 ESTIMATE = EstimatedTokens()
@@ -43,6 +45,7 @@ def check(text: str, title: str, counter: TokenCounter, max_tokens: int, overlap
     """The passages of `text`, once they keep every promise that is made for all of them."""
     chunks = chunk_markdown(text, start=start, title=title, counter=counter, max_tokens=max_tokens, overlap=overlap)
     lines = line_starts(text)
+    bodies = [body_start(section) for section in split_sections(text, start)]
     covered = start
     for index, chunk in enumerate(chunks):
         assert chunk.index == index
@@ -51,12 +54,26 @@ def check(text: str, title: str, counter: TokenCounter, max_tokens: int, overlap
         assert len(chunk.text) <= CHARS_PER_TOKEN * max_tokens
         embedded = embedding_text(title, chunk.heading_path, chunk.text, max_tokens=max_tokens)
         assert len(counter.spans(embedded)) == chunk.token_count <= max_tokens - 2
-        assert not text[covered : chunk.start].strip()
+        assert not has_words(text, covered, chunk.start, start)
+        assert any(text[max(chunk.start, body) : chunk.end].strip() for body in bodies if body < chunk.end)
         assert chunk.end > covered
         covered = chunk.end
-    assert not text[covered:].strip()
+    assert not has_words(text, covered, len(text), start)
     assert all(before.start < after.start for before, after in pairwise(chunks))
     return chunks
+
+
+def body_start(section: Section) -> int:
+    """Where the text of a section begins; a heading that fits no heading path is text."""
+    return section.start if section.body_start - section.start > HEADING_CHARS else section.body_start
+
+
+def has_words(text: str, start: int, end: int, first: int) -> bool:
+    """Whether a stretch of a note whose body begins at `first` holds letters, digits or emoji outside of headings."""
+    return any(
+        re.search(rf"[^\W_]|[{EMOJI}]", text[max(start, body_start(each)) : min(end, each.end)])
+        for each in split_sections(text, first)
+    )
 
 
 @settings(deadline=None, max_examples=600)
@@ -77,7 +94,10 @@ def test_promises_by_the_real_tokenizer(
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.lists(st.text("abc.,-é日", min_size=1, max_size=25), min_size=1, max_size=120), st.integers(0, 16))
+@given(
+    st.lists(st.text("abc.,-é日", min_size=1, max_size=25).map("a".__add__), min_size=1, max_size=120),
+    st.integers(0, 16),
+)
 def test_words_that_fit_are_never_cut(words: list[str], overlap: int) -> None:
     chunks = check(" ".join(words), "", ESTIMATE, 64, overlap)
     assert {word for chunk in chunks for word in chunk.text.split()} == set(words)
@@ -88,8 +108,7 @@ def test_words_that_fit_are_never_cut(words: list[str], overlap: int) -> None:
 def test_a_passage_lies_in_the_section_whose_path_it_has(text: str) -> None:
     sections = split_sections(text)
     for chunk in check(text, "", ESTIMATE, 64, 16):
-        (home,) = [each for each in sections if each.start <= chunk.start < each.end]
-        assert chunk.end <= home.end
+        (home,) = [each for each in sections if each.start < chunk.end <= each.end]
         assert chunk.heading_path == home.heading_path
 
 

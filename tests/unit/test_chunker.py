@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from donna_tui.text.chunker import Chunk, chunk_markdown, embedding_text
 from donna_tui.text.context import context_of
+from donna_tui.text.markdown import split_sections
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 
 ESTIMATE = EstimatedTokens()
@@ -46,10 +48,22 @@ def test_a_short_section_is_one_passage_without_the_space_around_it() -> None:
     assert all(text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
 
 
-def test_a_heading_alone_is_a_passage_and_blank_space_is_none() -> None:
-    assert [chunk.text for chunk in chunks_of("\n \n# A\n\n# B\n")] == ["# A", "# B"]
+def test_headings_without_text_and_blank_space_make_no_passage() -> None:
+    assert chunks_of("\n \n# A\n\n# B\n\n---\n- [ ] \n") == []
     assert chunks_of(" \n\t\n") == []
     assert chunks_of("") == []
+
+
+def test_headings_without_text_go_with_the_first_passage_below_them() -> None:
+    text = "# Day\n\n## Plans\n\n## Notes\n\nred bikes\n\n## Evening\n"
+    (chunk,) = chunks_of(text)
+    assert (chunk.heading_path, chunk.start_line, chunk.end_line) == (("Day", "Notes"), 3, 7)
+    assert chunk.text == "## Plans\n\n## Notes\n\nred bikes"
+
+
+def test_no_passage_is_headings_only_however_many_there_are() -> None:
+    text = "".join(f"## Heading number {number}\n\n" for number in range(200)) + "words\n"
+    assert [chunk.text[-5:] for chunk in chunks_of(text)] == ["words"]
 
 
 def test_the_body_begins_after_the_frontmatter() -> None:
@@ -127,10 +141,16 @@ def test_nothing_is_lost_or_too_long_whatever_the_text(text: str, overlap: int) 
     assert all(chunk.token_count <= 62 for chunk in chunks)
     covered = 0
     for chunk in chunks:
-        assert not text[covered : chunk.start].strip()
+        assert not words_outside_headings(text, covered, chunk.start)
         assert chunk.end > covered
         covered = chunk.end
-    assert not text[covered:].strip()
+    assert not words_outside_headings(text, covered, len(text))
+
+
+def words_outside_headings(text: str, start: int, end: int) -> list[str]:
+    """What is left of a stretch without its headings, as far as it has letters or digits."""
+    inside = [text[max(start, each.body_start) : min(end, each.end)] for each in split_sections(text)]
+    return [part for part in inside if re.search(r"[^\W_]", part)]
 
 
 def test_a_window_too_small_for_any_context_is_refused() -> None:

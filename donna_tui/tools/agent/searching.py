@@ -61,7 +61,12 @@ def _note_of(hit: Found) -> str:
 
 
 def _is_near_enough(hit: Found, least: float | None) -> bool:
-    return least is None or hit.keyword_rank is not None or (hit.score is not None and hit.score >= least)
+    return (
+        least is None
+        or bool(hit.named)
+        or hit.keyword_rank is not None
+        or (hit.score is not None and hit.score >= least)
+    )
 
 
 def _row(hit: Found) -> Hit:

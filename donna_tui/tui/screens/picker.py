@@ -17,8 +17,8 @@ from textual.widgets.option_list import Option
 
 from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
+from donna_tui.text.fuzzy import Match, fuzzy_match
 from donna_tui.tui.bindings import action_binding
-from donna_tui.tui.fuzzy import Match, fuzzy_match
 from donna_tui.tui.widgets.line_input import LineInput
 
 T = TypeVar("T")

@@ -1,0 +1,221 @@
+"""The names of notes: file name, path, title, aliases and tags, with the headings for the switcher.
+
+They are compared by keys, without case, accents and punctuation, so that `On-call` and `oncall` are one name. Exact and
+prefix lookups use B-trees, typing errors trigrams, and the switcher one scan over an index that covers it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from donna_tui.index.database import Database
+from donna_tui.index.filters import Scope, conditions
+from donna_tui.records import dataclass
+from donna_tui.text.lines import line_of, line_starts
+from donna_tui.text.outline import headings
+from donna_tui.text.segments import EMOJI
+
+if TYPE_CHECKING:
+    from donna_tui.index.documents import Document
+
+LONGEST_NAME = 200
+"""Characters of a name that are compared."""
+
+MOST_HEADINGS = 1_000
+"""Headings of one note that the switcher knows."""
+
+MOST_NAMESAKES = 100
+"""Notes of one name, and of one tag, that are compared: those that were stored last."""
+
+NAMED_SOURCE = "vault"
+"""The source whose documents have names; the title of a memory is generated."""
+
+
+class NameKind(IntEnum):
+    """What a name is of its note, the best first. All below HEADING name the note itself."""
+
+    FILE = 0
+    TITLE = 1
+    ALIAS = 2
+    PATH = 3
+    TAG = 4
+    HEADING = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of a note as it is written, and the line that it leads to."""
+
+    document: str
+    kind: NameKind
+    text: str
+    key: str
+    line: int = 1
+
+
+_ACCENTS = re.compile("[\u0300-\u036f\u0610-\u061a\u064b-\u065f]")
+_PARTS = re.compile(rf"[^\W_]+|[{EMOJI}]")
+
+
+@lru_cache(maxsize=4_096)
+def name_key(text: str) -> str:
+    """The words of a name, joined by spaces, in the form in which names are compared."""
+    folded = text[:LONGEST_NAME].casefold()
+    if not folded.isascii():
+        folded = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", folded)))
+    return " ".join(_PARTS.findall(folded))
+
+
+def store_names(database: Database, document_id: str, document: Document) -> None:
+    """Replace the names of a document by those that it has now."""
+    database.run("DELETE FROM note_names WHERE document_id = ?", (document_id,))
+    if document.source_type == NAMED_SOURCE:
+        rows = [(document_id, *name) for name in dict.fromkeys(_names_of(document)) if name[2]]
+        database.run_many("INSERT INTO note_names (document_id, kind, name, key, line) VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def _names_of(document: Document) -> Iterator[tuple[int, str, str, int]]:
+    path = document.source_id.removesuffix(".md")
+    parts = PurePosixPath(path).parts
+    yield _row(NameKind.FILE, parts[-1] if parts else path)
+    yield _row(NameKind.TITLE, document.title)
+    for alias in document.aliases:
+        yield _row(NameKind.ALIAS, alias)
+    for depth in range(2, len(parts) + 1):
+        yield _row(NameKind.PATH, "/".join(parts[-depth:]))
+    for tag in document.tags:
+        yield _row(NameKind.TAG, tag)
+    starts = line_starts(document.text)
+    for heading in headings(document.text, document.body_start)[:MOST_HEADINGS]:
+        yield _row(NameKind.HEADING, heading.text, line_of(starts, heading.start))
+
+
+def _row(kind: NameKind, text: str, line: int = 1) -> tuple[int, str, str, int]:
+    name = " ".join(text.split())
+    return int(kind), name[:LONGEST_NAME], name_key(name), line
+
+
+_COLUMNS = "n.document_id, n.kind, n.name, n.key, n.line"
+_NAMED = "note_names n CROSS JOIN memory_documents d ON d.id = n.document_id"
+_SQUASHED = "replace(key, ' ', '')"
+
+
+def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
+    """Names that have this key, whatever their spaces: names of notes, then tags; the newest notes first."""
+    same = f"SELECT id FROM note_names WHERE {_SQUASHED} = ? AND kind < 9 ORDER BY kind, id DESC LIMIT ?"  # noqa: S608
+    return _lookup(
+        database,
+        f"n.id IN ({same})",
+        [key.replace(" ", ""), MOST_NAMESAKES],
+        f"n.kind = {int(NameKind.TAG)}, n.key <> ?, d.modified_at DESC, d.source_id",
+        [key],
+        scope,
+        limit,
+    )
+
+
+def begun_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
+    """Names of notes that begin with the words of a key, the shortest first."""
+    kinds = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS, NameKind.PATH)
+    return _lookup(
+        database,
+        f"n.kind IN ({', '.join(str(int(kind)) for kind in kinds)}) AND n.key >= ? AND n.key < ?",
+        [f"{key} ", f"{key}!"],
+        "length(n.key), d.modified_at DESC, d.source_id",
+        [],
+        scope,
+        limit,
+    )
+
+
+def heading_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
+    """Headings that have this key, those of the newest notes first."""
+    return _lookup(
+        database, "n.kind = ? AND n.key = ?", [int(NameKind.HEADING), key], "d.modified_at DESC", [], scope, limit
+    )
+
+
+def similar_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
+    """Names of notes that share most trigrams with a key: those that it may be a misspelling of."""
+    squashed = key.replace(" ", "")
+    grams = dict.fromkeys(squashed[start : start + 3] for start in range(len(squashed) - 2))
+    if not grams:
+        return []
+    match = " OR ".join(f'"{gram}"' for gram in grams)
+    found = "SELECT rowid FROM note_name_grams WHERE note_name_grams MATCH ? ORDER BY rank LIMIT ?"
+    return _lookup(database, f"n.id IN ({found})", [match, limit], "n.kind, n.id", [], scope, limit)
+
+
+def _lookup(
+    database: Database,
+    where: str,
+    parameters: Sequence[object],
+    order: str,
+    ordered_by: Sequence[object],
+    scope: Scope,
+    limit: int,
+) -> list[Name]:
+    inside, inside_parameters = conditions(Scope(scope.filters))
+    rows = database.rows(
+        f"SELECT {_COLUMNS} FROM {_NAMED} WHERE {where} AND {inside} ORDER BY {order} LIMIT ?",  # noqa: S608
+        [*parameters, *inside_parameters, *ordered_by, limit],
+    )
+    return [Name(document, NameKind(kind), *rest) for document, kind, *rest in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A name that holds the letters of a pattern in order, with its note."""
+
+    name: Name
+    path: str
+    title: str
+    modified_at: float
+    sensitive: bool
+
+
+_NOTE = "d.source_id, d.title, d.modified_at, d.sensitive"
+
+
+def names_holding(database: Database, letters: str, user_id: str, limit: int, *, of_headings: bool) -> list[Found]:
+    """Names, or headings, that hold some letters in this order: exact, beginning, whole, then scattered ones; short
+    ones first.
+
+    `letters` is a key without spaces. The rank is decided on the covering index, before any note is read.
+    """
+    kinds = f"= {int(NameKind.HEADING)}" if of_headings else f"< {int(NameKind.TAG)}"
+    pattern = "*".join(["", *letters, ""])
+    rows = database.rows(
+        f"SELECT {_COLUMNS}, {_NOTE} FROM ("  # noqa: S608
+        f"SELECT id FROM note_names INDEXED BY ix_note_names_key WHERE kind {kinds} AND key GLOB ?1"
+        f" ORDER BY {_SQUASHED} <> ?2, key NOT GLOB ?3, instr({_SQUASHED}, ?2) = 0, length(key) LIMIT ?5"
+        ") AS best CROSS JOIN note_names n ON n.id = best.id JOIN memory_documents d ON d.id = n.document_id"
+        " WHERE d.user_id = ?4 AND d.deleted_at IS NULL",
+        (pattern, letters, f"{letters}*", user_id, limit),
+    )
+    return [_found(row) for row in rows]
+
+
+def recent_notes(database: Database, user_id: str, limit: int) -> list[Found]:
+    """The notes that were changed last."""
+    rows = database.rows(
+        f"SELECT {_COLUMNS}, {_NOTE} FROM (SELECT id, source_id, title, modified_at, sensitive FROM memory_documents"  # noqa: S608
+        f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL"
+        " ORDER BY modified_at DESC LIMIT ?) AS d"
+        " JOIN note_names n ON n.document_id = d.id WHERE n.kind = 0 ORDER BY d.modified_at DESC, d.source_id",
+        (user_id, limit),
+    )
+    return [_found(row) for row in rows]
+
+
+def _found(row: tuple[object, ...]) -> Found:
+    document, kind, text, key, line, *note = row
+    path, title, modified_at, sensitive = note
+    name = Name(str(document), NameKind(int(str(kind))), str(text), str(key), int(str(line)))
+    return Found(name, str(path), str(title), float(str(modified_at)), bool(sensitive))

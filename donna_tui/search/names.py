@@ -1,0 +1,200 @@
+"""Finds notes by their names: the name leg of a search, and the switcher's fuzzy match over names and headings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from donna_tui.index.database import Database
+from donna_tui.index.filters import Scope, in_scope
+from donna_tui.index.names import (
+    Found,
+    Name,
+    NameKind,
+    begun_names,
+    exact_names,
+    heading_names,
+    name_key,
+    names_holding,
+    recent_notes,
+    similar_names,
+)
+from donna_tui.records import dataclass
+from donna_tui.results import Filters, NameMatch
+from donna_tui.search.query import Query
+from donna_tui.text.fuzzy import fuzzy_match
+
+MOST_NAMED = 3
+"""Notes of one name that a list begins with; where there are more, the order of the other legs tells which is meant."""
+
+MOST_NAMES = 4 * MOST_NAMED
+"""Names that are looked up: a note may have one name as its file name, title, alias and tag."""
+
+SHORTEST_BEGINNING = 3
+"""Characters from which on a question may be the beginning of a name."""
+
+MOST_PASSAGES = 200
+"""Passages of a note among which the one under a heading of the name is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A note that a question names, and the integer key of the passage that stands for it.
+
+    A note without any passage has the negative of its document's row instead.
+    """
+
+    id: int
+    document: str
+    name: Name
+
+
+def named_by(database: Database, query: Query, filters: Filters, text: str) -> tuple[Named, ...]:
+    """The notes whose name is the whole question `text`, or all of `query` but its filters; the best first.
+
+    `filters` are those of the request, without those in the text: a name may look like a filter.
+    """
+    scopes = dict.fromkeys(((name_key(text), Scope(filters)), *_plain(query)))
+    for key, scope in scopes:
+        found = exact_names(database, key, scope, MOST_NAMES) if key else []
+        if named := tuple(_passages(database, found, key, scope)):
+            return named
+    return ()
+
+
+def begun_by(database: Database, query: Query) -> tuple[Named, ...]:
+    """The notes that have a name beginning with the words of a question, or a heading of exactly these words."""
+    for key, scope in _plain(query):
+        if len(key) < SHORTEST_BEGINNING:
+            continue
+        found = begun_names(database, key, scope, MOST_NAMES) or heading_names(database, key, scope, MOST_NAMES)
+        return tuple(_passages(database, found, key, scope))
+    return ()
+
+
+def _plain(query: Query) -> list[tuple[str, Scope]]:
+    """The words of a question as a key, with its scope; none if it has a phrase, which only text can satisfy."""
+    key = "" if query.phrases else name_key(query.text)
+    return [(key, Scope(query.filters, (), query.forbidden))] if key else []
+
+
+def _passages(database: Database, names: Sequence[Name], key: str, scope: Scope) -> Iterator[Named]:
+    """One for each note, of the first few notes."""
+    seen: set[str] = set()
+    for name in names:
+        if (
+            len(seen) < MOST_NAMED
+            and name.document not in seen
+            and (passage := _passage(database, name, key, scope)) is not None
+        ):
+            seen.add(name.document)
+            yield Named(passage, name.document, name)
+
+
+def _passage(database: Database, name: Name, key: str, scope: Scope) -> int | None:
+    """The passage under a heading of this name, else the first one; None if the scope lets none of them through."""
+    rows = database.rows(
+        "SELECT id, heading_path FROM memory_chunks WHERE document_id = ? ORDER BY chunk_index LIMIT ?",
+        (name.document, MOST_PASSAGES),
+    )
+    if not rows:
+        row: int = database.value("SELECT rowid FROM memory_documents WHERE id = ?", (name.document,))
+        return -row
+    inside = set(in_scope(database, scope, [each for each, _ in rows])) if scope.forbidden else None
+    allowed = [(each, path) for each, path in rows if inside is None or each in inside]
+    under = (each for each, path in allowed if (above := json.loads(path)) and name_key(above[-1]) == key)
+    return next(under, allowed[0][0] if allowed else None)
+
+
+SIMILAR = 30
+"""Names that share most trigrams with a question, whose edits are counted."""
+
+LETTERS_AN_EDIT = 4
+"""Letters of a name for each typing error in it."""
+
+
+def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
+    """The notes that a question names but for a few typing errors, those with the fewest first."""
+    for key, scope in _plain(query):
+        most = len(key) // LETTERS_AN_EDIT
+        found = similar_names(database, key, scope, SIMILAR) if most else []
+        edits = {name: edit_distance(key, name.key, most) for name in found}
+        close = sorted((name for name in found if edits[name] <= most), key=lambda name: (edits[name], name.kind))
+        return tuple(_passages(database, close, key, scope))
+    return ()
+
+
+def edit_distance(left: str, right: str, most: int) -> int:
+    """How many letters to insert, delete, replace or swap with the next one; `most` + 1 if it takes more.
+
+    The optimal string alignment distance, row by row.
+    """
+    if abs(len(left) - len(right)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, letter in enumerate(left, 1):
+        before, above, row = row, before, [i]
+        for j, other in enumerate(right, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
+            if above and j > 1 and letter == right[j - 2] and left[i - 2] == other:
+                cost = min(cost, above[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return min(row[-1], most + 1)
+
+
+CONSIDERED = 200
+"""Names, and headings, that the index finds for the switcher; the best of these are shown."""
+
+KIND_WORDS = {
+    NameKind.FILE: "file", NameKind.TITLE: "title", NameKind.ALIAS: "alias", NameKind.PATH: "path",
+    NameKind.HEADING: "heading",
+}  # fmt: skip
+
+HEADING_LOSS = 4.0
+"""What a heading has less than a name that matches as well."""
+
+
+def switch(database: Database, query: str, limit: int, user_id: str) -> tuple[NameMatch, ...]:
+    """Names and headings that hold the letters of a query in their order, the best first, a note's name once.
+
+    Without a query the notes that were changed last.
+    """
+    letters = name_key(query).replace(" ", "")
+    if not letters:
+        return tuple(_match(found, (), 0.0) for found in recent_notes(database, user_id, limit))
+    found = [
+        *names_holding(database, letters, user_id, CONSIDERED, of_headings=False),
+        *names_holding(database, letters, user_id, CONSIDERED, of_headings=True),
+    ]
+    matches = [match for each in found if (match := _scored(query, letters, each)) is not None]
+    matches.sort(key=lambda match: (-match.score, -match.modified_at, match.path, match.line))
+    best: dict[tuple[str, int], NameMatch] = {}
+    for match in matches:
+        best.setdefault((match.path, match.line if match.kind == KIND_WORDS[NameKind.HEADING] else 0), match)
+    return tuple(best.values())[:limit]
+
+
+def _scored(query: str, letters: str, found: Found) -> NameMatch | None:
+    """None where the letters are not found as they are written, as for an accent that is a character of its own."""
+    match = fuzzy_match(query, found.name.text) or fuzzy_match(letters, found.name.text)
+    if match is None:
+        return _match(found, (), 0.0)
+    whole = 2.0 * len(letters) if found.name.key.replace(" ", "") == letters else 0.0
+    return _match(found, match.places, match.score + whole - HEADING_LOSS * (found.name.kind is NameKind.HEADING))
+
+
+def _match(found: Found, places: tuple[int, ...], score: float) -> NameMatch:
+    return NameMatch(
+        path=found.path,
+        title=found.title,
+        name=found.name.text,
+        kind=KIND_WORDS[found.name.kind],
+        line=found.name.line,
+        places=places,
+        score=score,
+        modified_at=found.modified_at,
+        sensitive=found.sensitive,
+    )

@@ -1,0 +1,80 @@
+"""Fuzzy matching for short lists: the letters of a query, in order. Linear in the length of the candidate."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import pairwise
+
+from donna_tui.records import dataclass
+
+_MOST_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How well a candidate matches; `places` are the indices of the matched characters."""
+
+    score: float
+    places: tuple[int, ...]
+
+
+def fuzzy_match(query: str, candidate: str) -> Match | None:
+    """Match the letters of `query`, ignoring case, accents and blanks, or return None.
+
+    A run of letters found as it is beats letters that are scattered; starts of words and short candidates count more.
+    """
+    letters = [letter for letter in folded(query) if not letter.isspace()]
+    text = folded(candidate[:_MOST_CHARACTERS])
+    found = text.find("".join(letters))
+    places = tuple(range(found, found + len(letters))) if found >= 0 else _in_order(letters, text)
+    if places is None:
+        return None
+    return Match(_score(places, text) - len(text) / _MOST_CHARACTERS, places)
+
+
+def folded(text: str) -> str:
+    """`text` in lower case without accents, character for character, so that each stays at its index."""
+    if text.isascii():
+        return text.lower()
+    return "".join(map(_base, text))
+
+
+def _base(char: str) -> str:
+    base = unicodedata.normalize("NFKD", char)
+    lower = (base[0] if len(base) == 1 or "\u0300" <= base[1] <= "\u036f" else char).lower()
+    return lower if len(lower) == 1 else char
+
+
+def _in_order(letters: list[str], text: str) -> tuple[int, ...] | None:
+    """The places of the letters; at each step the start of a word is preferred where the rest can still follow it."""
+    latest = _latest(letters, text)
+    if latest is None:
+        return None
+    places: list[int] = []
+    position = -1
+    for letter, last in zip(letters, latest, strict=True):
+        nearest = text.find(letter, position + 1, last + 1)
+        start = nearest
+        while start >= 0 and start != position + 1 and start > 0 and text[start - 1].isalnum():
+            start = text.find(letter, start + 1, last + 1)
+        position = start if start >= 0 else nearest
+        places.append(position)
+    return tuple(places)
+
+
+def _latest(letters: list[str], text: str) -> list[int] | None:
+    """The last place of each letter at which those after it can still follow."""
+    places: list[int] = []
+    position = len(text)
+    for letter in reversed(letters):
+        position = text.rfind(letter, 0, position)
+        if position < 0:
+            return None
+        places.append(position)
+    return places[::-1]
+
+
+def _score(places: tuple[int, ...], text: str) -> float:
+    runs = sum(after == before + 1 for before, after in pairwise(places))
+    starts = sum(place == 0 or not text[place - 1].isalnum() for place in places)
+    return len(places) + 2.0 * runs + 1.5 * starts

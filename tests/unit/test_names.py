@@ -1,0 +1,204 @@
+"""Notes are found by their names first, whatever their text, and the switcher finds names and headings fuzzily."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.index.filters import Scope
+from donna_tui.index.names import begun_names, exact_names, name_key
+from donna_tui.index.store import MemoryStore
+from donna_tui.results import Filters, Hit, Mode, NameMatch, SearchRequest
+from donna_tui.search.hybrid import Settings, search
+from donna_tui.search.legs import ask
+from donna_tui.search.names import edit_distance, misspelt_by, switch
+from donna_tui.search.query import parse_query
+from tests.unit.index_parts import note, open_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    made = open_store(tmp_path / "index.db", version="")
+    yield made
+    made.database.close()
+
+
+def found(store: MemoryStore, text: str, mode: Mode = "keyword", **filters: object) -> list[Hit]:
+    question = ask(SearchRequest(text=text, mode=mode, filters=Filters(**filters)))  # type: ignore[arg-type]
+    return list(search(store.database, store.vectors, question, Settings(min_score=0.25, max_k=20)).hits)
+
+
+def matches(store: MemoryStore, query: str, limit: int = 20) -> list[NameMatch]:
+    return list(switch(store.database, query, limit, "me"))
+
+
+def marked(match: NameMatch) -> str:
+    return "".join(match.name[place] for place in match.places)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "v1.9.13", "V1 9 13", "ficus elastica", "Ficus-Elastica", "rubber plant", "2026-03-12-standup",
+        "Projects/2026-03-12-standup", "日本語", "cafe creme", "Café crème", "on call", "oncall", "#on-call", "🚀",
+    ],
+)  # fmt: skip
+def test_a_note_comes_first_by_any_of_its_names(store: MemoryStore, asked: str) -> None:
+    for path, others in {
+        "Releases/v1.9.13.md": {},
+        "ficus elastica.md": {"title": "The plant by the window", "aliases": ("Rubber plant",)},
+        "Projects/2026-03-12-standup.md": {"title": "Standup"},
+        "日本語.md": {},
+        "x1.md": {"title": "Café crème"},
+        "x2.md": {"tags": ("on-call",)},
+        "🚀.md": {},
+    }.items():
+        store.upsert(note(path, "Nothing but plain words.\n", **others))
+    expected = {
+        "v": "Releases/v1.9.13.md", "f": "ficus elastica.md", "r": "ficus elastica.md", "日": "日本語.md",
+        "2": "Projects/2026-03-12-standup.md", "p": "Projects/2026-03-12-standup.md", "c": "x1.md", "o": "x2.md",
+        "#": "x2.md", "🚀": "🚀.md",
+    }  # fmt: skip
+    for number in range(12):
+        store.upsert(
+            note(f"other/{number}.md", f"v1 9 ficus elastica 2026 03 12 standup on call cafe creme {number}\n")
+        )
+    hits = found(store, asked)
+    assert hits[0].path == expected[asked[0].lower()]
+    assert hits[0].named
+
+
+def test_the_passage_is_the_one_under_a_heading_of_the_name_else_the_first(store: MemoryStore) -> None:
+    store.upsert(note("Tom.md", "# About\n\nA colleague.\n\n# Tom\n\nLikes walks.\n"))
+    store.upsert(note("Ann.md", "# About\n\nA colleague.\n\n# More\n\nAnn likes walks.\n"))
+    assert found(store, "tom")[0].start_line == 5
+    assert found(store, "ann")[0].start_line == 1
+
+
+def test_a_note_without_text_is_found_by_its_name_and_its_headings_are_no_passage(store: MemoryStore) -> None:
+    store.upsert(note("Empty.md", ""))
+    store.upsert(note("Daily.md", "# Monday\n\n## Redis\n\n## Plans\n"))
+    store.upsert(note("Redis facts.md", "A cache.\n"))
+    assert [(hit.path, hit.content) for hit in found(store, "empty")] == [("Empty.md", "")]
+    assert [hit.path for hit in found(store, "redis")] == ["Redis facts.md"]
+    assert [(hit.path, hit.content) for hit in found(store, "plans")] == [("Daily.md", "")]
+
+
+def test_a_name_obeys_filters_and_forbidden_words(store: MemoryStore) -> None:
+    store.upsert(note("A/Tom.md", "A colleague.\n", sensitive=True))
+    store.upsert(note("B/Tom.md", "A cat with a bell.\n"))
+    assert {hit.path for hit in found(store, "Tom")} == {"A/Tom.md", "B/Tom.md"}
+    assert [hit.path for hit in found(store, "Tom", path_prefix="A")] == ["A/Tom.md"]
+    assert [hit.path for hit in found(store, "Tom path:A")] == ["A/Tom.md"]
+    assert [hit.path for hit in found(store, "Tom", sensitive=False)] == ["B/Tom.md"]
+    assert [hit.path for hit in found(store, "Tom -bell")] == ["A/Tom.md"]
+
+
+def test_a_demanded_phrase_is_never_satisfied_by_a_name(store: MemoryStore) -> None:
+    store.upsert(note("Rubber plant.md", "A ficus.\n", aliases=("elastica",), title="Ficus"))
+    assert found(store, '"rubber plant" ficus') == []
+
+
+def test_the_words_that_a_name_begins_with_find_it_where_nothing_else_is_found(store: MemoryStore) -> None:
+    store.upsert(note("2026-03-12-standup.md", "", title="Standup"))
+    store.upsert(note("2026-03-13-standup.md", "", title="Standup"))
+    assert [hit.path for hit in found(store, "2026-03-12")] == ["2026-03-12-standup.md"]
+
+
+def test_at_most_a_few_notes_of_one_name_come_before_the_rest(store: MemoryStore) -> None:
+    for number in range(9):
+        store.upsert(note(f"{number}/README.md", f"words {number}\n", modified_at=float(number)))
+    store.upsert(note("About.md", "Readme readme readme readme.\n"))
+    hits = found(store, "readme")
+    assert [hit.path for hit in hits[:3]] == ["8/README.md", "7/README.md", "6/README.md"]
+    assert [bool(hit.named) for hit in hits[:4]] == [True, True, True, False]
+
+
+def test_names_follow_their_note(store: MemoryStore) -> None:
+    store.upsert(note("Old.md", "words\n", aliases=("Nick",)))
+    store.rename("Old.md", note("New.md", "words\n", aliases=("Nick",)))
+    assert found(store, "old") == []
+    assert found(store, "new")[0].path == "New.md"
+    store.upsert(note("New.md", "words\n"))
+    assert found(store, "nick") == []
+    store.delete("vault", "New.md")
+    assert store.database.value("SELECT count(*) FROM note_names") == 0
+    assert store.database.rows("SELECT rowid FROM note_name_grams('new')") == []
+
+
+def test_typing_errors_are_bridged_by_the_length_of_the_name(store: MemoryStore) -> None:
+    for path in ("ficus elastica.md", "Gateway rollout.md", "Tom.md"):
+        store.upsert(note(path, "words\n"))
+
+    def misspelt(text: str) -> list[str]:
+        return [named.name.text for named in misspelt_by(store.database, parse_query(text))]
+
+    assert misspelt("ficus elastca") == ["ficus elastica"]
+    assert misspelt("gatewya rolout") == ["Gateway rollout"]
+    assert misspelt("Tim") == []
+    assert misspelt("quite another thing") == []
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "edits"), [("", "", 0), ("abc", "abc", 0), ("abcd", "abdc", 1), ("abc", "xyz", 3), ("a", "", 1)]
+)
+def test_edits_are_counted_with_swaps_as_one(left: str, right: str, edits: int) -> None:
+    assert edit_distance(left, right, 5) == edit_distance(right, left, 5) == edits
+    assert edit_distance(left, right, 0) == min(edits, 1)
+
+
+def test_lookups_by_key_are_indexed(store: MemoryStore) -> None:
+    plans: list[str] = []
+    asked: list[tuple[str, object]] = []
+    store.database.connection.exec_trace = lambda _, sql, bindings: asked.append((sql, bindings)) or True
+    exact_names(store.database, "a b", Scope(Filters()), 3)
+    begun_names(store.database, "a b", Scope(Filters()), 3)
+    store.database.connection.exec_trace = None
+    for sql, bindings in asked:
+        plans += [row[3] for row in store.database.rows(f"EXPLAIN QUERY PLAN {sql}", bindings)]
+    assert any("ix_note_names_squashed" in plan for plan in plans)
+    assert any("ix_note_names_key" in plan for plan in plans)
+    assert not [plan for plan in plans if plan.startswith("SCAN") and "memory_counts" not in plan]
+
+
+def test_keys_leave_out_case_accents_and_punctuation_only() -> None:
+    assert name_key("  Café-Crème (v1.9) ") == "cafe creme v1 9"
+    assert name_key("ガイド_日本語") == "ガイド 日本語"
+    assert name_key("🚀 Launch!") == "🚀 launch"
+    assert name_key("—") == ""
+
+
+def test_the_switcher_lists_what_was_changed_last_without_a_query(store: MemoryStore) -> None:
+    for number in (2, 3, 1):
+        store.upsert(note(f"{number}.md", "words\n", modified_at=float(number), title=f"Note {number}"))
+    assert [match.path for match in matches(store, " ", 2)] == ["3.md", "2.md"]
+
+
+def test_the_switcher_matches_letters_in_order_and_says_which(store: MemoryStore) -> None:
+    store.upsert(note("Projects/Gateway rollout.md", "words\n"))
+    store.upsert(note("Garden.md", "# Trees\n\n## Rowan tree\n\nwords\n"))
+    (match, *_) = matches(store, "gtro")
+    assert (match.path, match.kind, marked(match)) == ("Projects/Gateway rollout.md", "file", "Gtro")
+    (heading,) = matches(store, "rowan")
+    assert (heading.path, heading.kind, heading.line, marked(heading)) == ("Garden.md", "heading", 3, "Rowan")
+    assert matches(store, "qqq") == []
+
+
+def test_the_switcher_prefers_whole_names_then_beginnings_then_names_to_headings(store: MemoryStore) -> None:
+    store.upsert(note("Tomatoes.md", "# Tom\n\nwords\n"))
+    store.upsert(note("Tom.md", "words\n"))
+    store.upsert(note("A custom way.md", "words\n"))
+    assert [(match.path, match.kind) for match in matches(store, "tom")] == [
+        ("Tom.md", "file"), ("Tomatoes.md", "heading"), ("Tomatoes.md", "file"), ("A custom way.md", "file"),
+    ]  # fmt: skip
+
+
+def test_the_switcher_takes_accents_unspaced_scripts_and_patterns_as_they_are(store: MemoryStore) -> None:
+    store.upsert(note("Crème brûlée.md", "words\n"))
+    store.upsert(note("会議メモ.md", "words\n"))
+    assert marked(matches(store, "creme")[0]) == "Crème"
+    assert marked(matches(store, "会メ")[0]) == "会メ"
+    assert matches(store, "*[a-z]*") == []
+    assert matches(store, "'; DROP") == []
