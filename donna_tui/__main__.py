@@ -28,10 +28,12 @@ def main() -> None:
 
 
 def run() -> int:
-    """Run the command line; an error that nobody foresaw becomes one line, unless DONNA_DEBUG is set."""
+    """Run the command line; an unexpected error becomes one line and a log entry, unless DONNA_DEBUG is set."""
     gc.disable()  # imports leave no garbage
+    from donna_tui.cli.failure import open_closed_streams, report_failure
+
+    open_closed_streams()
     from donna_tui.cli.main import run_command_line
-    from donna_tui.cli.output import ExitCode, say
 
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
@@ -45,8 +47,7 @@ def run() -> int:
     except Exception as error:
         if os.environ.get("DONNA_DEBUG"):
             raise
-        say(f"donna: something went wrong that should not ({type(error).__name__}); set DONNA_DEBUG=1 to see where")
-        return ExitCode.FAILED
+        return report_failure(error)
     return 0
 
 

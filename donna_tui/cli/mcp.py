@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
+from donna_tui.cli.failure import require_open_streams
 from donna_tui.cli.output import ExitCode, emit_lines, exit_code, json_text, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
@@ -88,6 +89,7 @@ def run_server(served: Served, space: str | None, *, demo: bool) -> None:
     _log_to_stderr()
     wire = None
     if not served.http:
+        require_open_streams("donna mcp")
         from donna_tui.mcp.stdio import take_wire
 
         if sys.stdin is not None and sys.stdin.isatty():

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from donna_tui.cli.failure import AppCrashError
+from donna_tui.cli.output import say
 from donna_tui.cli.session import Session, find_session, open_session, session_for
 from donna_tui.config.agentsettings import AgentSettings
 from donna_tui.config.load import load_config, load_trusted
@@ -57,6 +59,7 @@ def require_terminal() -> None:
 
 def _open(session: Session | None) -> None:
     from donna_tui.tui.app import DonnaApp
+    from donna_tui.tui.ending import restored_terminal
     from donna_tui.tui.keymap import load_keymap
     from donna_tui.tui.settling import Settling
 
@@ -73,7 +76,13 @@ def _open(session: Session | None) -> None:
         pressed=settling.pressed,
     )
     sys.setswitchinterval(SWITCH_SECONDS)
-    app.run()
+    with restored_terminal():
+        app.run()
+    say(*app.last_words)
+    if app.failure is not None:
+        raise AppCrashError from app.failure
+    if app.return_code:
+        raise SystemExit(app.return_code)
 
 
 def _indexed(session: Session) -> Session:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from pathlib import PurePath
+from typing import Any
 
 from textual import events, work
 from textual.app import App
-from textual.worker import Worker
+from textual.driver import Driver
+from textual.worker import Worker, WorkerFailed
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.resources import style_sheet
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.backend import Backend, KnownVault
 from donna_tui.tui.bindings import textual_keymap
+from donna_tui.tui.ending import LONGEST_LEAVE_SECONDS, Unsaved, ending_signals, keep_unsaved
 from donna_tui.tui.external import External
 from donna_tui.tui.first_run import FirstRun, VaultChoice
 from donna_tui.tui.keymap import DEFAULT_KEYMAP, Keymap
@@ -75,6 +79,12 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._is_switching = False
         self._pressed = pressed
         self._lifeline = Lifeline()
+        self._signals = ExitStack()
+        self._unsaved: tuple[Unsaved, ...] = ()
+        self.failure: Exception | None = None
+        """The error that ended the app, if one did."""
+        self.last_words: list[str] = []
+        """What to print once the terminal is back: where edits are that were not saved."""
         for own in OWN_THEMES:
             self.register_theme(own)
         self._take_own_colours()
@@ -82,6 +92,14 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return FALLBACK_VARIABLES
+
+    def get_driver_class(self) -> type[Driver]:
+        found = super().get_driver_class()
+        if found.__name__ != "LinuxDriver":
+            return found
+        from donna_tui.tui.terminal_driver import TerminalDriver
+
+        return TerminalDriver
 
     async def on_event(self, event: events.Event) -> None:
         """With alt and a letter most terminals send the letter as well, and an input would type it."""
@@ -102,6 +120,8 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     async def on_mount(self) -> None:
         """Draw the first screen; everything slow begins after it."""
+        if not self.is_headless:
+            self._signals.enter_context(ending_signals(self._told_to_end))
         self.set_interval(LOOKED_FOR_SECONDS, self._leave_without_terminal)
         await self._show_main(self._space_name)
         if self._first_run is None:
@@ -114,10 +134,37 @@ class DonnaApp(App[None], inherit_bindings=False):
             self.notify(f"There is no theme {self._wanted_theme!r}.", severity="warning", markup=False)
 
     async def on_unmount(self) -> None:
-        """Stop the engine in good order, however the app ends."""
+        """Keep what is typed and stop the engine in good order, however the app ends."""
         if self._main is not None:
             self._main.disconnect()
+        self.last_words += await keep_unsaved(self._unsaved)
         await self._close()
+        self._signals.close()
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End the app after an error that nobody handled. Textual would print it with the values of all variables,
+        which may be text of notes; whoever runs the app reports `failure` instead.
+        """
+        if self.failure is None:
+            self.failure = _cause_of(error)
+            self._collect_unsaved()
+            self._exception = error
+            self._exception_event.set()
+        self._close_messages_no_wait()
+
+    def panic(self, *renderables: Any) -> None:
+        """End the app when the driver fails."""
+        self._handle_exception(self.failure or RuntimeError("the terminal cannot be read"))
+
+    def _collect_unsaved(self) -> None:
+        """Remember edits that are on the screen or only in memory: their screens are removed before the app ends."""
+        with suppress(Exception):
+            self._unsaved = tuple(self._main.unsaved(self.screen_stack)) if self._main is not None else ()
+
+    def _told_to_end(self, number: int) -> None:
+        """Leave because of a signal, whatever dialog is open."""
+        self._collect_unsaved()
+        self.run_worker(self._leave(128 + number), group="leave")
 
     async def action_leave(self) -> None:
         """Leave, unless something waits that would be lost."""
@@ -125,15 +172,18 @@ class DonnaApp(App[None], inherit_bindings=False):
             await self._leave()
 
     async def _leave_without_terminal(self) -> None:
-        """What was typed and not written yet is kept on the disk anyway."""
+        """Leave when the terminal is gone."""
         if self._lifeline.is_cut():
+            self._collect_unsaved()
             await self._leave()
 
-    async def _leave(self) -> None:
+    async def _leave(self, code: int = 0) -> None:
         """The engine stops in `on_unmount`."""
         if self._main is not None:
-            await self._main.take_leave()
-        self.exit()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LONGEST_LEAVE_SECONDS if code else None):
+                    await self._main.take_leave()
+        self.exit(return_code=code)
 
     def _chosen(self, choice: VaultChoice | None) -> None:
         self._opening = self._open(choice)
@@ -193,6 +243,12 @@ class DonnaApp(App[None], inherit_bindings=False):
     def _cannot_open(self, error: DonnaError) -> None:
         if self._main is not None:
             self._main.cannot_open(error)
+
+
+def _cause_of(error: Exception) -> Exception:
+    """What failed in a worker, or the error itself."""
+    cause = error.error if isinstance(error, WorkerFailed) else error
+    return cause if isinstance(cause, Exception) else error
 
 
 def _style_sheets() -> list[str | PurePath]:

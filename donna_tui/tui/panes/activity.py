@@ -14,7 +14,7 @@ from textual.widgets import Input, OptionList
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.safety.terminal import clean_line
-from donna_tui.status import Status
+from donna_tui.status import Problem, Status
 from donna_tui.tui.action import ActionState
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
@@ -27,7 +27,7 @@ from donna_tui.tui.widgets.event_log import EventLog
 from donna_tui.tui.widgets.figure_table import FigureTable
 from donna_tui.tui.widgets.log_filter import LogFilter
 from donna_tui.tui.widgets.overview import Overview
-from donna_tui.tui.widgets.problem_list import ProblemList
+from donna_tui.tui.widgets.problem_list import ProblemList, problem_of
 from donna_tui.tui.widgets.section_tabs import SectionTabs
 
 ROOMY = (100, 24)
@@ -136,7 +136,7 @@ class ActivityPane(Vertical):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self._open_problem()
+        self._open_problem(problem_of(event.option))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
@@ -160,7 +160,7 @@ class ActivityPane(Vertical):
     def action_activity_details(self) -> None:
         """Show the selected problem or event in full."""
         if self.screen.focused is self.problems:
-            self._open_problem()
+            self._open_problem(self.problems.selected)
         else:
             self.event_log.open_selected()
 
@@ -229,8 +229,7 @@ class ActivityPane(Vertical):
         problems = self._status.problems if self._status is not None else ()
         return any(problem.reason is Reason.MASS_DISAPPEARANCE for problem in problems)
 
-    def _open_problem(self) -> None:
-        problem = self.problems.selected
+    def _open_problem(self, problem: Problem | None) -> None:
         if problem is not None:
             self.app.push_screen(DetailScreen.of_problem(problem))
 

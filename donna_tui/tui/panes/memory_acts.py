@@ -15,6 +15,7 @@ from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.correcting import becomes_of, correct
 from donna_tui.tui.panes.memory_state import citation_text, forgets, own_words
+from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.recall_desk import RecallDesk
 from donna_tui.tui.refusals import told
 from donna_tui.tui.screens.forget import ForgetScreen, Forgetting
@@ -125,7 +126,7 @@ class MemoryActs(Horizontal):
         self.recall.mark(memory.id, pinned=not memory.pinned)
         self.look_soon()
 
-    @work(group="correct", exclusive=True)
+    @one_dialog("correct")
     async def _correct(self, backend: Backend, memory: MemoryChunk) -> None:
         words = await self._words_to_correct(backend, memory)
         stored = await correct(
@@ -151,7 +152,7 @@ class MemoryActs(Horizontal):
             return own_words(memory)
         return known.content if known is not None and known.content in memory.content else own_words(memory)
 
-    @work(group="forget", exclusive=True)
+    @one_dialog("forget")
     async def _forget(self, backend: Backend, memory: MemoryChunk) -> None:
         citation, means = forgets(memory)
         window = ForgetScreen(words_of(own_words(memory)), citation, means, self._keys)
@@ -179,7 +180,7 @@ class MemoryActs(Horizontal):
         self.recall.mark(memory.id, forgotten=True)
         self.look_soon()
 
-    @work(group="forget", exclusive=True)
+    @one_dialog("forget")
     async def _bring_back(self, backend: Backend, memory: MemoryChunk) -> None:
         try:
             await backend.memory.bring_back(memory.id)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from textual import work
 from textual.containers import Horizontal
 from textual.getters import query_one
 
@@ -15,6 +14,7 @@ from donna_tui.notes import NoteText
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.outside import Outside
+from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.reading_desk import ReadingDesk
 from donna_tui.tui.panes.vault_state import outside_remark
 from donna_tui.tui.panes.writing import Writing
@@ -109,48 +109,48 @@ class NoteActions(Horizontal):
         """Edit a copy in the editor."""
         note, line = self.note, self.desk.text.line
         if note is not None and self._writing is not None:
-            self._change(self._writing.edit(note, line, self._remarks()))
+            self._change(partial(self._writing.edit, note, line, self._remarks()))
 
     def action_vault_edit_here(self) -> None:
         """Edit on this screen."""
         note, line = self.note, self.desk.text.line
         if note is not None and self._writing is not None:
-            self._change(self._writing.edit_here(note, line, self._remarks()))
+            self._change(partial(self._writing.edit_here, note, line, self._remarks()))
 
     def action_vault_new(self) -> None:
         """Begin a note in the folder where the cursor is."""
         row = self.note_tree.selected
         folder = "" if row is None else row.path if row.is_folder else row.path.rpartition("/")[0]
         if self._writing is not None:
-            self._change(self._writing.new(folder, self.note_tree.notes))
+            self._change(partial(self._writing.new, folder, self.note_tree.notes))
 
     def action_vault_move(self) -> None:
         """Rename or move the note."""
         note = self.desk.note
         if note is not None and self._writing is not None:
-            self._change(self._writing.move(note, self.note_tree.notes, self._remarks()))
+            self._change(partial(self._writing.move, note, self.note_tree.notes, self._remarks()))
 
     def action_vault_delete(self) -> None:
         """Delete the note."""
         note = self.desk.note
         if note is not None and self._writing is not None:
-            self._change(self._writing.delete(note, self._remarks()))
+            self._change(partial(self._writing.delete, note, self._remarks()))
 
     def action_vault_settle(self) -> None:
         """Settle the conflict copy."""
         row = self.note_tree.selected
         if row is not None and self._writing is not None:
-            self._change(self._writing.settle(row.path))
+            self._change(partial(self._writing.settle, row.path))
 
     def action_vault_undo(self) -> None:
         """Take the last change back."""
         if self._writing is not None:
-            self._change(self._writing.step_back(OperationKind.UNDO))
+            self._change(partial(self._writing.step_back, OperationKind.UNDO))
 
     def action_vault_redo(self) -> None:
         """Do again what was taken back."""
         if self._writing is not None:
-            self._change(self._writing.step_back(OperationKind.REDO))
+            self._change(partial(self._writing.step_back, OperationKind.REDO))
 
     async def action_vault_discard(self) -> None:
         """Drop the edit that waits; the first time say so, the second time do it."""
@@ -168,9 +168,9 @@ class NoteActions(Horizontal):
         self.look()
         self.follow()
 
-    @work(group="change", exclusive=True)
-    async def _change(self, flow: Coroutine[Any, Any, Outcome | None]) -> None:
-        outcome = await flow
+    @one_dialog("change")
+    async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
+        outcome = await flow()
         self.look(_new_place(outcome))
         self.desk.reload()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from textual import work
 from textual.containers import Horizontal
@@ -15,6 +16,7 @@ from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.deciding import Deciding
+from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.review_state import note_of, text_without
 from donna_tui.tui.panes.vault_state import why_no_write, why_not_here
 from donna_tui.tui.panes.writing import Writing
@@ -91,18 +93,18 @@ class ReviewActs(Horizontal):
         row = self.selected
         if row is not None and self._backend is not None:
             remarks = (_WAITING_EDIT,) if self.waits(row) else ()
-            self._decide(self._deciding(self._backend).approve(row, self.left_out, remarks))
+            self._decide(partial(self._deciding(self._backend).approve, row, self.left_out, remarks))
 
     def action_review_reject(self) -> None:
         """Look at what rejecting does, and do it."""
         if self.selected is not None and self._backend is not None:
-            self._decide(self._deciding(self._backend).reject(self.selected))
+            self._decide(partial(self._deciding(self._backend).reject, self.selected))
 
     def action_review_approve_all(self) -> None:
         """Approve everything that waits."""
         if self._backend is not None:
             waiting = tuple(each for each in self.rows.drafts if each.state is DraftState.WAITING)
-            self._decide(self._deciding(self._backend).approve_all(waiting, self._left_out))
+            self._decide(partial(self._deciding(self._backend).approve_all, waiting, self._left_out))
 
     def action_review_regenerate(self) -> None:
         """Compose it anew."""
@@ -112,12 +114,12 @@ class ReviewActs(Horizontal):
     def action_review_undo(self) -> None:
         """Take the last change back."""
         if self._writing is not None:
-            self._decide(self._writing.step_back(OperationKind.UNDO))
+            self._decide(partial(self._writing.step_back, OperationKind.UNDO))
 
     def action_review_redo(self) -> None:
         """Do again what was taken back."""
         if self._writing is not None:
-            self._decide(self._writing.step_back(OperationKind.REDO))
+            self._decide(partial(self._writing.step_back, OperationKind.REDO))
 
     async def action_review_edit(self) -> None:
         """Edit the draft in the editor, or open the note of the selected passage there."""
@@ -157,12 +159,12 @@ class ReviewActs(Horizontal):
     def _deciding(self, backend: Backend) -> Deciding:
         return Deciding(self, self._keys, backend)
 
-    @work(group="decide", exclusive=True)
-    async def _decide(self, flow: Awaitable[Outcome | None]) -> None:
-        await flow
+    @one_dialog("decide")
+    async def _decide(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
+        await flow()
         self.look()
 
-    @work(group="decide", exclusive=True)
+    @one_dialog("decide")
     async def _edit(self, backend: Backend, row: DraftRow, *, here: bool) -> None:
         line = max(1, self.text.line_number)
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from textual import work
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.getters import query_one
@@ -25,6 +24,7 @@ from donna_tui.tui.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.asking import Asking
 from donna_tui.tui.panes.correcting import becomes_of, correct
+from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.search_state import (
     Question,
     bar_facts,
@@ -297,7 +297,7 @@ class SearchPane(BareColumn):
         self.set_class(on, "-zoomed")
         (self.preview.view if on else self.results).focus()
 
-    @work(group="filter", exclusive=True)
+    @one_dialog("filter")
     async def _choose_scope(self, backend: Backend) -> None:
         try:
             folders, sources = await backend.folders(), await backend.sources()
@@ -308,7 +308,7 @@ class SearchPane(BareColumn):
         if scope is not None:
             self._ask(replace(self.question, scope=scope))
 
-    @work(group="correct", exclusive=True)
+    @one_dialog("correct")
     async def _correct(self, backend: Backend, hit: Hit) -> None:
         await correct(
             self.app,

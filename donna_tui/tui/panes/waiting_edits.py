@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from donna_tui.notes import Edit, NoteRow, NoteState, NoteText
 from donna_tui.tui.backend import Backend
+from donna_tui.tui.ending import Unsaved
 
 
 class WaitingEdits:
@@ -45,6 +46,11 @@ class WaitingEdits:
         self.unkept.discard(path)
         if self._edits.pop(path, None):
             await self._backend.notes.drop_edit(path)
+
+    def unsaved(self) -> Iterator[Unsaved]:
+        """The edits that are not on disk, to be tried once more."""
+        for path in self.unkept:
+            yield Unsaved(self._edits[path], self.keep)
 
     def marked(self, notes: Iterable[NoteRow]) -> tuple[NoteRow, ...]:
         """The rows of a vault, those with an edit marked, and one more for each edit whose note is not there."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
@@ -18,6 +16,7 @@ from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.humanize import clock, moment
 from donna_tui.tui.sentences import reason_title
 from donna_tui.tui.widgets.event_ring import LogRow
+from donna_tui.tui.widgets.modal import Modal
 
 Facts = tuple[tuple[str, str], ...]
 _LONGEST = 4_000
@@ -46,7 +45,7 @@ def row_facts(row: LogRow) -> Facts:
     )
 
 
-class DetailScreen(ModalScreen[None]):
+class DetailScreen(Modal[None]):
     """Facts under a title; escape, enter or a click beside it closes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -78,8 +77,3 @@ class DetailScreen(ModalScreen[None]):
                     yield Static(Content(label), classes="detail-label")
                 if text:
                     yield Static(Content(text[:_LONGEST]), classes="detail-text")
-
-    def on_click(self, event: events.Click) -> None:
-        """A click beside the window closes it."""
-        if event.widget is self:
-            self.dismiss(None)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar, Generic, TypeVar
 
-from textual import events
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 
 from donna_tui.tui.actions import ACTIONS
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.keysheet import Keys, key_name
+from donna_tui.tui.widgets.modal import Modal
 
 T = TypeVar("T")
 
 
-class Dialogue(ModalScreen[T | None], Generic[T]):
-    """A window over the screen. Escape or a click beside it leaves with None."""
+class Dialogue(Modal[T], Generic[T]):
+    """A window over the screen. Escape or a click beside it leaves with None, by way of `action_leave`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
@@ -37,15 +36,6 @@ class Dialogue(ModalScreen[T | None], Generic[T]):
         name = {"down": "cursor_down", "up": "cursor_up"}.get(what, what)
         if self.focused is not None and hasattr(self.focused, f"action_{name}"):
             await self.app.run_action(name, self.focused)
-
-    def action_leave(self) -> None:
-        """Leave without doing anything."""
-        self.dismiss(None)
-
-    def on_click(self, event: events.Click) -> None:
-        """A click beside the window leaves it."""
-        if event.widget is self:
-            self.action_leave()
 
     def shown(self, action_id: str) -> str:
         """The key of an action, as it is shown."""

@@ -18,6 +18,7 @@ from textual.widgets import TextArea
 from donna_tui.notes import Edit
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.tui.bindings import action_binding
+from donna_tui.tui.ending import Unsaved
 from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.screens.dialogue import Dialogue
 from donna_tui.tui.widgets.key_line import KeyLine
@@ -76,6 +77,11 @@ class EditScreen(Dialogue[str]):
         self._timer = None
         self._edit = replace(self._edit, text=self.field.text)
         await self._keep(self._edit)
+
+    @property
+    def unsaved(self) -> Unsaved:
+        """What is typed by now."""
+        return Unsaved(replace(self._edit, text=self.field.text), self._keep)
 
     def action_leave(self) -> None:
         """Go on to the difference."""

@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -17,6 +16,7 @@ from donna_tui.tui.backend import KnownVault
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.first_run import FirstRun, VaultChoice, typed_path, why_not_a_vault
 from donna_tui.tui.widgets.line_input import LineInput
+from donna_tui.tui.widgets.modal import ClosesOnce
 
 _PROMISE = (
     "Donna searches the Markdown notes in one folder and below it. She only reads them: "
@@ -30,7 +30,7 @@ class PathInput(LineInput):
     LONGEST_PASTE = 4_096
 
 
-class FirstRunScreen(Screen[VaultChoice]):
+class FirstRunScreen(ClosesOnce[VaultChoice]):
     """Offers the vaults that Obsidian knows, any folder by its path, and the demo vault. Gives back the choice."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -67,7 +67,7 @@ class FirstRunScreen(Screen[VaultChoice]):
         self.query_one("#first-run-list" if self._choices else "#first-run-path").focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        choice = self._choices[event.option_index]
+        choice = self._choices[event.option_index]  # this list never changes
         reason = "" if choice.is_demo else why_not_a_vault(choice.root)
         self._answer(choice, reason)
 

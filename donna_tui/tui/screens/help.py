@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from donna_tui.tui.action import Pane
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.keysheet import Keys, shown_key
+from donna_tui.tui.widgets.modal import Modal
 from donna_tui.tui.widgets.passage_view import PassageView
 
 HELP: dict[Pane, str] = {
@@ -167,7 +166,7 @@ def help_text(pane: Pane, keys: Keys) -> str:
     return _KEY.sub(lambda found: shown_key(keys[found[1]], typing=False) or "no key", HELP[pane])
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Modal[None]):
     """The help of one pane; escape or a click beside it leaves."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -190,7 +189,3 @@ class HelpScreen(ModalScreen[None]):
         view = self.query_one(PassageView)
         view.show(help_text(self._pane, self._keys))
         view.focus()
-
-    def on_click(self, event: events.Click) -> None:
-        if event.widget is self:
-            self.dismiss(None)

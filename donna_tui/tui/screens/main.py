@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
@@ -23,6 +23,7 @@ from donna_tui.tui.actions import ACTIONS
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.bridge import EngineBridge
+from donna_tui.tui.ending import Unsaved
 from donna_tui.tui.humanize import plural
 from donna_tui.tui.keymap import Keymap
 from donna_tui.tui.keysheet import shown_key
@@ -190,6 +191,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.notify(said, severity="warning", timeout=8, markup=False)
         return True
 
+    def unsaved(self, screens: Sequence[Screen[object]]) -> Iterator[Unsaved]:
+        """What is typed on one of these screens, and the edits that could not be put on disk so far."""
+        for screen in screens:
+            typed = getattr(screen, "unsaved", None)  # an EditScreen, which is imported late
+            if isinstance(typed, Unsaved) and typed.edit.text != typed.edit.base:
+                yield typed
+        if self.is_complete and self._vault.writing is not None:
+            yield from self._vault.writing.edits.unsaved()
+
     def state(self) -> ActionState:
         """What is possible now."""
         status = self.strip.status
@@ -203,7 +213,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return self.pane.action_state(base)
 
     async def action_run(self, action_id: str) -> None:
-        """Do what an action says, or say why it is not possible."""
+        """Do what an action says, or say why it is not possible. Keys that arrive before the screen is drawn, or while
+        it is being removed, do nothing.
+        """
+        if self._is_leaving or not self.is_mounted:
+            return
         action = ACTIONS[action_id]
         objection = action.why_not(self.state())
         if objection:

@@ -1,17 +1,15 @@
-"""A dialogue to pick one thing by typing part of its name: actions, keys, folders, themes."""
+"""A dialog to pick one thing by typing part of its name: actions, keys, folders, themes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -20,6 +18,8 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import Match, fuzzy_match
 from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.widgets.line_input import LineInput
+from donna_tui.tui.widgets.modal import Modal
+from donna_tui.tui.widgets.option_rows import OptionRows, ValueOption
 
 T = TypeVar("T")
 MOST_SHOWN = 200
@@ -37,7 +37,7 @@ class Choice(Generic[T]):
     objection: str = ""
 
 
-class Picker(ModalScreen[T | None], Generic[T]):
+class Picker(Modal[T], Generic[T]):
     """Choices in sections, narrowed while one types. Enter or a click picks, escape leaves."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -49,7 +49,7 @@ class Picker(ModalScreen[T | None], Generic[T]):
         action_binding("app.quit", "app.leave"),
     ]
 
-    options = query_one(OptionList)
+    options = query_one(OptionRows)
 
     def __init__(self, title: str, choices: Iterable[Choice[T]], *, placeholder: str, mark_width: int = 0) -> None:
         super().__init__(classes="dialogue")
@@ -57,13 +57,12 @@ class Picker(ModalScreen[T | None], Generic[T]):
         self._choices = tuple(choices)
         self._placeholder = placeholder
         self._mark_width = mark_width
-        self._shown: list[Choice[T] | None] = []
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="picker-box") as box:
             box.border_title = Content(self._title)
             yield LineInput(placeholder=self._placeholder, compact=True)
-            yield OptionList(markup=False, compact=True)
+            yield OptionRows(markup=False, compact=True)
             yield Static(classes="picker-objection")
 
     def on_mount(self) -> None:
@@ -79,20 +78,16 @@ class Picker(ModalScreen[T | None], Generic[T]):
         self.options.action_select()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Show why the highlighted choice is not possible; a row that is not highlighted any more is ignored."""
         event.stop()
-        choice = self._shown[event.option_index]
-        self._object(choice.objection if choice is not None else "")
+        if event.option is self.options.highlighted_option:
+            self._object(event.option.value.objection if isinstance(event.option, ValueOption) else "")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Pick the choice of the row, which may have left the list since it was clicked."""
         event.stop()
-        choice = self._shown[event.option_index]
-        if choice is not None and not choice.objection:
-            self.dismiss(choice.value)
-
-    def on_click(self, event: events.Click) -> None:
-        """A click beside the dialogue leaves it."""
-        if event.widget is self:
-            self.dismiss(None)
+        if isinstance(event.option, ValueOption) and not event.option.value.objection:
+            self.dismiss(event.option.value.value)
 
     def action_move(self, how: str) -> None:
         """Move the selection while the input keeps the focus."""
@@ -101,19 +96,17 @@ class Picker(ModalScreen[T | None], Generic[T]):
     def _narrow(self, query: str) -> None:
         found = matching(query, self._choices)[:MOST_SHOWN]
         options: list[Option] = []
-        self._shown = []
         section = ""
         for choice, match in found:
             if choice.section != section and not query.strip():
                 section = choice.section
-                self._shown.append(None)
                 options.append(Option(Content.styled(section, "$text-disabled bold"), disabled=True))
-            self._shown.append(choice)
-            options.append(Option(self._row(choice, match)))
+            options.append(ValueOption(self._row(choice, match), choice))
         self.options.set_options(options)
-        first = next((place for place, choice in enumerate(self._shown) if choice is not None), None)
-        self.options.highlighted = first
-        self._object("" if found else "Nothing of that name.")
+        self.options.highlighted = next(
+            (place for place, option in enumerate(options) if isinstance(option, ValueOption)), None
+        )
+        self._object("" if found else "Nothing matches.")
 
     def _row(self, choice: Choice[T], match: Match) -> Content:
         title = Content(clean_line(choice.title))

@@ -8,10 +8,10 @@ from typing import Protocol, runtime_checkable
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from donna_tui.records import dataclass
+from donna_tui.tui.widgets.modal import Modal
 
 LABELS = "asdfghjklqwertyuiopzxcvbnm"
 
@@ -32,7 +32,7 @@ class HasJumpTargets(Protocol):
     def jump_targets(self) -> Iterable[JumpTarget]: ...
 
 
-class JumpOverlay(ModalScreen[JumpTarget | None]):
+class JumpOverlay(Modal[JumpTarget]):
     """Shows the labels over the screen; any other key, or a click, leaves."""
 
     def __init__(self, targets: Iterable[JumpTarget]) -> None:
@@ -50,5 +50,5 @@ class JumpOverlay(ModalScreen[JumpTarget | None]):
         event.prevent_default()
         self.dismiss(self._targets.get(event.character or ""))
 
-    def on_click(self) -> None:
+    def on_click(self, event: events.Click) -> None:
         self.dismiss(None)

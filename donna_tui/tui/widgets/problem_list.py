@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual.content import Content
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from donna_tui.errors import Reason
@@ -13,6 +12,7 @@ from donna_tui.tui.bindings import bindings
 from donna_tui.tui.humanize import clock, count
 from donna_tui.tui.sentences import Tone, reason_title
 from donna_tui.tui.widgets.event_row import MARKS
+from donna_tui.tui.widgets.option_rows import OptionRows, ValueOption
 
 SHOWN_PROBLEMS = 200
 _LONGEST_TEXT = 400
@@ -41,7 +41,12 @@ def problem_content(problem: Problem) -> Content:
     return Content("\n").join([title, message, *([Content(f"  {hint}")] if hint else [])])
 
 
-class ProblemList(OptionList, inherit_bindings=False):
+def problem_of(option: Option | None) -> Problem | None:
+    """The problem that a row shows; None for the row that counts the rest."""
+    return option.value if isinstance(option, ValueOption) else None
+
+
+class ProblemList(OptionRows, inherit_bindings=False):
     """Problems, the newest state of the engine; the selected one stays selected while others come and go."""
 
     BINDINGS = bindings("list")
@@ -53,8 +58,7 @@ class ProblemList(OptionList, inherit_bindings=False):
     @property
     def selected(self) -> Problem | None:
         """The problem under the cursor."""
-        index = self.highlighted
-        return self._problems[index] if index is not None and index < len(self._problems) else None
+        return problem_of(self.highlighted_option)
 
     def show(self, problems: tuple[Problem, ...]) -> None:
         """Replace the list. Nothing is drawn again if nothing changed."""
@@ -65,7 +69,7 @@ class ProblemList(OptionList, inherit_bindings=False):
         shown = problems[:SHOWN_PROBLEMS]
         rest = len(problems) - len(shown)
         more = [Option(Content(f"  and {count(rest)} more"), disabled=True)] if rest else []
-        self.set_options([*(Option(problem_content(each)) for each in shown), *more])
+        self.set_options([*(ValueOption(problem_content(each), each) for each in shown), *more])
         if shown:
             kept = (index for index, each in enumerate(shown) if before is not None and each.id == before.id)
             self.highlighted = next(kept, min(self.highlighted or 0, len(shown) - 1))

@@ -1,0 +1,85 @@
+"""What nobody foresaw: standard streams that are closed, and errors that end the program with one sentence."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from donna_tui.cli.output import ExitCode, say
+from donna_tui.errors import DonnaError, Reason
+
+MOST_FRAMES = 40
+
+_closed: set[int] = set()
+"""The standard streams that were closed when the program started."""
+
+
+class AppCrashError(Exception):
+    """The full-screen app ended by an error that it did not handle; that error is the cause."""
+
+
+def open_closed_streams() -> None:
+    """Put /dev/null where a standard stream is closed, as with `donna … >&-`.
+
+    Otherwise the next file that is opened gets its descriptor, and what is printed goes into that file. Standard output
+    is opened for reading only: writing a result to it fails, which is reported.
+    """
+    for descriptor, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            _closed.add(descriptor)
+            os.open(os.devnull, mode)  # gets the lowest free descriptor, which is this one
+    sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def require_open_streams(what: str) -> None:
+    """Raise DonnaError (`usage`) if standard input or output was closed: `what` talks over both."""
+    if _closed & {0, 1}:
+        name = "standard input" if 0 in _closed else "standard output"
+        raise DonnaError(Reason.USAGE, f"{what} talks over standard input and output, and {name} is closed")
+
+
+def report_failure(error: Exception) -> ExitCode:
+    """Log where an unexpected error happened, and print one sentence that says so."""
+    cause = error.__cause__ if isinstance(error, AppCrashError) and isinstance(error.__cause__, Exception) else error
+    if isinstance(cause, OSError) and cause.errno == errno.EBADF and 1 in _closed:
+        say("donna: the result cannot be written: standard output is closed")
+        return ExitCode.FAILED
+    log = _logged(cause)
+    where = f"the log says where: {log}" if log is not None else "set DONNA_DEBUG=1 to see where"
+    say(f"donna: stopped by an unexpected error ({type(cause).__name__}); {where}")
+    return ExitCode.FAILED
+
+
+def _logged(error: Exception) -> Path | None:
+    """Append an error to the log: its type and the lines that led to it, not its message, which may quote a note."""
+    from donna_tui.log import LOG_NAME
+    from donna_tui.paths import app_paths
+
+    entry = {
+        "event": "unexpected_error",
+        "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+        "error": type(error).__name__,
+        "frames": list(_frames(error)),
+    }
+    try:
+        path = app_paths(os.environ).make().log / LOG_NAME
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "w", encoding="ascii") as log:
+            log.write(json.dumps(entry) + "\n")
+    except Exception:  # a full disk, or a home that cannot be made: the sentence is printed all the same
+        return None
+    return path
+
+
+def _frames(error: BaseException) -> Iterator[str]:
+    for frame in traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]:
+        yield f"{frame.filename}:{frame.lineno} {frame.name}"

@@ -1,0 +1,105 @@
+"""How the app ends when nobody asked it to: by an error or by a signal. Edits are kept and the terminal is restored."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import termios
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+from donna_tui.notes import Edit
+from donna_tui.records import dataclass
+
+END_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+LONGEST_LEAVE_SECONDS = 5.0
+"""After a signal, what is under way gets so long to finish."""
+
+_RESET = (
+    b"\x1b[?2004l\x1b[?7h\x1b[?2048l\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
+)
+"""Pastes, wrapping, resizes, mouse, keyboard, alternate screen, cursor and focus as they are outside the app."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaved:
+    """An edit that is on the screen or only in memory, and how to keep it; `keep` raises if it cannot be kept."""
+
+    edit: Edit
+    keep: Callable[[Edit], Awaitable[None]]
+
+
+async def keep_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
+    """Keep each edit beside the vault; where that fails, write it to a temporary file. Returns what to print."""
+    said = []
+    for each in unsaved:
+        try:
+            await each.keep(each.edit)
+        except Exception:
+            said.append(await asyncio.to_thread(_copied, each.edit))
+        else:
+            said.append(f"Your edit of {each.edit.path} is kept; it waits in the vault at the next start.")
+    return said
+
+
+def _copied(edit: Edit) -> str:
+    from donna_tui.tui.editing import EditCopy
+
+    try:
+        return (
+            f"Your edit of {edit.path} could not be kept in its place; it is in {EditCopy(edit.path, edit.text).file}"
+        )
+    except Exception:
+        return f"Your edit of {edit.path} could not be kept: there is no room for it."
+
+
+@contextlib.contextmanager
+def restored_terminal() -> Iterator[None]:
+    """Give the terminal back as it was, also where the app could not."""
+    before = _attributes()
+    try:
+        yield
+    finally:
+        restore_terminal(before)
+
+
+def restore_terminal(before: list[Any] | None) -> None:
+    """Leave raw mode and the alternate screen, unless the app has done so."""
+    if before is None or _attributes() == before:
+        return
+    with contextlib.suppress(OSError, ValueError, termios.error):
+        os.write(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, _RESET)
+        termios.tcsetattr(0, termios.TCSANOW, before)
+
+
+def _attributes() -> list[Any] | None:
+    with contextlib.suppress(OSError, ValueError, termios.error):
+        return termios.tcgetattr(0)
+    return None
+
+
+@contextlib.contextmanager
+def ending_signals(leave: Callable[[int], None]) -> Iterator[None]:
+    """Call `leave` on the loop for the first signal that asks the program to end; the second one ends it at once."""
+    loop, before = asyncio.get_running_loop(), _attributes()
+    came: list[int] = []
+
+    def end(number: int, frame: Any) -> None:
+        came.append(number)
+        if len(came) > 1:
+            restore_terminal(before)
+            os._exit(128 + number)
+        loop.call_soon_threadsafe(leave, number)
+
+    kept = {number: signal.getsignal(number) for number in END_SIGNALS}
+    for number, handler in kept.items():
+        if handler is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)

@@ -1,0 +1,33 @@
+"""Base classes of windows over the screen: each closes once, whatever else was typed or clicked before it was gone."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from textual import events
+from textual.await_complete import AwaitComplete
+from textual.screen import ModalScreen, Screen
+
+T = TypeVar("T")
+
+
+class ClosesOnce(Screen[T]):
+    """A screen that can only be dismissed while it is on top. `Screen.dismiss` removes whatever screen is on top, so
+    that the second of two quick keys would take away the screen below.
+    """
+
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        return super().dismiss(result) if self.is_active else AwaitComplete()
+
+
+class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
+    """A window over the screen. A click beside it leaves it."""
+
+    def action_leave(self) -> None:
+        """Leave without an answer."""
+        self.dismiss(None)
+
+    def on_click(self, event: events.Click) -> None:
+        """Leave on a click beside the window."""
+        if event.widget is self:
+            self.action_leave()

@@ -1,0 +1,96 @@
+"""Whatever arrives at once, the app answers: bursts of keys, pastes, mouse and resizes into each screen and dialog."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+
+import pytest
+
+from donna_tui.tui.action import Pane
+from donna_tui.tui.screens.commands import Palette
+from donna_tui.tui.screens.first_run import FirstRunScreen
+from donna_tui.tui.screens.main import MainScreen
+from donna_tui.tui.screens.picker import Picker
+from tests.tui import draft_scenarios, scenarios
+from tests.tui.bursts import PANES, at, burst, bursting, home, places, send
+from tests.tui.driving import Driver, driving
+
+SEED = "donna"
+
+
+@pytest.mark.parametrize("bursts", [10, pytest.param(2_000, marks=pytest.mark.stress)])
+@pytest.mark.parametrize("pane", PANES)
+async def test_no_burst_crashes_a_screen_or_a_dialog_opened_from_it(
+    pane: Pane, bursts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft_scenarios.stop_the_clock(monkeypatch)
+    chance = random.Random(f"{SEED}:{pane}")
+    actions = [action for each, action in places() if each == pane]
+    chance.shuffle(actions)
+    async with bursting(tmp_path, monkeypatch) as donna:
+        for number in range(bursts):
+            action = actions[number % len(actions)]
+            await at(donna, pane, action)
+            await crash_free(donna, chance, f"{pane}, {action}, burst {number}")
+        await home(donna)
+
+
+@pytest.mark.parametrize("bursts", [5, pytest.param(2_000, marks=pytest.mark.stress)])
+async def test_no_burst_crashes_the_first_start(bursts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(SEED)
+    async with bursting(tmp_path, monkeypatch, first_run=True) as donna:
+        await donna.window(FirstRunScreen)
+        for number in range(bursts):
+            await crash_free(donna, chance, f"first start, burst {number}")
+
+
+async def crash_free(donna: Driver, chance: random.Random, where: str) -> None:
+    parts = burst(chance)
+    send(donna.app, parts)
+    await asyncio.sleep(0.01)
+    assert donna.app._exception is None, f"{where}: {parts}"
+
+
+async def test_letters_that_match_nothing_may_come_before_the_list_is_drawn() -> None:
+    async with driving(scenarios.normal()) as donna:
+        for opening in ("\x10", "\x0f", "\x06", "\x1b?"):  # palette, spaces, where to search, keys
+            send(donna.app, [opening, "why", "zzqx"])
+            await donna.rest()
+            send(donna.app, ["\x1b", "\x1b"])
+            await donna.rest()
+        assert donna.app.screen is donna.main
+
+
+async def test_enter_picks_what_the_letters_before_it_leave_first() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("ctrl+p")
+        await donna.window(Palette)
+        send(donna.app, ["g", "o to the rev", "\x15", "review: ", "\x15", "theme: donna light", "\r"])
+        await donna.until(lambda: donna.app.screen is donna.main, "the palette is closed")
+        assert "light" in donna.app.theme
+
+
+async def test_two_keys_that_both_close_a_dialog_close_one() -> None:
+    async with driving(scenarios.normal()) as donna:
+        for opening in ("\x07", "\x1bOP", "\x10"):  # jump, help, palette
+            send(donna.app, ["\x1b"])
+            await donna.press("escape")
+            send(donna.app, [opening])
+            await donna.until(lambda: donna.app.screen is not donna.main, "the dialog is open")
+            for _ in range(3):
+                send(donna.app, ["\x1b", "\x1b"])
+            await donna.rest()
+            assert isinstance(donna.app.screen, MainScreen)
+            assert donna.app.screen is donna.main
+
+
+async def test_a_key_typed_twice_asks_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with bursting(tmp_path, monkeypatch) as donna:
+        donna.main.action_view_vault()
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        await donna.rest()
+        send(donna.app, ["nnn"])
+        await donna.window(Picker)
+        assert len(donna.app.screen_stack) == 3, "the default screen, the main one, and one dialog"

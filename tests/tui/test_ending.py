@@ -1,0 +1,103 @@
+"""The app is ended by an error, a signal or a closed terminal: the terminal is restored, and what was typed is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import termios
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.resources import resource
+from donna_tui.vault.shelf import EditShelf
+from tests.terminal import PATIENCE_SECONDS, Terminal, plain, python_in_terminal
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    """Donna on the demo vault, in an app that fails at F9."""
+    root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    shutil.copytree(resource("vault_templates", "demo"), root)
+    with python_in_terminal("-m", "tests.tui.crashing_app", str(root), **home) as terminal:
+        terminal.wait_for("all folders")
+        yield terminal
+
+
+def type_into_a_note(terminal: Terminal) -> None:
+    terminal.press(b"\x1b", until="keys")
+    terminal.press(b"2", until="45 notes")
+    terminal.press(b"G", until=" ")
+    terminal.press(b"i", until="look at the difference")
+    os.write(terminal.descriptor, b"kept whatever happens ")
+
+
+def ended(terminal: Terminal) -> int:
+    while terminal.process.poll() is None:
+        terminal.rest(0.1)
+    terminal.rest(0.1)
+    return terminal.process.returncode
+
+
+def is_restored(terminal: Terminal) -> None:
+    attributes = termios.tcgetattr(terminal.descriptor)[3]
+    assert attributes & termios.ECHO
+    assert attributes & termios.ICANON
+    written = bytes(terminal.written)
+    for entered, left in ((b"?1049h", b"?1049l"), (b"?25l", b"?25h"), (b"?1003h", b"?1003l"), (b"?2004h", b"?2004l")):
+        assert written.rindex(left) > written.rindex(entered)
+
+
+def edits(tmp_path: Path) -> list[str]:
+    folders = {file.parent for file in (tmp_path / "home" / "state").rglob("*.json")}
+    return [edit.text for folder in folders for edit in EditShelf(folder).edits()]
+
+
+def test_an_error_leaves_the_terminal_as_it_was_and_keeps_what_was_typed(terminal: Terminal, tmp_path: Path) -> None:
+    type_into_a_note(terminal)
+    os.write(terminal.descriptor, b"\x1b[20~")
+    assert ended(terminal) == 5
+    is_restored(terminal)
+    log = tmp_path / "home" / "logs" / "donna.log"
+    last = plain(bytes(terminal.written)).split("\r\n")
+    assert f"donna: stopped by an unexpected error (IndexError); the log says where: {log}" in last[-2]
+    assert "is kept; it waits in the vault at the next start" in last[-3]
+    assert any("kept whatever happens" in text for text in edits(tmp_path))
+    entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    entry = next(each for each in entries if each["event"] == "unexpected_error")
+    assert entry["error"] == "IndexError"
+    assert any("fail_at_f9" in frame for frame in entry["frames"])
+    assert "private note" not in log.read_text(encoding="utf-8")
+    assert b"private note" not in terminal.written
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_the_terminal_as_it_was_and_keeps_what_was_typed(
+    number: signal.Signals, terminal: Terminal, tmp_path: Path
+) -> None:
+    type_into_a_note(terminal)
+    terminal.rest(0.3)
+    terminal.process.send_signal(number)
+    assert ended(terminal) == 128 + number
+    is_restored(terminal)
+    assert any("kept whatever happens" in text for text in edits(tmp_path))
+
+
+def test_bytes_that_are_no_utf8_do_not_end_it(terminal: Terminal) -> None:
+    os.write(terminal.descriptor, b"\xff\xfe\xe9")
+    terminal.rest(0.3)
+    terminal.press(b"qqzz", until="Nothing relevant")
+    terminal.leave()
+
+
+def test_a_closed_terminal_keeps_what_was_typed(terminal: Terminal, tmp_path: Path) -> None:
+    type_into_a_note(terminal)
+    terminal.rest(0.3)
+    instead = os.open(os.devnull, os.O_RDWR)
+    os.dup2(instead, terminal.descriptor)
+    os.close(instead)
+    terminal.process.wait(PATIENCE_SECONDS)
+    assert any("kept whatever happens" in text for text in edits(tmp_path))
