@@ -15,7 +15,9 @@ PRIVATE = {
     "an earlier meeting": {
         "Meetings/2024-01-10-gateway-team.md": LAST_TIME.replace("type: meeting", "type: meeting\ndonna: local-only")
     },
-    "a task": {"todo.md": "---\ndonna: local-only\n---\n# Gateway team\n\n- [ ] Talk about the gateway team costs\n"},
+    "a project note": {
+        "Projects/gateway team.md": "---\ndonna: local-only\n---\n# Gateway team\n\n- [ ] Talk about the gateway team costs\n"
+    },
 }
 
 
@@ -35,7 +37,7 @@ async def test_a_draft_waits_in_the_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", PRIVATE)
 async def test_what_rests_on_a_private_note_is_not_in_the_list(tmp_path: Path, kind: str) -> None:
     async with office(tmp_path, notes=PRIVATE[kind]) as here:
-        row = await here.write(meeting())
+        row = await here.write(meeting(attendees=()))
         assert here.front(NOTE)["donna"] == "local-only"
         bench = Bench(here.engine, here.desk, workspace(here.engine, here.desk, "Agent"))
         granted = bench.other(sensitive=True)

@@ -41,7 +41,7 @@ _DIAL_IN = re.compile(
     r"|find (?:your|a) local number"
     r"|unsubscribe|need help\?|meeting options|add to (?:your )?(?:google )?calendar|click\b.{0,60}\bcalendar"
     r"|is inviting you|do not (?:edit|delete|change) (?:this|the)|^_{3,}|^[-=~*:]{3,}|^\+?[\d\s().,#*-]{7,}"
-    r"(?:\(?[A-Z][\w ]*\)?)?$",
+    r"(?:\(?[A-Z][\w ,()-]{0,40})?$",
     re.IGNORECASE,
 )
 _AGENDA_WORD = re.compile(r"^agenda\W*$", re.IGNORECASE)
@@ -212,6 +212,8 @@ class _Quoting:
             for evidence in read.sections():
                 found.append(self._add(read, evidence))
         for read, block in material.still_open:
+            if read in material.reads:
+                continue  # its sections hold it
             found.append(self._add(read, read.evidence(block)))
         return list({each.number: each for each in found}.values())
 

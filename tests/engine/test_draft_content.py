@@ -1,0 +1,415 @@
+"""What stands in drafts, with a real engine and a real vault in git: quotes, sources, privacy, weeks, days and people."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from pathlib import Path
+
+import pytest
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.drafthost import DraftHost, templates_dir
+from donna_tui.drafting import Attendee, Meeting
+from donna_tui.drafts.answers import MeetingNoteAnswer
+from donna_tui.drafts.asking import Prompts, payload_of
+from donna_tui.drafts.composing import Composed, Task
+from donna_tui.errors import DonnaError, Reason
+from tests.engine.offices import LAST_TIME, NOTE, THIS_WEEK, Office, git, meeting, office
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+WEEKLY = """---
+type: meeting
+date: 2024-01-10
+---
+# Gateway team
+
+## Notes
+
+- The cut-over is planned for 2 December
+- Cleo measured the queue (Ben L. saw the same in Lisbon)
+
+## Decisions
+
+- The cut-over moves to 4 December
+- We keep one queue per region
+
+## Action items
+
+- [ ] Write the runbook 📅 2024-01-20
+- [x] Announce the end of the importer
+"""
+LAST = "Meetings/2024-01-10-gateway-team.md"
+
+
+def section(text: str, name: str) -> list[str]:
+    part = f"\n{text}".partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    return [line for line in part.splitlines() if line]
+
+
+# Meetings
+
+
+async def test_decisions_come_first_and_later_ones_win(tmp_path: Path) -> None:
+    async with office(tmp_path, notes={LAST: WEEKLY}) as here:
+        await here.write(meeting())
+        assert section(here.text(NOTE), "Last time") == [
+            "[[Meetings/2024-01-10-gateway-team|2024-01-10-gateway-team]], 10 January 2024",
+            "Decisions:",
+            "- The cut-over moves to 4 December",
+            "- We keep one queue per region",
+            "Notes:",
+            "- Cleo measured the queue (Ben L. saw the same in Lisbon)",
+        ]
+
+
+async def test_each_line_has_its_own_source(tmp_path: Path) -> None:
+    async with office(tmp_path, notes={LAST: WEEKLY}) as here:
+        draft = await here.engine.drafts.draft((await here.write(meeting())).id)
+        cited = {each.number: each for each in draft.evidence}
+        lines = draft.text.splitlines()
+        claims = {lines[each.start_line - 1]: [cited[number] for number in each.evidence] for each in draft.claims}
+        for words in ("4 December", "one queue per region", "Ben L. saw", "Write the runbook"):
+            ((line, (source,)),) = [each for each in claims.items() if words in each[0]]
+            place = WEEKLY.splitlines()[source.start_line - 1 : source.end_line]
+            assert len(place) == 1
+            assert words in place[0], line
+        assert len(draft.evidence) == 4
+
+
+async def test_a_box_is_carried_over_as_a_link_and_no_task_is_doubled(tmp_path: Path) -> None:
+    async with office(tmp_path, notes={LAST: WEEKLY}) as here:
+        row = await here.write(meeting())
+        assert section(here.text(NOTE), "Still open from last time") == [
+            "- Write the runbook, due 2024-01-20 ([[Meetings/2024-01-10-gateway-team|2024-01-10-gateway-team]])"
+        ]
+        assert "[ ]" not in here.text(NOTE)
+        assert "Announce" not in here.text(NOTE)
+        before = sorted(task.title for task in await here.engine.memory.tasks())
+        await here.approve(row)
+        await here.indexed()
+        assert sorted(task.title for task in await here.engine.memory.tasks()) == before
+
+
+async def test_a_customer_hears_nothing_of_a_one_to_one_or_a_chat(tmp_path: Path) -> None:
+    notes = {
+        "Meetings/2024-01-15 1-1 Ben.md": "---\ntype: meeting\ndate: 2024-01-15\nattendees: ['[[Ben Long]]']\n---\n"
+        "# 1:1 with Ben\n\n- Ben feels stretched by the Acme renewal\n\n- [ ] Find help for Ben before the Acme renewal\n",
+        "Projects/Ideas.md": "# Ideas\n\nAcme renewal: ask for twice the price.\n",
+    }
+    async with office(tmp_path, notes=notes) as here:
+        people = (Attendee("Dana Wolf"), Attendee("Ben Long"))
+        row = await here.write(meeting("Acme renewal", attendees=people, description=""))
+        text = here.text(row.path)
+        for words in ("stretched", "Find help", "twice the price", "Last time", "Related"):
+            assert words not in text
+        assert "- [[Dana Wolf]]\n- [[Ben Long]]" in text
+        assert "## Notes\n\n\n## Decisions\n\n\n## Action items\n" in text
+
+
+async def test_week_after_week_only_what_the_person_wrote_is_quoted(tmp_path: Path) -> None:
+    async with office(tmp_path, notes={LAST: WEEKLY}) as here:
+        for week in range(3):
+            day = THIS_WEEK + datetime.timedelta(weeks=week)
+            event = meeting(event=f"gateway/{week}", day=day, series_id="gateway")
+            row = await here.write(event)
+            text = here.text(row.path)
+            if week:
+                assert section(text, "Last time")[1:] == [
+                    "Decisions:",
+                    f"- The report of week {week} is free",
+                    "Notes:",
+                    f"- We asked \\#finance in week {week} about T(1)",
+                ]
+                assert [line.split(" (")[0] for line in section(text, "Still open from last time")] == [
+                    *(f"- Send the report of week {each}" for each in range(week, 0, -1)),
+                    "- Write the runbook, due 2024-01-20",
+                ]
+            text = text.replace("## Notes\n", f"## Notes\n\n- We asked \\#finance in week {week + 1} about T(1)\n")
+            text = text.replace("## Decisions\n", f"## Decisions\n\n- The report of week {week + 1} is free\n")
+            text = text.replace("## Action items\n", f"## Action items\n\n- [ ] Send the report of week {week + 1}\n")
+            here.desk.write(row.path, text)
+            await here.approve(row)
+            await here.indexed()
+
+
+async def test_a_project_note_is_background(tmp_path: Path) -> None:
+    offsite = (
+        "# Offsite\n\nThe hut above Bergen is ours from 18 to 20 May.\n\n## Decisions\n\n- Everybody goes by train\n"
+    )
+    notes = {"Projects/Offsite.md": f"{offsite}\n- [ ] Collect dietary wishes\n"}
+    async with office(tmp_path, notes=notes) as here:
+        row = await here.write(meeting("Offsite planning"))
+        text = here.text(row.path)
+        assert section(text, "Background") == ["- [[Projects/Offsite|Offsite]]", "  - Everybody goes by train"]
+        assert section(text, "Open tasks") == ["- Collect dietary wishes ([[Projects/Offsite|Offsite]])"]
+
+
+INVITATION = """Agenda:
+1. Redis
+2. Costs of the second region
+Join: https://zoom.example/j/123
+Join Zoom Meeting
+Dial by your location
+        +1 646 558 8656 US (New York)
+Meeting ID: 123 4567
+Click Add to Google Calendar
+https://meet.example/abc
+"""
+
+
+async def test_an_agenda_is_without_ways_to_dial_in(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting(description=INVITATION))
+        assert section(here.text(row.path), "Agenda") == ["- Redis", "- Costs of the second region"]
+
+
+async def test_a_note_is_named_and_placed_as_the_last_of_its_series(tmp_path: Path) -> None:
+    notes = {LAST: "gone\n", "Projects/Gateway/2024-01-10 Gateway team.md": WEEKLY}
+    async with office(tmp_path, notes=notes) as here:
+        row = await here.write(meeting())
+        assert row.path == "Projects/Gateway/2024-01-17 Gateway team.md"
+        (here.root / "Elsewhere").mkdir()
+        (here.root / "Projects/Gateway/2024-01-10 Gateway team.md").rename(here.root / "Elsewhere/2024-01-10 x.md")
+        here.desk.write("Elsewhere/2024-01-10 x.md", WEEKLY.replace("date:", "series: other\ndate:"))
+        await here.indexed()
+        assert (await here.write(meeting("Other", event="other"))).path.startswith("Meetings/")
+
+
+# Approving
+
+
+async def test_one_key_of_the_machine_remains(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        await here.approve(row)
+        front = here.front(NOTE)
+        assert front["donna_id"] == "gateway-2"
+        assert not {"idempotency_key", "autowritten_by", "autowritten_at", "donna_draft"} & set(front)
+        assert front["calendar_event_id"] == "gateway-2"
+        await here.indexed()
+        assert (await here.engine.drafts.draft_meeting("gateway-2")).reason == "idempotent"
+        await here.engine.memory.book.run(lambda book: book.database.run("DELETE FROM drafts"))
+        assert (await here.engine.drafts.draft_meeting("gateway-2")).path == NOTE
+
+
+async def test_people_get_no_page_where_that_is_switched_off(tmp_path: Path) -> None:
+    async with office(tmp_path, meeting_note={"person_pages": False}) as here:
+        await here.approve(await here.write(meeting()))
+        assert not any(path.startswith("People/") for path in here.notes())
+
+
+async def test_people_get_no_page_where_git_ignores_them(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        here.desk.write(".gitignore", "People/\n")
+        row = await here.write(meeting())
+        plan = await here.engine.drafts.plan_approval(row.id)
+        assert plan.paths == (NOTE,)
+        await here.engine.drafts.approve(row.id, plan)
+        assert not any(path.startswith("People/") for path in here.notes())
+
+
+async def test_a_page_that_cannot_be_made_does_not_stop_an_approval(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        plan = await here.engine.drafts.plan_approval(row.id)
+        assert "People/Bo.md" in plan.paths
+        here.desk.write("People/Bo.md", "# Bo\n\nwritten meanwhile\n")
+        await here.engine.drafts.approve(row.id, plan)
+        assert "donna_draft" not in here.front(NOTE)
+        assert here.text("People/Bo.md") == "# Bo\n\nwritten meanwhile\n"
+
+
+# Models and templates
+
+
+class Seen:
+    """A model that is asked once, and what it was given."""
+
+    remote = True
+
+    def __init__(self) -> None:
+        self.task: Task | None = None
+
+    async def compose(self, task: Task) -> Composed:
+        self.task = task
+        said = [f"The cut-over is on 4 December. [{task.passages[0].number}]"]
+        return Composed(
+            MeetingNoteAnswer(summary=said, action_item_candidates=said, open_questions=[], links_suggested=[]), "m"
+        )
+
+
+async def test_a_model_gets_days_and_who_i_am_and_makes_no_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Seen()
+    monkeypatch.setattr(DraftHost, "_drafter", model)
+    notes = {
+        LAST: WEEKLY,
+        "Projects/Gateway.md": "---\ndate: 2024-01-02\n---\n# Gateway\n\nIt hands taps to the ledger of the city.\n",
+    }
+    async with office(tmp_path, notes=notes) as here:
+        await here.write(meeting("Gateway team"))
+        task = model.task
+        assert task is not None
+        payload = payload_of(task, Prompts(templates_dir(MemoryConfig()) / "prompts").system(task))
+        told = "\n".join(each.text for each in payload.segments)
+        assert "2024-01-10 · 2024-01-10-gateway-team › Gateway team › Decisions" in told
+        assert "2024-01-02 · Gateway" in told
+        assert "replaces an earlier one" in payload.system
+        assert "Announce the end" not in told
+        assert "[ ]" not in here.text(NOTE)
+
+
+def test_a_prompt_of_the_users_is_used(tmp_path: Path) -> None:
+    (tmp_path / "draft_meeting_note.md.j2").write_text("Write for {{ me }} about {{ about }}.\n")
+    task = Task(task_type="draft_meeting_note", about="Gateway", schema=MeetingNoteAnswer, passages=(), me="Mara Lind")
+    system = Prompts(tmp_path, templates_dir(MemoryConfig()) / "prompts").system(task)
+    assert system.endswith("Write for Mara Lind about Gateway.")
+    assert "one person, Mara Lind, from passages" in system
+    (tmp_path / "draft_meeting_note.md.j2").write_text("{{ nothing }}\n")
+    with pytest.raises(DonnaError) as caught:
+        Prompts(tmp_path, templates_dir(MemoryConfig()) / "prompts").system(task)
+    assert caught.value.reason is Reason.TEMPLATE_ERROR
+
+
+async def test_the_frontmatter_of_a_template_is_merged_into_one_block(tmp_path: Path) -> None:
+    templates = tmp_path / "templates"
+    templates.mkdir()
+    (templates / "meeting_note.md.j2").write_text(
+        "---\ntags: [meeting]\ntype: evil\ndonna: public\ndonna_draft: false\nroom: {{ event.title }}\n---\n# {{ event.title }}\n"
+    )
+    async with office(tmp_path, templates=templates) as here:
+        row = await here.write(meeting())
+        front = here.front(row.path)
+        assert (front["tags"], front["room"], front["type"]) == (["meeting"], "Gateway team", "meeting")
+        assert front["donna_draft"] is True
+        assert "donna" not in front
+        assert here.text(row.path).count("\n---\n") == 1
+        assert here.text(row.path).endswith("---\n# Gateway team\n")
+
+
+# Days and weeks
+
+DAILY = "# Wednesday\n\n- Painted the door with Ana\n- [ ] Buy brushes\n"
+MINUTES = "---\ntype: meeting\ndate: 2024-01-16\n---\n# Board\n\n## Decisions\n\n- The board meets in May\n"
+REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n"
+
+
+async def test_a_day_is_that_of_its_notes(tmp_path: Path) -> None:
+    notes = {
+        "Daily/2024-01-17.md": DAILY,
+        "Daily/2024-01-18.md": "- Flew to the moon and back\n",
+        "Meetings/2024-01-17 Roof.md": MINUTES.replace("2024-01-16", "2024-01-17"),
+    }
+    async with office(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
+        text = here.text(result.path)
+        assert section(text, "Met") == ["- [[Meetings/2024-01-17 Roof|2024-01-17 Roof]]"]
+        assert section(text, "Decided") == ["- The board meets in May ([[Meetings/2024-01-17 Roof|2024-01-17 Roof]])"]
+        assert section(text, "Noted") == ["- Painted the door with Ana ([[Daily/2024-01-17|2024-01-17]])"]
+        assert section(text, "Still open") == ["- Buy brushes ([[Daily/2024-01-17|2024-01-17]])"]
+        assert "moon" not in text
+
+
+async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Path) -> None:
+    old = "".join(f"- [ ] Old task {number}\n" for number in range(20))
+    notes = {
+        "Daily/2024-01-17.md": DAILY,
+        "Daily/2024-01-22.md": "- A thing of next week\n- [ ] A task of next week\n",
+        "Meetings/2024-01-16 Board.md": MINUTES,
+        "Reviews/2024-W02.md": REVIEW,
+        "Projects/Old.md": f"---\ndate: 2023-05-01\n---\n{old}- [ ] Overdue thing 📅 2024-01-15\n",
+    }
+    async with office(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        text = here.text(result.path)
+        assert "last week: [[Reviews/2024-W02|2024-W02]]" in text
+        assert section(text, "Planned last week") == ["- Paint the door"]
+        assert section(text, "Decided") == ["- The board meets in May ([[Meetings/2024-01-16 Board|2024-01-16 Board]])"]
+        assert section(text, "Noted") == ["- Painted the door with Ana ([[Daily/2024-01-17|2024-01-17]])"]
+        assert section(text, "Carried over") == [
+            "- Overdue thing, due 2024-01-15 ([[Projects/Old|Old]])",
+            "- Buy brushes ([[Daily/2024-01-17|2024-01-17]])",
+        ]
+        assert "next week" not in text.partition("## Planned")[2].lower().replace("## next week", "")
+
+
+async def test_a_box_that_was_ticked_without_a_date_counts_by_history(tmp_path: Path) -> None:
+    async with office(tmp_path, notes={"Projects/House.md": "- [x] Old thing\n- [ ] Paint the fence\n"}) as here:
+
+        def committed(text: str, day: str) -> None:
+            here.desk.write("Projects/House.md", text)
+            os.environ["GIT_COMMITTER_DATE"] = f"{day}T12:00:00Z"
+            try:
+                git(here.root, "-c", "user.name=u", "-c", "user.email=u@example.org", "commit", "-qam", day)
+            finally:
+                del os.environ["GIT_COMMITTER_DATE"]
+
+        git(here.root, "checkout", "-q", "--orphan", "again")
+        git(here.root, "add", "-A")
+        committed("- [x] Old thing\n- [ ] Paint the fence\n", "2024-01-12")
+        committed("- [x] Old thing\n- [x] Paint the fence\n- [ ] Plant a tree\n", "2024-01-16")
+        committed("- [x] Old thing\n- [x] Paint the fence\n- [x] Plant a tree\n", "2024-01-23")
+        await here.indexed()
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        assert section(here.text(result.path), "Done") == ["- Paint the fence ([[Projects/House|House]])"]
+
+
+# People
+
+ALICE = "# Rocket\n\n- Met [[People/Alice]] about the rocket\n- Bo paid for lunch\n- [[People/Alice]] likes tea\n"
+
+
+def recently(days: int = 1) -> str:
+    return (datetime.date.today() - datetime.timedelta(days=days)).isoformat()
+
+
+async def profiles(here: Office) -> list[str]:
+    results = await here.engine.drafts.write_new("person_profile", datetime.date.today())
+    return [result.path for result in results]
+
+
+async def test_a_person_without_a_page_gets_one_and_only_what_is_about_them_stands_there(tmp_path: Path) -> None:
+    notes = {
+        f"Daily/{recently()}.md": f"{ALICE}\n## Alice\n\n- Moves to Lisbon in May\n\n## Others\n\n- Nobody came\n",
+        "Tasks.md": "- [ ] Send [[People/Alice]] the plan\n- [ ] Water the plants\n",
+        f"Daily/{recently(20)}.md": "[[People/Zoe]] [[People/Zoe]] [[People/Zoe]] [[People/Zoe]]\n",
+    }
+    async with office(tmp_path, notes=notes) as here:
+        assert await profiles(here) == ["Inbox/Alice.md"]
+        text = here.text("Inbox/Alice.md")
+        assert [line.partition(" (")[0] for line in section(text, "What I know")] == [
+            "- Met Alice about the rocket",
+            "- Alice likes tea",
+            "- Moves to Lisbon in May",
+        ]
+        assert section(text, "Between us") == ["- Send Alice the plan ([[Tasks]])"]
+
+
+async def test_two_mentions_are_too_few(tmp_path: Path) -> None:
+    notes = {f"Daily/{recently()}.md": ALICE, "People/Bo.md": "# Bo\n\nmine\n"}
+    async with office(tmp_path, notes=notes) as here:
+        assert await profiles(here) == []
+
+
+async def test_a_profile_of_one_person_is_written_on_demand(tmp_path: Path) -> None:
+    notes = {f"Daily/{recently()}.md": ALICE, "People/Bo.md": "# Bo\n\nmine\n"}
+    async with office(tmp_path, notes=notes) as here:
+        drafts = here.engine.drafts
+        (result,) = await drafts.write_new("person_profile", datetime.date.today(), person="Alice")
+        assert "Alice likes tea" in here.text(result.path)
+        with pytest.raises(DonnaError) as caught:
+            await drafts.write_new("person_profile", datetime.date.today(), person="bo")
+        assert caught.value.reason is Reason.CONFLICT
+        assert "People/Bo.md" in caught.value.message
+
+
+async def test_a_note_that_says_nothing_is_no_last_time_of_words(tmp_path: Path) -> None:
+    empty: Meeting = meeting()
+    async with office(tmp_path, notes={LAST: LAST_TIME.partition("## Notes")[0]}) as here:
+        await here.write(empty)
+        assert section(here.text(NOTE), "Last time") == [
+            "[[Meetings/2024-01-10-gateway-team|2024-01-10-gateway-team]], 10 January 2024"
+        ]
