@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -19,6 +20,15 @@ MOST_QUIETS = 6
 
 POLL_SECONDS = 3.0
 FAILURES_BEFORE_POLLING = 3
+POLLS_BEFORE_RETRY = 20
+"""After so many rounds of polling, file events are tried again: what was in their way may be gone."""
+
+STORM = 4_000
+"""Changes at once from which on the kernel may have dropped others: its queue holds 16,384 by default, and watchfiles
+does not report that it overflowed.
+"""
+
+NOT_HERE = "file events do not work here; looking every few seconds instead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +70,32 @@ class Watcher:
         self._hub = hub
         self._on_hint = on_hint
         self.mode = "off"
+        self._detail = ""
         self.begun = asyncio.Event()
         """Set when the watch stands, or cannot: a comparison that begins after this misses nothing."""
 
     async def run(self) -> None:
-        """Watch until cancelled. A missing root is polled for until it is back."""
+        """Watch until cancelled. A missing root is polled for until it is back; it is no failure."""
         failures = 0
-        while failures < FAILURES_BEFORE_POLLING:
+        while True:
             started = time.monotonic()
             try:
                 while await self._watch_natively():
                     pass
+                failures = 0
             except (OSError, RuntimeError, UnicodeError, ExceptionGroup) as error:
+                failures = failures + 1 if failures and time.monotonic() - started < 10 * POLL_SECONDS else 1
                 detail = f"file events failed ({type(error).__name__}); trying again"
-                self._become("polling", detail)
+                self._become("polling", detail if failures < FAILURES_BEFORE_POLLING else NOT_HERE)
             self.begun.set()
-            failures = failures + 1 if time.monotonic() - started < 10 * POLL_SECONDS else 1
-            await self._poll(times=1)
-        self._become("polling", "file events do not work here; looking every few seconds instead")
-        await self._poll(times=None)
+            await self._poll(times=1 if failures < FAILURES_BEFORE_POLLING else POLLS_BEFORE_RETRY)
 
     async def _watch_natively(self) -> bool:
-        """Watch until the root is gone, or other folders must be watched, which it returns."""
-        if not self._root.is_dir():
+        """Watch until the root is gone or another folder is in its place, as after a remount. Returns whether other
+        folders must be watched.
+        """
+        root = self._identity()
+        if root is None:
             return False
         awatch = await asyncio.to_thread(_awatch)
         stop = asyncio.Event()
@@ -97,18 +110,21 @@ class Watcher:
             yield_on_timeout=True,
             recursive=self._include.is_everything,
         )
-        self._become("native", "")
-        asyncio.get_running_loop().call_soon(self._stand)  # `awatch` waits for the first time when its watch stands
+        # `awatch` waits for the first time when its watch stands
+        standing = asyncio.get_running_loop().call_soon(self._stand)
         try:
             async for changes in events:
-                if not self._root.is_dir():
+                if self._identity() != root:
                     break
-                if paths := self._sources_among(changes):
+                if len(changes) >= STORM:
+                    self._on_hint(Hint(frozenset(), everything=True))
+                elif paths := self._sources_among(changes):
                     self._on_hint(Hint(paths))
                 if not self._include.is_everything and folders != await asyncio.to_thread(self._folders):
                     return True
         finally:
             stop.set()
+            standing.cancel()
         self._on_hint(Hint(frozenset(), everything=True))
         return False
 
@@ -128,16 +144,24 @@ class Watcher:
         paths = frozenset(self._relative(path) for _, path in changes)
         return frozenset(path for path in paths if self._include.holds(path) or self._include.holds_folder(path))
 
+    def _identity(self) -> tuple[int, int] | None:
+        """Device and inode of the root: a watch is on these, not on the path."""
+        try:
+            found = self._root.stat()
+        except OSError:
+            return None
+        return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
+
     def _stand(self) -> None:
+        self._become("native", "")
         if self.begun.is_set():  # between two watches nobody looked
             self._on_hint(Hint(frozenset(), everything=True))
         self.begun.set()
 
-    async def _poll(self, times: int | None) -> None:
-        while times is None or times > 0:
+    async def _poll(self, times: int) -> None:
+        for _ in range(times):
             await asyncio.sleep(POLL_SECONDS)
             self._on_hint(Hint(frozenset(), everything=True))
-            times = None if times is None else times - 1
 
     def _relative(self, path: str) -> str:
         try:
@@ -146,6 +170,6 @@ class Watcher:
             return ""
 
     def _become(self, mode: str, detail: str) -> None:
-        if mode != self.mode or detail:
-            self.mode = mode
+        if (mode, detail) != (self.mode, self._detail):
+            self.mode, self._detail = mode, detail
             self._hub.post(WatcherStateChanged(mode="native" if mode == "native" else "polling", detail=detail))
