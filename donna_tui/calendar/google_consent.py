@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-import hmac
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,16 +14,15 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from donna_tui.calendar.google import Endpoints
 from donna_tui.calendar.google_tokens import Tokens, oauth_client
 from donna_tui.calendar.http import asking, failed
+from donna_tui.http.guard import Head, Limits, SmallServer, is_secret, page
 from donna_tui.records import dataclass
 
 PATIENCE_SECONDS = 300.0
-ANSWER_SECONDS = 5.0
-REQUEST_BYTES = 8_192
+LIMITS = Limits(connections=16, untrusted=16, per_address=16, head_seconds=5.0)
 ANSWER_BYTES = 100_000
 SCOPE = "https://www.googleapis.com/auth/calendar.events.readonly"
 
-_PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-_DONE = _PAGE + b"Donna has heard you. You can close this page."
+DONE = "Donna has received the answer. You can close this page.\n"
 
 
 async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoints) -> None:
@@ -78,34 +76,24 @@ class _Waiting:
         except TimeoutError as error:
             raise failed("no answer came from the browser in five minutes") from error
 
-    async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take a request of the browser. Whatever does not know the secret is answered and ignored."""
+    def take(self, head: Head) -> bytes:
+        """Take a request of the browser. A request that does not know the secret is answered and changes nothing."""
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                line = (await reader.readline()).decode("latin-1")
-                writer.write(_DONE)
-                await writer.drain()
-            self._decide(line)
-        except (TimeoutError, OSError, ValueError):
-            return
-        finally:
-            writer.close()
-
-    def _decide(self, line: str) -> None:
-        parts = line.split(" ")
-        told = parse_qs(urlsplit(parts[1]).query) if len(parts) > 1 else {}
-        if self.answer.done() or not hmac.compare_digest(told.get("state", [""])[0].encode(), self.state.encode()):
-            return
-        if "code" in told:
-            self.answer.set_result(told["code"][0])
-        else:
-            self.answer.set_exception(failed("the calendar may not be read: Google says no, or you did"))
+            told = parse_qs(urlsplit(head.target).query)
+        except ValueError:
+            return page(400)
+        if not self.answer.done() and is_secret(told.get("state", [""])[0], self.state):
+            if "code" in told:
+                self.answer.set_result(told["code"][0])
+            else:
+                self.answer.set_exception(failed("the calendar may not be read: Google says no, or you did"))
+        return page(200, DONE)
 
 
 @asynccontextmanager
 async def _listening() -> AsyncIterator[_Waiting]:
     waiting = _Waiting()
-    server = await asyncio.start_server(waiting.take, "127.0.0.1", 0, limit=REQUEST_BYTES)
-    async with server:
-        waiting.place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    server = SmallServer(waiting.take, LIMITS)
+    async with server.listening():
+        waiting.place = f"http://127.0.0.1:{server.port}"
         yield waiting

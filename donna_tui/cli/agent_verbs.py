@@ -17,7 +17,7 @@ def mcp(
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP on this machine, not over stdio.")] = False,
     port: Annotated[int, typer.Option("--port", help="The port for --http; 0 takes any.", min=0, max=65535)] = 8377,
     write: Annotated[bool, typer.Option("--write", help="Let clients remember, write notes and undo that.")] = False,
-    quota: Annotated[int, typer.Option("--quota", help="How many writes a session may make.", min=1)] = 50,
+    quota: Annotated[int, typer.Option("--quota", help="How many writes may be made in an hour.", min=1)] = 50,
     allow_sensitive: Annotated[
         bool, typer.Option("--allow-sensitive", help="Let clients see private notes. Their model may be elsewhere.")
     ] = False,

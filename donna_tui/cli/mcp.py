@@ -8,6 +8,7 @@ import importlib.util
 import json
 import logging
 import os
+import select
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -19,6 +20,7 @@ from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.demo import demo_folder, make_demo
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.http.guard import OncePerMinute
 from donna_tui.paths import app_paths
 from donna_tui.records import dataclass
 
@@ -103,18 +105,19 @@ def run_server(served: Served, space: str | None, *, demo: bool) -> None:
 
 async def _call(session: Session, name: str, arguments: dict[str, Any], served: Served) -> dict[str, Any]:
     from donna_tui.tools.agent.catalogue import call
-    from donna_tui.tools.agent.workspace import ClientSession, actor_of
+    from donna_tui.tools.agent.workspace import ClientSession, Quota, actor_of
 
     async with engine_for(session, WHAT) as engine:
         await bring_up_to_date(engine)
         return await call(
-            _workspace(engine, session, served, ClientSession(actor_of(WHAT), served.quota)), name, arguments
+            _workspace(engine, session, served, ClientSession(actor_of(WHAT), Quota(served.quota))), name, arguments
         )
 
 
 async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
     from donna_tui.mcp.server import Desk, build_server
     from donna_tui.mcp.sessions import Sessions
+    from donna_tui.tools.agent.workspace import Quota
 
     task = asyncio.current_task()
     if task:
@@ -122,7 +125,7 @@ async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
     async with _staying(session) as engine:
         desk = Desk(
             lambda client: _workspace(engine, session, served, client),
-            Sessions(served.quota, alone=wire is not None),
+            Sessions(Quota(served.quota), alone=wire is not None),
             served.write,
         )
         if wire:
@@ -202,7 +205,19 @@ def _log_to_stderr() -> None:
 
 
 class _Said(logging.Handler):
+    """Reports records on stderr, the same one once a minute; none while nobody reads stderr, which would block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._say = OncePerMinute(_say_if_read)
+
     def emit(self, record: logging.LogRecord) -> None:
-        """Say a record on stderr."""
+        """Report a record in one line."""
         what = f" ({record.exc_info[0].__name__})" if record.exc_info and record.exc_info[0] else ""
-        say(f"donna: {record.name}: {record.getMessage()}{what}")
+        self._say(f"donna: {record.name}: {record.getMessage()}{what}")
+
+
+def _say_if_read(line: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        if sys.stderr is not None and select.select([], [sys.stderr], [], 0)[1]:
+            say(line)

@@ -6,12 +6,12 @@ It comes before everything else, and tells whoever is refused nothing about what
 from __future__ import annotations
 
 import asyncio
-import hmac
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import field
 from typing import Any
 
+from donna_tui.http.guard import FrontDoor, Visitor, has_long_header, is_own_host, is_own_origin, is_secret
 from donna_tui.records import dataclass
 
 Scope = MutableMapping[str, Any]
@@ -29,12 +29,9 @@ RATE = 100.0
 BURST = 500.0
 """Requests a second in the long run, and at once."""
 
-NAMES = ("127.0.0.1", "localhost")
-"""What this machine is called in a request to it."""
-
 _PHRASES = {
     400: "bad request", 401: "the token is missing or wrong", 403: "not from here", 404: "not found",
-    408: "too slow", 413: "too large", 429: "too many requests",
+    408: "too slow", 413: "too large", 429: "too many requests", 431: "a header is too long",
 }  # fmt: skip
 
 
@@ -75,6 +72,9 @@ class Guard:
     token: str
     port: int = 0
     rate: Rate = field(default_factory=Rate)
+    door: FrontDoor = field(default_factory=FrontDoor)
+    visitors: dict[tuple[str, int], Visitor] = field(default_factory=dict)
+    """The open connections, by the address and port of the client."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer that it is refused."""
@@ -83,8 +83,16 @@ class Guard:
             return
         if scope["type"] != "http":
             return
+        visitor = self.visitors.get(tuple(scope["client"] or ("", 0)))
+        if visitor is None:  # its connection was closed meanwhile to make room
+            return
+        with self.door.answering(visitor):
+            await self._answer(visitor, scope, receive, send)
+
+    async def _answer(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             self._check(scope)
+            self.door.trust(visitor)
             body = await _body(scope, receive)
         except NotAdmittedError as error:
             await _refuse(send, error.status)
@@ -95,45 +103,37 @@ class Guard:
     def _check(self, scope: Scope) -> None:
         """Raises NotAdmittedError. Names come first: a web page does not even learn whether its token is right."""
         headers = _headers(scope)
-        if not (self._is_host(headers.get(b"host", [])) and self._is_origin(headers.get(b"origin", []))):
+        if has_long_header([value for _, value in scope["headers"]]):
+            raise NotAdmittedError(431)
+        if not (
+            is_own_host(headers.get("host", []), self.port) and is_own_origin(headers.get("origin", []), self.port)
+        ):
             raise NotAdmittedError(403)
-        if not self._is_token(headers.get(b"authorization", [])):
+        if not self._is_token(headers.get("authorization", [])):
             raise NotAdmittedError(401)
         if scope["path"] != PATH:
             raise NotAdmittedError(404)
         if not self.rate.take():
             raise NotAdmittedError(429)
 
-    @property
-    def _hosts(self) -> set[bytes]:
-        return {f"{name}:{self.port}".encode() for name in NAMES}
-
-    def _is_host(self, given: list[bytes]) -> bool:
-        """Exactly one name, and one of ours: a page elsewhere may have a name that leads here."""
-        return len(given) == 1 and given[0] in self._hosts
-
-    def _is_origin(self, given: list[bytes]) -> bool:
-        """Programs send none; a page of another origin, or of none that it will tell, is not let in."""
-        return not given or (len(given) == 1 and given[0] in {b"http://" + each for each in self._hosts})
-
-    def _is_token(self, given: list[bytes]) -> bool:
+    def _is_token(self, given: list[str]) -> bool:
         if len(given) != 1:
             return False
-        scheme, _, token = given[0].partition(b" ")
-        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self.token.encode())
+        scheme, _, token = given[0].partition(" ")
+        return scheme.lower() == "bearer" and is_secret(token.strip(), self.token)
 
 
-def _headers(scope: Scope) -> dict[bytes, list[bytes]]:
-    found: dict[bytes, list[bytes]] = {}
+def _headers(scope: Scope) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
-        found.setdefault(name.lower(), []).append(value)
+        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
     return found
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes | None:
     """The whole body of a request, None if the client went away. Raises NotAdmittedError if it is too large or slow."""
-    length = next(iter(_headers(scope).get(b"content-length", [])), b"0")
-    if not length.isdigit() or len(length) > 12:
+    length = next(iter(_headers(scope).get("content-length", [])), "0")
+    if not (length.isascii() and length.isdigit()) or len(length) > 12:
         raise NotAdmittedError(400)
     if int(length) > MOST_BODY_BYTES:
         raise NotAdmittedError(413)

@@ -10,20 +10,21 @@ from typing import Any
 import uvicorn
 from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.mcp.guard import MOST_BODY_BYTES, NAMES, PATH, Guard
+from donna_tui.http.guard import NAMES, FrontDoor, Visitor
+from donna_tui.mcp.guard import MOST_BODY_BYTES, PATH, Guard
+from donna_tui.mcp.sessions import IDLE_SECONDS, MOST_SESSIONS, OpenSessions
 
 HOST = "127.0.0.1"
-MOST_CONNECTIONS = 128
-MOST_SESSIONS = 64
-IDLE_SECONDS = 1_800.0
+MOST_HEAD_BYTES = 16_384
 GOODBYE_SECONDS = 5
 
 
 async def serve_http(server: Server[Any], *, port: int, token: str, ready: Callable[[str], None]) -> None:
     """Answer clients until cancelled; `ready` is told the address. Raises DonnaError if the port cannot be had."""
-    guard = Guard(_application(server), token)
+    guard = Guard(OpenSessions(_application(server)), token)
     listener = _Listener(
         uvicorn.Config(
             guard,
@@ -33,13 +34,15 @@ async def serve_http(server: Server[Any], *, port: int, token: str, ready: Calla
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=MOST_CONNECTIONS,
+            http=_guarded(guard),
+            h11_max_incomplete_event_size=MOST_HEAD_BYTES,
             timeout_graceful_shutdown=GOODBYE_SECONDS,
             ws="none",
             lifespan="on",
         )
     )
     work = asyncio.ensure_future(_served(listener, port))
+    sweeping = asyncio.ensure_future(guard.door.sweep_forever())
     try:
         while not listener.started and not work.done():
             await asyncio.sleep(0.01)
@@ -49,7 +52,31 @@ async def serve_http(server: Server[Any], *, port: int, token: str, ready: Calla
         await asyncio.shield(work)
     finally:
         listener.should_exit = True
-        await asyncio.gather(work, return_exceptions=True)
+        sweeping.cancel()
+        await asyncio.gather(work, sweeping, return_exceptions=True)
+
+
+def _guarded(guard: Guard) -> type[H11Protocol]:
+    """Make the protocol of the server report each connection to the guard."""
+    door: FrontDoor = guard.door
+
+    class Protocol(H11Protocol):
+        visitor: Visitor | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+            super().connection_made(transport)
+            if self.client is None:
+                transport.abort()
+                return
+            self.visitor = guard.visitors[self.client] = door.enter(self.client[0], transport.abort)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            if self.visitor is not None and self.client is not None:
+                door.leave(self.visitor)
+                guard.visitors.pop(self.client, None)
+
+    return Protocol
 
 
 class _Listener(uvicorn.Server):
@@ -76,7 +103,7 @@ def _application(server: Server[Any]) -> Any:
         streamable_http_path=PATH,
         max_request_body_size=MOST_BODY_BYTES,
         session_idle_timeout=IDLE_SECONDS,
-        max_sessions=MOST_SESSIONS,
+        max_sessions=2 * MOST_SESSIONS,  # OpenSessions ends the idlest before it comes to that
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=names,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import base64
 import binascii
-import ipaddress
+import contextlib
 import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from io import BytesIO
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
+from donna_tui.http.guard import LONGEST_HEADER, LOOPBACK_NAMES, has_long_header, is_loopback, network_of
 from donna_tui.records import dataclass
 from donna_tui.webdav.passwords import Password
 
@@ -21,14 +22,14 @@ USER = "donna"
 MOST_XML_BYTES = 64 * 1024
 LONGEST_LOCK_SECONDS = 600
 MOST_FAILURES = 10
-"""Wrong passwords from one address in `FAILURE_SECONDS`; after that it waits, also with the right one."""
+"""Wrong passwords from one address in `FAILURE_SECONDS`; each further one is answered late. The right one never is."""
 
 FAILURE_SECONDS = 60.0
+LATE_SECONDS = 1.0
 MOST_ADDRESSES = 1_000
 MOST_REFUSED_BYTES = 64 * 1024
 """How much is read of what a client sends with a request that is refused, so that a small one ends in order."""
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 OBSIDIAN = frozenset({"app://obsidian.md", "capacitor://localhost", "http://localhost"})
 """The origins that Obsidian names, on a computer, on iOS and on Android."""
 
@@ -43,6 +44,20 @@ _HEADERS = (
     ("Content-Security-Policy", "default-src 'none'; sandbox"),
     ("Cache-Control", "no-store"),
 )
+
+CONNECTION = "donna.connection"
+"""The key of the connection in the environment of a request."""
+
+
+class Connection(Protocol):
+    """What the gate tells the connection that a request came by."""
+
+    def verifying(self) -> contextlib.AbstractContextManager[None]:
+        """Keep the connection while its password is checked."""
+
+    def trust(self) -> None:
+        """Note that the password was right."""
+
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -67,15 +82,15 @@ class Failures:
     def add(self, address: str) -> None:
         """One more."""
         with self._lock:
-            times = self._recent(_network(address))
-            self._times[_network(address)] = [*times, self._clock()]
+            times = self._recent(network_of(address))
+            self._times[network_of(address)] = [*times, self._clock()]
             while len(self._times) > MOST_ADDRESSES:
                 self._times.popitem(last=False)
 
     def too_many(self, address: str) -> bool:
         """Whether this address has to wait."""
         with self._lock:
-            return len(self._recent(_network(address))) >= MOST_FAILURES
+            return len(self._recent(network_of(address))) >= MOST_FAILURES
 
     def _recent(self, network: str) -> list[float]:
         since = self._clock() - FAILURE_SECONDS
@@ -92,7 +107,7 @@ class Gate:
         self._failures = Failures()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        refusal = self._foreign(environ) or self._stranger(environ) or self._unfit(environ)
+        refusal = _oversized(environ) or self._foreign(environ) or self._stranger(environ) or self._unfit(environ)
         if refusal is not None:
             return _refuse(refusal, environ, start_response)
         environ["wsgidav.auth.user_name"] = USER
@@ -114,19 +129,27 @@ class Gate:
         return None
 
     def _stranger(self, environ: Environ) -> _Refusal | None:
-        address = environ.get("REMOTE_ADDR", "")
-        if self._failures.too_many(address):
-            wait = ("Retry-After", str(int(FAILURE_SECONDS)))
-            return _Refusal("429 Too Many Requests", "too many wrong passwords; wait a minute", (wait,))
         header = environ.get("HTTP_AUTHORIZATION", "")
         if header:
-            user, password = _credentials(header)
-            # both are compared, so that the time does not tell whether the name was right
-            if self._password.matches(password) & (user == USER):
+            if self._is_right(environ, *_credentials(header)):
                 return None
+            address = environ.get("REMOTE_ADDR", "")
             self._failures.add(address)
+            if self._failures.too_many(address):
+                time.sleep(LATE_SECONDS)
+                wait = ("Retry-After", str(int(FAILURE_SECONDS)))
+                return _Refusal("429 Too Many Requests", "too many wrong passwords", (wait,))
         ask = ("WWW-Authenticate", 'Basic realm="Donna", charset="UTF-8"')
         return _Refusal("401 Unauthorized", "the password is missing or wrong", (ask,))
+
+    def _is_right(self, environ: Environ, user: str, password: str) -> bool:
+        connection: Connection | None = environ.get(CONNECTION)
+        with connection.verifying() if connection else contextlib.nullcontext():
+            # both are compared, so that the time does not tell whether the name was right
+            is_right = self._password.matches(password) & (user == USER)
+            if is_right and connection:
+                connection.trust()
+        return is_right
 
     def _unfit(self, environ: Environ) -> _Refusal | None:
         length = environ.get("CONTENT_LENGTH") or "0"
@@ -154,14 +177,11 @@ class Gate:
         return None
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a server that listens there."""
-    if host in LOOPBACK_NAMES:
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def _oversized(environ: Environ) -> _Refusal | None:
+    """Refuse long headers: wsgidav reads some by patterns that take quadratic time."""
+    if has_long_header([value for name, value in environ.items() if name.startswith("HTTP_")]):
+        return _Refusal("431 Request Header Fields Too Large", f"a header may have up to {LONGEST_HEADER:,} bytes")
+    return None
 
 
 def _credentials(header: str) -> tuple[str, str]:
@@ -220,15 +240,6 @@ def _name_of(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].lower()
-
-
-def _network(address: str) -> str:
-    """Who counts as one: an IPv4 address, or the 64 bits that one IPv6 network has."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    return str(ipaddress.ip_network(f"{address}/64", strict=False)) if parsed.version == 6 else address
 
 
 def _refuse(refusal: _Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

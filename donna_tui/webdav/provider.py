@@ -51,7 +51,10 @@ class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without
     def is_readonly(self) -> bool:
         return self._read_only
 
-    def get_resource_inst(self, path: str, environ: Environ) -> VaultFolder | VaultFile | None:
+    def get_resource_inst(self, path: str | None, environ: Environ) -> VaultFolder | VaultFile | None:
+        """Find what is at a path; nothing at that of the parent of the vault, which wsgidav gives as None."""
+        if path is None:
+            return None
         with _answered():
             item = self.tree.find(_relative(path))
         return None if item is None else _resource(item, environ)
@@ -92,12 +95,18 @@ class VaultFolder(DAVCollection):  # type: ignore[misc]
         with _answered():
             self._tree.make_folder(posixpath.join(self._item.path, name))
 
+    def handle_delete(self) -> bool:
+        """Refuse for the vault itself before anything in it is removed; else let wsgidav remove one by one."""
+        _check_removable(self._item)
+        return False
+
     def delete(self) -> None:
         """Remove the folder, which is empty by now but for what is not served."""
         _remove(self._tree, self._item)
         self.remove_all_locks(recursive=True)
 
     def handle_move(self, dest_path: str) -> bool:
+        _check_removable(self._item)
         _refuse_existing(self, dest_path)
         return False
 
@@ -232,9 +241,13 @@ def _resource(item: Item, environ: Environ) -> VaultFolder | VaultFile:
     return VaultFolder(item, environ) if item.is_folder else VaultFile(item, environ)
 
 
-def _remove(tree: ServedTree, item: Item) -> None:
+def _check_removable(item: Item) -> None:
     if not item.path:
         raise DAVError(HTTP_FORBIDDEN, "the vault itself stays")
+
+
+def _remove(tree: ServedTree, item: Item) -> None:
+    _check_removable(item)
     with _answered():
         tree.remove(item)
 
@@ -242,8 +255,7 @@ def _remove(tree: ServedTree, item: Item) -> None:
 def _move(
     resource: VaultFolder | VaultFile, tree: ServedTree, item: Item, dest_path: str, replaced: Item | None
 ) -> list[tuple[str, DAVError]]:
-    if not item.path:
-        raise DAVError(HTTP_FORBIDDEN, "the vault itself stays")
+    _check_removable(item)
     with _answered():
         tree.move(item, _relative(dest_path), replaced)
     resource.remove_all_locks(recursive=True)

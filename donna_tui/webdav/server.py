@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import ssl
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,8 +21,9 @@ from wsgidav.request_resolver import RequestResolver
 from wsgidav.wsgidav_app import WsgiDAVApp
 
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.http.guard import FrontDoor, Limits, OncePerMinute, Visitor, is_loopback
 from donna_tui.records import dataclass
-from donna_tui.webdav.gate import Gate, is_loopback
+from donna_tui.webdav.gate import CONNECTION, Gate
 from donna_tui.webdav.passwords import Password
 from donna_tui.webdav.provider import VaultProvider
 from donna_tui.webdav.tree import ServedTree
@@ -31,15 +34,16 @@ SHARE = "/vault"
 MOST_BYTES = 512 * 1024 * 1024
 """Bytes of one file. Obsidian itself opens none that are larger than memory; films belong elsewhere."""
 
-MOST_HEADER_BYTES = 64 * 1024
+MOST_HEADER_BYTES = 16 * 1024
 PATIENCE_SECONDS = 30
 """How long a client may be silent in the middle of a request."""
 
-THREADS = 12
-"""Requests that are answered at once; one that comes in slowly holds a thread as long as its client is not too slow."""
+THREADS = 24
+"""Requests that are answered at once."""
 
-MOST_WAITING = 64
-"""Connections on which nobody has asked anything yet, or nothing more."""
+CONNECTIONS = Limits(head_seconds=PATIENCE_SECONDS)
+READING = Limits(connections=10_000, untrusted=16, per_address=16)
+"""Connections that hold a thread: so many at most whose requests come in slowly, or without the password."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +83,47 @@ class _Tls(BuiltinSSLAdapter):
 
 
 class _Connection(HTTPConnection):
-    """Begins with the handshake, where there is one."""
+    """Begins with the handshake, where there is one. It has a place at the door, another while it holds a thread."""
 
-    is_new = True
+    visitor: Visitor | None = None
+    reading: Visitor | None = None
 
     def communicate(self) -> bool:
         try:
             self._shake_hands()
+            return bool(super().communicate())  # type: ignore[no-untyped-call]
         except OSError:
             return False
-        return bool(super().communicate())  # type: ignore[no-untyped-call]
+        finally:
+            if self.reading:
+                self.server.readers.leave(self.reading)
+
+    def close(self) -> None:
+        if self.visitor:
+            self.server.door.leave(self.visitor)
+        super().close()
+
+    def hang_up(self) -> None:
+        """End the connection from any thread: one that reads from it then sees its end."""
+        with contextlib.suppress(OSError):
+            socket.socket.shutdown(self.socket, socket.SHUT_RDWR)
+
+    @contextlib.contextmanager
+    def verifying(self) -> Iterator[None]:
+        """Keep the connection while its password is checked."""
+        with contextlib.ExitStack() as held:
+            if self.visitor:
+                held.enter_context(self.server.door.answering(self.visitor))
+            if self.reading:
+                held.enter_context(self.server.readers.answering(self.reading))
+            yield
+
+    def trust(self) -> None:
+        """Note that the password was right."""
+        if self.visitor:
+            self.server.door.trust(self.visitor)
+        if self.reading:
+            self.server.readers.trust(self.reading)
 
     def _shake_hands(self) -> None:
         if isinstance(self.socket, ssl.SSLSocket) and self.socket.version() is None:
@@ -98,6 +133,10 @@ class _Connection(HTTPConnection):
 
 class _Gateway(Gateway_10):
     """Ends a connection that the answer says is closed; cheroot would go on, after reading all of the body."""
+
+    def get_environ(self) -> dict[str, Any]:  # type: ignore[override]
+        environ: dict[str, Any] = super().get_environ()  # type: ignore[no-untyped-call]
+        return {**environ, CONNECTION: self.req.conn}
 
     def start_response(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
         if ("Connection", "close") in headers:
@@ -114,13 +153,18 @@ class _Server(Server):
 
     ConnectionClass = _Connection
     on_trouble: Callable[[str], None]
+    door: FrontDoor
+    readers: FrontDoor
 
     def process_conn(self, conn: _Connection) -> None:
-        is_new, conn.is_new = conn.is_new, False
-        if is_new and self.can_add_keepalive_connection:
+        if conn.visitor is None:
+            conn.visitor = self.door.enter(conn.remote_addr or "", conn.hang_up)
             self.put_conn(conn)
-        else:
-            super().process_conn(conn)
+            return
+        conn.reading = self.readers.enter(conn.remote_addr or "", conn.hang_up)
+        if conn.visitor.trusted:
+            self.readers.trust(conn.reading)
+        super().process_conn(conn)
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
         if level >= logging.ERROR:
@@ -148,15 +192,17 @@ class WebdavServer:
             Gate(application, password, host=address.host, max_bytes=max_bytes),
             numthreads=THREADS,
             max=THREADS,
-            request_queue_size=MOST_WAITING,
+            request_queue_size=CONNECTIONS.connections,
             timeout=PATIENCE_SECONDS,
             server_name="donna",
         )
         self._server.gateway = _Gateway
-        self._server.keep_alive_conn_limit = MOST_WAITING
+        self._server.door, self._server.readers = FrontDoor(CONNECTIONS), FrontDoor(READING)
+        self._server.keep_alive_conn_limit = 2 * CONNECTIONS.connections
         self._server.max_request_body_size = max_bytes
         self._server.max_request_header_size = MOST_HEADER_BYTES
-        self._server.on_trouble = on_trouble
+        self._server.on_trouble = OncePerMinute(on_trouble)
+        self._ended = threading.Event()
 
     def open(self) -> str:
         """Begin to listen; the address of the vault. Raises DonnaError."""
@@ -178,7 +224,18 @@ class WebdavServer:
 
     def serve(self) -> None:
         """Answer until `stop`."""
-        self._server.serve()
+        sweeper = threading.Thread(target=self._sweep, name="donna-webdav-sweep", daemon=True)
+        sweeper.start()
+        try:
+            self._server.serve()
+        finally:
+            self._ended.set()
+            sweeper.join()
+
+    def _sweep(self) -> None:
+        while not self._ended.wait(1.0):
+            self._server.door.sweep()
+            self._server.readers.sweep()
 
     def stop(self) -> None:
         """End, once what is being answered is answered."""

@@ -19,7 +19,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.engine import Engine
 from donna_tui.tools.agent.access import Access
 from donna_tui.tools.agent.catalogue import call
-from donna_tui.tools.agent.workspace import ClientSession, Workspace, actor_of
+from donna_tui.tools.agent.workspace import ClientSession, Quota, Workspace, actor_of
 from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.writer import VaultWriter
 from donna_tui.vaultdesk import announce
@@ -93,7 +93,7 @@ def workspace(
     return Workspace(
         host=engine,
         access=Access(indexed_client(config, desk.root), sensitive),
-        session=ClientSession(actor_of(client), quota),
+        session=ClientSession(actor_of(client), Quota(quota)),
         writer=open_writer(config, desk.space, announce(engine.hub)),
     )
 

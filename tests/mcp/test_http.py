@@ -24,6 +24,7 @@ from donna_tui.errors import DonnaError
 from donna_tui.mcp.guard import BURST, MOST_BODY_BYTES, Rate
 from donna_tui.mcp.sessions import IDLE_SECONDS, MOST_SESSIONS, Sessions
 from donna_tui.mcp.token import token_file, token_of
+from donna_tui.tools.agent.workspace import QUOTA_SECONDS, Quota
 from tests.engine.helpers import Desk
 from tests.mcp.every_tool import through_every_tool
 from tests.mcp.serving import said, started
@@ -240,7 +241,7 @@ def test_requests_are_let_in_as_fast_as_they_may_come() -> None:
 
 def test_a_session_ends_when_nobody_calls_and_they_are_not_kept_for_ever() -> None:
     now = [0.0]
-    sessions = Sessions(5, alone=False, clock=lambda: now[0])
+    sessions = Sessions(Quota(5), alone=False, clock=lambda: now[0])
     first = sessions.of("Agent")
     assert sessions.of("Agent") is first
     assert sessions.of("Agent", "a") is not sessions.of("Agent", "b")
@@ -250,5 +251,63 @@ def test_a_session_ends_when_nobody_calls_and_they_are_not_kept_for_ever() -> No
     for number in range(MOST_SESSIONS * 2):
         sessions.of(str(number))
     assert len(sessions._open) == MOST_SESSIONS
-    alone = Sessions(5, alone=True, clock=lambda: now[0])
+    alone = Sessions(Quota(5), alone=True, clock=lambda: now[0])
     assert alone.of("Agent") is alone.of("Another name for itself")
+
+
+def test_the_quota_holds_for_an_hour_however_often_a_client_connects_anew() -> None:
+    now = [0.0]
+    quota = Quota(2, clock=lambda: now[0])
+    sessions = Sessions(quota, alone=False, clock=lambda: now[0])
+    for number in range(2):
+        sessions.of("Agent", str(number)).quota.take()
+        now[0] += 60
+    other = sessions.of("Another", "other")
+    with pytest.raises(DonnaError, match="2 writes of this hour") as caught:
+        other.quota.take()
+    assert "in 58 minutes" in (caught.value.hint or "")
+    now[0] = QUOTA_SECONDS + 30
+    other.quota.take()
+    assert other.quota.left == 0
+    other.quota.give_back()
+    assert other.quota.left == 1
+
+
+async def test_silent_and_nameless_connections_keep_nobody_out(desk: Desk, serving: Serving) -> None:
+    """300 connections that say nothing, or half a head, and 300 requests without the token."""
+    with contextlib.ExitStack() as held:
+        for number in range(300):
+            connection = socket.create_connection(("127.0.0.1", serving.port), timeout=30)
+            held.enter_context(connection)
+            if number % 2:
+                connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: 127.0")
+        for _ in range(300):
+            connection = socket.create_connection(("127.0.0.1", serving.port), timeout=30)
+            held.enter_context(connection)
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{serving.port}\r\n\r\n".encode())
+        async with client_of(serving) as client:
+            assert said(await client.call_tool("memory_search", {"query": "kestrel", "mode": "keyword"}))["count"]
+    assert sum(1 for _ in Path(f"/proc/{serving.process.pid}/fd").iterdir()) < 200
+    serving.process.terminate()
+    assert serving.process.stderr
+    assert len(serving.process.stderr.read()) < 2_000
+
+
+async def test_abandoned_sessions_make_room_for_a_client(serving: Serving) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "gone", "version": "1"}}
+    opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    headers = {"Authorization": f"Bearer {serving.token}", "Accept": "application/json, text/event-stream"}
+    async with client_of(serving, "legacy") as early, httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        for _ in range(2 * MOST_SESSIONS + 10):
+            answer = await http.post(serving.url, json=opening)
+            assert answer.status_code == 200, answer.text
+        async with client_of(serving, "legacy") as client:
+            assert (await client.list_tools()).tools
+        assert (await early.list_tools()).tools  # it has a stream open, so that it is in use
+
+
+def test_a_header_that_is_too_long_is_refused(serving: Serving) -> None:
+    ours = ("Host", HOSTS[0])
+    assert asked(serving, "POST", [ours, ("X-Long", "x" * 5_000)]) == 431
+    assert asked(serving, "POST", [ours, ("X-Long", "x" * 100_000)]) in (400, 431)

@@ -73,7 +73,7 @@ async def test_no_path_is_written_that_the_vault_refuses(around: Desk) -> None:
                 assert not answer["ok"], path
                 assert answer["message"].isprintable()
                 assert answer["reason"] in (refused.get(path, answer["reason"]), "usage"), path
-        assert bench.space.session.written == 0
+        assert bench.space.session.quota.left == bench.space.session.quota.most
     assert tree_of(around.root) == before
     assert sorted(around.root.parent.glob("*.md")) == outside
 

@@ -90,7 +90,8 @@ async def test_a_call_that_is_cancelled_writes_all_or_nothing_and_counts(bench: 
     written = {each.paths for each in bench.writer.undoable()}
     on_disk = {(f"Inbox/{file.name}",) for file in (bench.desk.root / "Inbox").glob("[0-9l]*.md")}
     assert written == on_disk
-    assert bench.space.session.written >= len(written)
+    quota = bench.space.session.quota
+    assert quota.most - quota.left >= len(written)
 
 
 async def test_undo_takes_back_only_what_this_session_did(bench: Bench) -> None:

@@ -182,9 +182,8 @@ LISTENING = frozenset({"start_server", "create_server", "start_unix_server", "op
 
 
 LISTENERS = {
-    "tools/metrics_server.py": "answers on this machine, where it is switched on",
+    "http/guard.py": "answers on this machine: metrics where they are switched on, the browser that a calendar waits for",
     "mcp/http.py": "answers agents on this machine, where somebody starts it with --http",
-    "calendar/google_consent.py": "waits for the browser on this machine, while somebody connects a calendar",
 }
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from webdav4.client import HTTPError
 
 from donna_tui.errors import DonnaError
+from donna_tui.http.guard import Limits, is_loopback
+from donna_tui.webdav import server
 from donna_tui.webdav.gate import (
     FAILURE_SECONDS,
+    LATE_SECONDS,
     MOST_ADDRESSES,
     MOST_FAILURES,
     MOST_REFUSED_BYTES,
     Failures,
-    is_loopback,
 )
 from donna_tui.webdav.passwords import VARIABLE, Password, given_password, kept_password, make_password
 from donna_tui.webdav.server import Address
@@ -28,7 +32,7 @@ from tests.webdav.parts import PASSWORD, Served, basic, serving
     [
         "", basic("wrong"), basic(PASSWORD, "Donna"), basic(PASSWORD, ""), basic(""), basic(PASSWORD + "x"),
         basic(PASSWORD[:-1]), "Basic", "Basic !!!", "Basic ZG9ubmE=", f"Bearer {PASSWORD}", "Digest username=donna",
-        "Basic " + "QUFB" * 2_000,
+        "Basic " + "QUFB" * 1_000,
     ],
 )  # fmt: skip
 def test_without_the_password_nothing_is_told(served: Served, header: str) -> None:
@@ -39,13 +43,18 @@ def test_without_the_password_nothing_is_told(served: Served, header: str) -> No
     assert (served.root / "a.md").read_text() == "# A\n"
 
 
-def test_a_client_with_the_wrong_password_is_told_so_and_then_has_to_wait(served: Served) -> None:
+def test_a_client_with_the_wrong_password_is_told_so_and_then_slowed_down(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("donna_tui.webdav.gate.time.sleep", pauses.append)
     with pytest.raises(HTTPError, match="401"):
         served.client("wrong password").ls("/")
     answers = [served.status("GET", "/vault/a.md", Authorization=basic("wrong")) for _ in range(MOST_FAILURES + 2)]
     assert answers[0] == 401
     assert answers[-1] == 429
-    assert served.status("GET", "/vault/a.md") == 429
+    assert pauses == [LATE_SECONDS] * answers.count(429)
+    assert served.status("GET", "/vault/a.md") == 200  # the right one is never locked out
 
 
 def test_a_body_with_the_wrong_password_is_thrown_away(served: Served) -> None:
@@ -198,3 +207,73 @@ def test_any_loopback_address_is_answered_under_its_own_name(vault: Path) -> Non
         http = served.client().http
         for host in ("127.0.0.3", "evil.example", ""):
             assert http.request("GET", f"{served.url}a.md", headers={"Host": host}).status_code in (400, 403)
+
+
+@pytest.mark.parametrize("name", ["If", "Destination", "Lock-Token", "Range", "If-Match", "Timeout", "X-Anything"])
+def test_a_header_that_is_too_long_is_refused(served: Served, name: str) -> None:
+    assert served.status("MOVE", "/vault/a.md", **{name: "(<a>[b]" * 1_000}) == 431
+    assert served.status("MOVE", "/vault/a.md", **{name: "(<a>[b]" * 9_000}) == 413
+    assert (served.root / "a.md").read_text() == "# A\n"
+
+
+METHODS = (
+    *("OPTIONS", "GET", "HEAD", "PUT", "DELETE", "MKCOL", "PROPFIND", "PROPPATCH", "MOVE", "COPY", "LOCK", "UNLOCK"),
+    *("POST", "REPORT", "PATCH", "TRACE", "CONNECT"),
+)
+TARGETS = (
+    *("/vault", "/vault/", "/", "*", "//", "/vault//", "/vault/..", "/vault/../x", "/vault/%2e%2e/x", "/vault/%2f"),
+    *("/vault/%00", "/vault/%ff", "/vault/a.md/", "/vault/a.md/b.md", "/vault/" + "x" * 300, "/vault/" + "x/" * 1_500),
+    *("http://127.0.0.1/vault", "/vault?x=1", "/vault/a.md;x", "/other/a.md", "/:dir_browser/x", "/vault/Projects"),
+)
+
+
+def test_no_target_makes_the_server_fail(served: Served) -> None:
+    (served.root / "kept.md").write_text("kept\n")
+    odd = ((b"", {}), (b"x", {"Destination": "TARGET", "Depth": "infinity"}), (b"<x/>", {"If": "(<x>"}))
+    with ThreadPoolExecutor(4) as pool:
+        asked = [(method, target, *each) for method in METHODS for target in TARGETS for each in odd]
+
+        def status(one: tuple[str, str, bytes, dict[str, str]]) -> int:
+            method, target, body, more = one
+            return served.status(method, target, body, **{k: v.replace("TARGET", target) for k, v in more.items()})
+
+        answers = dict(zip(map(str, asked), pool.map(status, asked), strict=True))
+    assert {each: status for each, status in answers.items() if status >= 500 and status != 501} == {}
+    assert [served.status(method, "/vault") for method in ("PUT", "DELETE", "MKCOL")] == [405, 403, 405]
+    assert (served.root / "kept.md").read_text() == "kept\n"
+
+
+def test_slow_and_silent_connections_keep_nobody_out(served: Served) -> None:
+    """200 connections: silent ones, half a head, a head whose body never comes, and one byte at a time."""
+    beginnings = (
+        b"", b"G", b"PUT /vault/b.md HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthor",
+        f"PUT /vault/b.md HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\nAuthorization: {basic('wrong')}\r\n\r\n".encode(),
+        b"PUT /vault/b.md HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\n",
+    )  # fmt: skip
+    with contextlib.ExitStack() as held:
+        slow = []
+        for number in range(200):
+            slow.append(held.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=20)))
+            with contextlib.suppress(OSError):
+                slow[-1].sendall(beginnings[number % len(beginnings)])
+        assert [served.status("GET", "/vault/a.md") for _ in range(5)] == [200] * 5
+        served.put("new.md", b"new\n")
+        assert served.get("new.md") == b"new\n"
+        ended = 0
+        for each in slow:
+            each.setblocking(False)
+            with contextlib.suppress(BlockingIOError, ConnectionError):
+                ended += each.recv(1_000) is not None
+        assert ended >= 100
+
+
+def test_a_connection_that_never_shows_the_password_is_closed(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "CONNECTIONS", Limits(head_seconds=0.5))
+    monkeypatch.setattr(server, "READING", Limits(head_seconds=0.5))
+    with serving(vault) as served:
+        for beginning in (b"", b"GET /vault/a.md HTT"):
+            with socket.create_connection(("127.0.0.1", served.port), timeout=20) as connection:
+                connection.sendall(beginning)
+                with contextlib.suppress(ConnectionError):
+                    connection.recv(1_000)  # ends long before the patience of the server for a silent client
+        assert served.get("a.md") == b"# A\n"

@@ -42,8 +42,7 @@ async def remember(space: Workspace, asked: RememberAsked) -> RememberGiven:
     """Remember a text. What a client tells that may read private notes is private itself. Raises DonnaError."""
     session = space.session
     async with session.turn:
-        session.check_quota()
-        session.written += 1
+        session.quota.take()
         try:
             told = await space.host.memory.remember(
                 asked.text,
@@ -53,9 +52,9 @@ async def remember(space: Workspace, asked: RememberAsked) -> RememberGiven:
                 patience=SETTLING_SECONDS,
             )
         except DonnaError:
-            session.written -= 1
+            session.quota.give_back()
             raise
-    return RememberGiven(remembered=len(told), session=session.id, writes_left=session.left)
+    return RememberGiven(remembered=len(told), session=session.id, writes_left=session.quota.left)
 
 
 async def forget_session(desk: MemoryDesk, session: str) -> int:

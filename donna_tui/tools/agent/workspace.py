@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from donna_tui.vault.writer import VaultWriter
 
 WRITES = 50
-"""Writes of one session, unless another number is given."""
+"""Writes an hour, unless another number is given."""
+
+QUOTA_SECONDS = 3_600.0
 
 LONGEST_CLIENT = 60
 NAMELESS = "unknown client"
@@ -46,29 +50,48 @@ class Host(Protocol):
         ...
 
 
+class Quota:
+    """Bounds the writes in any hour of all sessions that share it: a client does not get more by reconnecting."""
+
+    def __init__(self, most: int = WRITES, clock: Callable[[], float] = time.monotonic) -> None:
+        self.most, self._clock = most, clock
+        self._taken: list[float] = []
+
+    @property
+    def left(self) -> int:
+        """Writes that are left now."""
+        since = self._clock() - QUOTA_SECONDS
+        self._taken = [at for at in self._taken if at > since]
+        return max(0, self.most - len(self._taken))
+
+    def take(self) -> None:
+        """Count a write that is about to begin. Raises DonnaError (`quota`) if none is left."""
+        if not self.left:
+            wait = math.ceil((self._taken[0] + QUOTA_SECONDS - self._clock()) / 60) if self._taken else 0
+            message = f"the {self.most:,} writes of this hour are used up"
+            when = f"the next is possible in {wait} minutes; " if wait else ""
+            raise DonnaError(
+                Reason.QUOTA, message, hint=f"{when}the person at the keyboard can look at them: donna log"
+            )
+        self._taken.append(self._clock())
+
+    def give_back(self) -> None:
+        """Count the last write off again: it changed nothing."""
+        if self._taken:
+            self._taken.pop()
+
+
 @dataclass(slots=True)
 class ClientSession:
     """One client from its first call to its last. `actor` is its name in the history of the vault.
 
-    `turn` lets one write after the other, so that the quota holds however many are asked for at once.
+    `turn` lets one write after the other.
     """
 
     actor: str
-    quota: int = WRITES
+    quota: Quota = field(default_factory=Quota)
     id: str = field(default_factory=new_session_id)
-    written: int = 0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    @property
-    def left(self) -> int:
-        """Writes that are left."""
-        return max(0, self.quota - self.written)
-
-    def check_quota(self) -> None:
-        """Raises DonnaError (`quota`) if nothing is left."""
-        if not self.left:
-            message = f"this session has used up its {self.quota} writes"
-            raise DonnaError(Reason.QUOTA, message, hint="the person at the keyboard can look at them: donna log")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

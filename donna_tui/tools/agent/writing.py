@@ -21,22 +21,22 @@ async def vault_write(space: Workspace, asked: WriteAsked) -> WriteGiven:
     """Write a note: one operation in the name of this client. Raises DonnaError."""
     session, writer = space.session, _writer(space)
     async with session.turn:
-        session.check_quota()
-        plan = await asyncio.to_thread(_planned, space, writer, asked)
-        session.written += 1  # before the work, so that a call which is cancelled counts as well
+        session.quota.take()  # before the work, so that a call which is cancelled counts as well
         try:
+            plan = await asyncio.to_thread(_planned, space, writer, asked)
             outcome = await _applied(space, writer, plan)
         except DonnaError:
-            session.written -= 1
+            session.quota.give_back()
             raise
-        session.written -= not outcome.changed
+        if not outcome.changed:
+            session.quota.give_back()
     return WriteGiven(
         path=asked.path,
         changed=outcome.changed,
         operation=outcome.operation,
         etag=next(iter(outcome.etags), asked.etag or ""),
         session=session.id,
-        writes_left=session.left,
+        writes_left=session.quota.left,
         remarks=plan.remarks,
     )
 

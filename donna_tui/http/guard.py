@@ -1,0 +1,305 @@
+"""What every HTTP server on this machine shares: limits on connections, names, origins, secrets, heads and log lines.
+
+Used by the WebDAV server, MCP over HTTP, the metrics and the answer to Google's consent page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import ipaddress
+import re
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import field
+from threading import Lock
+
+from donna_tui.records import dataclass
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+NAMES = ("127.0.0.1", "localhost")
+"""What this machine is called in a request to a server that only it can reach."""
+
+LONGEST_HEADER = 4_096
+"""Bytes of the value of one header: some are parsed by patterns, which take quadratic time."""
+
+HEAD_SECONDS = 10.0
+"""How long a connection may take until its first request is authenticated."""
+
+LOG_SECONDS = 60.0
+MOST_LINES = 100
+
+PHRASES = {
+    200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+    431: "Request Header Fields Too Large",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How many connections a server holds: in all, without a valid secret, and of those from one address."""
+
+    connections: int = 128
+    untrusted: int = 64
+    per_address: int = 32
+    head_seconds: float = HEAD_SECONDS
+
+
+class Visitor:
+    """A connection. It is trusted once a request on it has shown the secret of the server."""
+
+    def __init__(self, network: str, close: Callable[[], None], since: float) -> None:
+        self.network, self.close, self.since = network, close, since
+        self.trusted = False
+        self.answering = 0
+
+
+class FrontDoor:
+    """Bounds the connections of a server. Where there is no room, the one that has been idle longest is closed.
+
+    A newcomer that sends its request at once therefore always gets in, however many others are slow. Thread-safe.
+    """
+
+    def __init__(self, limits: Limits | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits, self._clock = limits or Limits(), clock
+        self._visitors: OrderedDict[Visitor, None] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._visitors)
+
+    def enter(self, address: str, close: Callable[[], None]) -> Visitor:
+        """Admit a connection, and close another one if that takes a place; the newcomer if all others are in use."""
+        visitor = Visitor(network_of(address), close, self._clock())
+        with self._lock:
+            leaving = self._without_place(visitor)
+            if leaving is not visitor:
+                self._visitors[visitor] = None
+            if leaving is not None:
+                self._visitors.pop(leaving, None)
+        if leaving is not None:
+            leaving.close()
+        return visitor
+
+    def leave(self, visitor: Visitor) -> None:
+        """Give the place of a connection free; again does nothing."""
+        with self._lock:
+            self._visitors.pop(visitor, None)
+
+    def trust(self, visitor: Visitor) -> None:
+        """Count a connection as one of somebody who knows the secret."""
+        visitor.trusted = True
+
+    @contextlib.contextmanager
+    def answering(self, visitor: Visitor) -> Iterator[None]:
+        """Mark a connection as in use meanwhile; afterwards it is the one that was idle for the shortest time."""
+        visitor.answering += 1
+        try:
+            yield
+        finally:
+            visitor.answering -= 1
+            with self._lock:
+                visitor.since = self._clock()
+                if visitor in self._visitors:
+                    self._visitors.move_to_end(visitor)
+
+    def sweep(self) -> None:
+        """Close the connections that have not shown the secret in time."""
+        until = self._clock() - self._limits.head_seconds
+        with self._lock:
+            late = [each for each in self._visitors if not each.trusted and each.since <= until]
+            for each in late:
+                del self._visitors[each]
+        for each in late:
+            each.close()
+
+    async def sweep_forever(self, seconds: float = 1.0) -> None:
+        """Sweep until cancelled."""
+        while True:
+            await asyncio.sleep(seconds)
+            self.sweep()
+
+    def _without_place(self, newcomer: Visitor) -> Visitor | None:
+        untrusted = [each for each in self._visitors if not each.trusted]
+        same = [each for each in untrusted if each.network == newcomer.network]
+        if len(same) >= self._limits.per_address:
+            return _idlest(same)
+        is_full = len(self._visitors) >= self._limits.connections
+        if untrusted and (is_full or len(untrusted) >= self._limits.untrusted):
+            return _idlest(untrusted)
+        if is_full:
+            return next((each for each in self._visitors if not each.answering), newcomer)
+        return None
+
+
+def _idlest(visitors: Sequence[Visitor]) -> Visitor:
+    """Return the first of some connections, rather one whose secret is not being checked just now."""
+    return next((each for each in visitors if not each.answering), visitors[0])
+
+
+def network_of(address: str) -> str:
+    """Return who counts as one: an IPv4 address, or the 64 bits that one IPv6 network has."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network(f"{address}/64", strict=False)) if parsed.version == 6 else address
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a server that listens there."""
+    if host in LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_own_host(given: Sequence[str], port: int) -> bool:
+    """Whether exactly one host is named, and it is this machine: a page elsewhere may have a name that leads here."""
+    return len(given) == 1 and given[0] in {f"{name}:{port}" for name in NAMES}
+
+
+def is_own_origin(given: Sequence[str], port: int) -> bool:
+    """Whether a request comes from no web page, or from one of this very server. Programs send no origin."""
+    return not given or (len(given) == 1 and given[0] in {f"http://{name}:{port}" for name in NAMES})
+
+
+def is_secret(given: str, secret: str) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
+
+
+def has_long_header(values: Collection[str | bytes]) -> bool:
+    """Whether the value of any header is longer than what is parsed."""
+    return any(len(each) > LONGEST_HEADER for each in values)
+
+
+class OncePerMinute:
+    """Reports a line at once, and the same line again only after a minute, with how often it came meanwhile.
+
+    Numbers do not make another line. So many distinct lines are told in a minute at most. Thread-safe.
+    """
+
+    def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._say, self._clock = say, clock
+        self._lines: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def __call__(self, line: str) -> None:
+        kind = re.sub(r"\d+", "0", line)
+        now = self._clock()
+        with self._lock:
+            told, more = self._lines.get(kind, (None, 0))
+            if told is not None and now - told < LOG_SECONDS:
+                self._lines[kind] = told, more + 1
+                return
+            self._forget(now)
+            if len(self._lines) >= MOST_LINES:
+                return
+            self._lines[kind] = now, 0
+        self._say(f"{line} (and {more:,} times more)" if more else line)
+
+    def _forget(self, now: float) -> None:
+        """Forget lines that were told long ago and did not come again."""
+        old = [kind for kind, (told, more) in self._lines.items() if now - told >= LOG_SECONDS * (10 if more else 1)]
+        for kind in old:
+            del self._lines[kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a request: names of headers are in lower case, values in order."""
+
+    method: str
+    target: str
+    headers: Mapping[str, tuple[str, ...]]
+
+
+async def read_head(reader: asyncio.StreamReader) -> Head | None:
+    """Read the head of a request; None if it is too long, breaks off or is not HTTP/1."""
+    try:
+        text = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        return None
+    first, *lines = text.split("\r\n")
+    words = first.split(" ")
+    if len(words) != 3 or not words[2].startswith("HTTP/1."):
+        return None
+    headers: dict[str, tuple[str, ...]] = {}
+    for name, _, value in (line.partition(":") for line in lines if line):
+        headers[name.strip().lower()] = (*headers.get(name.strip().lower(), ()), value.strip())
+    return Head(words[0], words[1], headers)
+
+
+def page(status: int, text: str = "", *, kind: str = "text/plain; charset=utf-8", with_body: bool = True) -> bytes:
+    """Build a whole answer, after which the connection ends."""
+    body = (text or f"{PHRASES[status]}\n").encode("utf-8", "replace")
+    lines = (
+        f"HTTP/1.1 {status} {PHRASES[status]}",
+        f"Content-Type: {kind}",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+        "X-Content-Type-Options: nosniff",
+    )
+    return "\r\n".join((*lines, "", "")).encode() + (body if with_body else b"")
+
+
+@dataclass(slots=True)
+class SmallServer:
+    """Answers requests without a body on this machine, one a connection, each within a deadline.
+
+    `answer` gets the head of a request that names this machine as its host and comes from no other web page.
+    """
+
+    answer: Callable[[Head], bytes]
+    limits: Limits = field(default_factory=Limits)
+    port: int = 0
+    _clients: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @contextlib.asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Listen meanwhile; `port` is then the one that was taken. Raises OSError."""
+        door = FrontDoor(self.limits)
+
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.ensure_future(self._talk(door, reader, writer))
+            self._clients.add(task)
+            task.add_done_callback(self._clients.discard)
+
+        server = await asyncio.start_server(accept, NAMES[0], self.port, limit=2 * LONGEST_HEADER)
+        self.port = server.sockets[0].getsockname()[1]
+        try:
+            yield
+        finally:
+            server.close()
+            for each in list(self._clients):
+                each.cancel()
+            await asyncio.gather(*self._clients, return_exceptions=True)
+
+    async def _talk(self, door: FrontDoor, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        visitor = door.enter(writer.get_extra_info("peername", ("",))[0], writer.transport.abort)
+        try:
+            async with asyncio.timeout(self.limits.head_seconds):
+                writer.write(self._answered(await read_head(reader)))
+                await writer.drain()
+        except (OSError, TimeoutError):
+            pass
+        finally:
+            door.leave(visitor)
+            with contextlib.suppress(OSError):
+                writer.close()
+
+    def _answered(self, head: Head | None) -> bytes:
+        if head is None:
+            return page(400)
+        if has_long_header([value for values in head.headers.values() for value in values]):
+            return page(431)
+        if not is_own_host(head.headers.get("host", ()), self.port):
+            return page(403)
+        if not is_own_origin(head.headers.get("origin", ()), self.port):
+            return page(403)
+        return self.answer(head)

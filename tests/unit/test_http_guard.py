@@ -1,0 +1,86 @@
+"""Connections, names and log lines of the servers on this machine, without any socket."""
+
+from __future__ import annotations
+
+from donna_tui.http.guard import LOG_SECONDS, FrontDoor, Limits, OncePerMinute, Visitor
+
+LIMITS = Limits(connections=6, untrusted=4, per_address=2, head_seconds=10.0)
+
+
+class Door:
+    """A door with a clock, and the names of the visitors that were sent away."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.closed: list[str] = []
+        self.door = FrontDoor(LIMITS, lambda: self.now)
+
+    def enter(self, name: str, address: str) -> Visitor:
+        self.now += 1.0
+        return self.door.enter(address, lambda: self.closed.append(name))
+
+
+def test_the_idlest_of_an_address_makes_room_for_the_next() -> None:
+    here = Door()
+    for name in "abc":
+        here.enter(name, "10.0.0.1")
+    assert here.closed == ["a"]
+    for number in range(3):
+        here.enter(f"v6-{number}", f"2001:db8::{number}")
+    assert here.closed == ["a", "v6-0"]
+    here.enter("other", "10.0.0.2")
+    assert here.closed == ["a", "v6-0", "b"]
+    assert len(here.door) == 4
+
+
+def test_who_has_shown_the_secret_stays_and_gets_in_where_all_is_full() -> None:
+    here = Door()
+    known = [here.enter(f"known{number}", f"10.0.0.{number}") for number in range(5)]
+    for each in known:
+        here.door.trust(each)
+    assert here.closed == ["known0"]  # before it was trusted it was one too many
+    here.door.trust(here.enter("known5", "10.0.0.5"))
+    here.door.trust(here.enter("known6", "10.0.0.6"))
+    assert here.closed == ["known0"]
+    with here.door.answering(known[1]):
+        here.door.trust(here.enter("known7", "10.0.0.7"))
+    assert here.closed == ["known0", "known2"]
+    here.now += 1_000
+    here.door.sweep()
+    assert here.closed == ["known0", "known2"]
+
+
+def test_a_connection_whose_secret_is_being_checked_is_not_the_first_to_go() -> None:
+    here = Door()
+    first = here.enter("first", "10.0.0.1")
+    with here.door.answering(first):
+        here.enter("second", "10.0.0.1")
+        here.enter("third", "10.0.0.1")
+    assert here.closed == ["second"]
+
+
+def test_without_the_secret_a_connection_lasts_so_long() -> None:
+    here = Door()
+    visitor = here.enter("a", "10.0.0.1")
+    here.door.leave(here.enter("b", "10.0.0.1"))
+    here.door.sweep()
+    here.now += 20
+    here.door.sweep()
+    here.door.leave(visitor)
+    assert here.closed == ["a"]
+    assert len(here.door) == 0
+
+
+def test_a_line_is_told_once_a_minute_with_how_often_it_came() -> None:
+    now, told = [0.0], list[str]()
+    say = OncePerMinute(told.append, lambda: now[0])
+    for port in range(1_000):
+        say(f"client {port} is lost")
+    say("something else")
+    assert told == ["client 0 is lost", "something else"]
+    now[0] = LOG_SECONDS
+    say("client 7 is lost")
+    assert told[2:] == ["client 7 is lost (and 999 times more)"]
+    for number in range(10_000):
+        say("x" * number)
+    assert len(told) < 200
