@@ -10,7 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
-from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between
+from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between, series_without_notes, want_notes
+from donna_tui.calendar.wanted import why_no_draft
+from donna_tui.config.calendars import Notes
 from donna_tui.drafting import CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
 from donna_tui.drafts import queue
 from donna_tui.drafts.agenda import meeting_row
@@ -41,13 +43,16 @@ LOOKED_AT = 20
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftDeskParts:
     """`writer` is that of a person who looks at each change; `note` keeps what was corrected; `refresh` reads the
-    calendars now. `drafters` compose a draft again, by skill, and `write` writes those of a skill for a day.
+    calendars now. `me` are the user's names and addresses, `rules` say by calendar which entries get a draft by
+    themselves. `drafters` compose a draft again, by skill, and `write` writes those of a skill for a day.
     """
 
     client: VaultClient
     writer: VaultWriter
     allowlist: Collection[str]
     makes_pages: bool
+    me: Collection[str]
+    rules: Mapping[str, Notes]
     book: BookThread
     read: Read
     skill: MeetingNoteSkill
@@ -174,11 +179,26 @@ class DraftDesk:
 
     async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
         """The meetings that begin between two Unix times, in order, with the state of their notes."""
-        found, known = await self._parts.book.run(lambda book: _with_entries(book, start, end))
+        found, known, without_notes = await self._parts.book.run(lambda book: _with_entries(book, start, end))
         keys = [key_of(each) for each in found]
         notes: dict[str, str] = await self._parts.read(lambda index: paths_of_keys(index, keys))
         now = self._parts.clock()
-        return tuple(meeting_row(each, known.get(key_of(each)), notes.get(key_of(each), ""), now) for each in found)
+        rows = (meeting_row(each, known.get(key_of(each)), notes.get(key_of(each), ""), now) for each in found)
+        return tuple(replace(row, unwanted=self._why_not(row.meeting, without_notes)) for row in rows)
+
+    async def why_no_draft(self, meeting: Meeting) -> str:
+        """Why no draft of a meeting is written by itself, in a sentence; empty if one is."""
+        without_notes = await self._parts.book.run(lambda book: series_without_notes(book.database))
+        return self._why_not(meeting, without_notes)
+
+    def _why_not(self, meeting: Meeting, without_notes: Collection[str]) -> str:
+        rule = self._parts.rules.get(meeting.calendar, "all")  # what was imported from a file was meant to be noted
+        return why_no_draft(meeting, self._parts.me, rule, without_notes)
+
+    async def want_notes(self, event_id: str, *, wanted: bool) -> None:
+        """Keep whether drafts of the series of a meeting are written by themselves. Drafts that wait stay."""
+        meeting = await self._meeting(event_id)
+        await self._parts.book.run(lambda book: want_notes(book, meeting, wanted=wanted))
 
     async def preview(self, event_id: str) -> Preview:
         """The note of a meeting as it would be written now. Nothing is written, and no model is asked."""
@@ -270,5 +290,6 @@ class DraftDesk:
             raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read or written ({error.strerror})") from error
 
 
-def _with_entries(book: Book, start: float, end: float) -> tuple[list[Meeting], dict[str, Entry]]:
-    return meetings_between(book.database, start, end), queue.keys_of(book.database, TEMPLATE)
+def _with_entries(book: Book, start: float, end: float) -> tuple[list[Meeting], dict[str, Entry], frozenset[str]]:
+    database = book.database
+    return meetings_between(database, start, end), queue.keys_of(database, TEMPLATE), series_without_notes(database)

@@ -88,6 +88,8 @@ class DraftHost:
                 writer=self._open_writer(allowlist=(EVERYWHERE,)),
                 allowlist=parts.config.safety.path_allowlist,
                 makes_pages=parts.config.skills.meeting_note.person_pages,
+                me=parts.config.me,
+                rules={each.name: each.notes for each in parts.config.calendars},
                 book=parts.memory().book,
                 read=parts.read,
                 skill=self.meeting_skill,
@@ -245,7 +247,8 @@ class DraftHost:
                 await self.desk.again(entry)
 
     async def _dispatch(self, meeting: Meeting) -> None:
-        await self.meeting_skill.run(meeting)
+        if not await self.desk.why_no_draft(meeting):
+            await self.meeting_skill.run(meeting)
 
     @cached_property
     def _poller(self) -> MeetingEndPoller:

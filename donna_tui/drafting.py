@@ -10,10 +10,11 @@ from donna_tui.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Attendee:
-    """Somebody who was invited. `email` is empty where the calendar does not tell."""
+    """Somebody who was invited. `email` is empty where the calendar does not say; `declined` is their answer."""
 
     name: str
     email: str = ""
+    declined: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,8 @@ class MeetingState(StrEnum):
 class MeetingRow:
     """A meeting with the state of its note. `detail` says in plain words why it failed and when it is tried again.
 
-    `draft` is the id of its draft and `path` the path of its note, each empty if there is none.
+    `draft` is the id of its draft and `path` the path of its note, each empty if there is none. `unwanted` says why no
+    draft is written by itself.
     """
 
     meeting: Meeting
@@ -68,6 +70,7 @@ class MeetingRow:
     detail: str = ""
     draft: str = ""
     path: str = ""
+    unwanted: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

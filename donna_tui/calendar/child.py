@@ -62,7 +62,7 @@ def _answer(fetched: Fetched) -> dict[str, Any]:
 def _row(meeting: Meeting) -> dict[str, Any]:
     row = {field.name: getattr(meeting, field.name) for field in fields(meeting)}
     plain = {name: value.isoformat() if isinstance(value, date) else value for name, value in row.items()}
-    return plain | {"attendees": [[person.name, person.email] for person in meeting.attendees]}
+    return plain | {"attendees": [[person.name, person.email, person.declined] for person in meeting.attendees]}
 
 
 if __name__ == "__main__":

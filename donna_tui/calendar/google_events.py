@@ -87,4 +87,5 @@ def _people(item: dict[str, Any]) -> tuple[Attendee, ...]:
 
 def _person(address: dict[str, Any]) -> Attendee:
     name, email = address.get("displayName"), address.get("email")
-    return named(name if isinstance(name, str) else "", email if isinstance(email, str) else "")
+    declined = address.get("responseStatus") == "declined"
+    return named(name if isinstance(name, str) else "", email if isinstance(email, str) else "", declined=declined)

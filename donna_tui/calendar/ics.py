@@ -120,6 +120,6 @@ def _meeting(row: dict[str, Any]) -> Meeting:
             "start": datetime.datetime.fromisoformat(row["start"]),
             "end": datetime.datetime.fromisoformat(row["end"]),
             "day": datetime.date.fromisoformat(row["day"]),
-            "attendees": tuple(Attendee(name, email) for name, email in row["attendees"]),
+            "attendees": tuple(Attendee(*person) for person in row["attendees"]),
         }
     )

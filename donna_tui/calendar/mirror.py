@@ -64,7 +64,10 @@ _UPSERT = (
 
 def _row(meeting: Meeting) -> tuple[Any, ...]:
     """The columns of a meeting but its calendar."""
-    attendees = [{"name": person.name, "email": person.email} for person in meeting.attendees]
+    attendees = [
+        {"name": person.name, "email": person.email} | ({"declined": True} if person.declined else {})
+        for person in meeting.attendees
+    ]
     return (
         meeting.event_id,
         meeting.series_id,
@@ -167,14 +170,33 @@ def meeting_of(database: Database, event_id: str, now: float | None = None) -> M
     return min(series, key=lambda meeting: meeting.start, default=None)
 
 
-def ended_between(database: Database, calendar: str, after: float, until: float) -> list[Meeting]:
-    """The meetings of a calendar that ended after `after` and no later than `until`; those that ended first come first.
+def due_meetings(database: Database, calendar: str, after: float, until: float) -> list[Meeting]:
+    """The meetings of a calendar that begin no later than `until` and end after `after`, the first to end first.
 
     Entries of whole days are no meetings, and cancelled ones did not take place.
     """
-    condition = "m.calendar_id = ? AND m.end_time > ? AND m.end_time <= ? AND NOT m.all_day AND NOT m.cancelled"
+    condition = "m.calendar_id = ? AND m.end_time > ? AND m.start_time <= ? AND NOT m.all_day AND NOT m.cancelled"
     found = _meetings(database, condition, (calendar, after, until))
     return sorted(found, key=lambda meeting: (meeting.end, meeting.start, meeting.event_id))
+
+
+_NEVER = "no-notes:"
+
+
+def series_without_notes(database: Database) -> frozenset[str]:
+    """The ids of the series, and of single meetings, that the user wants no notes of."""
+    rows = database.rows("SELECT substr(key, ?) FROM meta WHERE key LIKE ? || '%'", (len(_NEVER) + 1, _NEVER))
+    return frozenset(identity for (identity,) in rows)
+
+
+def want_notes(book: Book, meeting: Meeting, *, wanted: bool) -> None:
+    """Keep that the user wants notes of the series of a meeting, or none; of the meeting alone if it has no series."""
+    key = _NEVER + (meeting.series_id or meeting.event_id)
+    with book.change():
+        if wanted:
+            book.database.run("DELETE FROM meta WHERE key = ?", (key,))
+        else:
+            book.database.run("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, meeting.title[:200]))
 
 
 def _meetings(database: Database, condition: str, parameters: tuple[Any, ...]) -> list[Meeting]:
@@ -202,7 +224,7 @@ def _meeting(  # one argument for each column
         series_id=series,
         location=location,
         description=description,
-        attendees=tuple(Attendee(each["name"], each["email"]) for each in json.loads(attendees or "[]")),
+        attendees=tuple(Attendee(**each) for each in json.loads(attendees or "[]")),
         cancelled=bool(cancelled),
     )
 

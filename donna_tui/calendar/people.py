@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from donna_tui.calendar.values import MOST_ATTENDEES, NAME_CHARS, bounded
@@ -23,15 +24,18 @@ def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
     found: dict[str, Attendee] = {}
     for person in people:
         key = person.email.casefold() or person.name.casefold()
-        if key and (key not in found or _tells_more(person, found[key])):
-            found[key] = person
+        known = found.get(key)
+        if key and (known is None or _tells_more(person, known)):
+            known = found[key] = person
+        if known is not None and person.declined and not known.declined:
+            found[key] = replace(known, declined=True)
     return tuple(list(found.values())[:MOST_ATTENDEES])
 
 
-def named(name: str, email: str) -> Attendee:
+def named(name: str, email: str, *, declined: bool = False) -> Attendee:
     """A person by the name that is given, else by the part of the mail address before the @."""
     email = bounded(email.strip(), NAME_CHARS)
-    return Attendee(bounded(name.strip(), NAME_CHARS) or email.partition("@")[0], email)
+    return Attendee(bounded(name.strip(), NAME_CHARS) or email.partition("@")[0], email, declined)
 
 
 def _tells_more(person: Attendee, known: Attendee) -> bool:
@@ -46,7 +50,8 @@ def _is_person(address: Any) -> bool:
 def _person(address: Any) -> Attendee:
     text = str(address).strip()
     email = text[len(_MAILTO) :] if text.lower().startswith(_MAILTO) else ""
-    return named(str(_parameter(address, "CN")), email)
+    declined = str(_parameter(address, "PARTSTAT")).upper() == "DECLINED"
+    return named(str(_parameter(address, "CN")), email, declined=declined)
 
 
 def _parameter(address: Any, name: str) -> Any:

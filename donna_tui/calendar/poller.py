@@ -1,4 +1,4 @@
-"""Looks for meetings that have ended and hands each on once, also after a laptop has slept or lost its network."""
+"""Hand on each meeting once, some minutes before it begins, or later if the machine slept or had no network then."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from donna_tui.calendar.following import Books, Following
-from donna_tui.calendar.mirror import IMPORTED, calendar_rows, ended_between, set_watermark, watermark
+from donna_tui.calendar.mirror import IMPORTED, calendar_rows, due_meetings, set_watermark, watermark
 from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendarevents import (
     MeetingEndDetected,
@@ -41,7 +41,12 @@ class _Setback:
 
 
 class MeetingEndPoller:
-    """`dispatch` may get a meeting twice, such as after a crash, and must then do nothing. `clock` gives Unix time."""
+    """Meetings are due `brief_minutes` before they begin. The watermark of a calendar is an end: a meeting that ended
+    by then has been looked after.
+
+    `dispatch` may get a meeting twice, such as after a crash, and must then do nothing. `refreshed` is called after
+    the calendars were read. `clock` gives Unix time.
+    """
 
     def __init__(
         self,
@@ -51,7 +56,9 @@ class MeetingEndPoller:
         hub: EventHub,
         config: MeetingNoteConfig,
         clock: Callable[[], float] = time.time,
+        refreshed: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        self._refreshed = refreshed
         self._books, self._dispatch, self._hub, self._config, self._clock = books, dispatch, hub, config, clock
         self._following = Following(books, sources, hub, clock)
         self._asked = asyncio.Event()
@@ -81,9 +88,11 @@ class MeetingEndPoller:
         self.hurry()
 
     async def look(self) -> None:
-        """Bring the mirror up to date, and hand on what has ended since the last look. Raises DonnaError."""
+        """Bring the mirror up to date, and hand on what is due since the last look. Raises DonnaError."""
         async with self._one_at_a_time:
             await self._following.refresh()
+            if self._refreshed is not None:
+                await self._refreshed()
             for row in await self._books.run(lambda book: calendar_rows(book.database)):
                 await self._look_at(row)
 
@@ -94,11 +103,12 @@ class MeetingEndPoller:
             self._hub.post(MeetingEndPollerCycleFailed(reason=_reason(error)))
 
     async def _look_at(self, row: CalendarRow) -> None:
-        """Hand on the ended meetings of one calendar, one after the other."""
+        """Hand on the due meetings of one calendar, one after the other."""
         now = self._clock()
         since = await self._since(row.name, now)
-        ended = await self._books.run(lambda book: ended_between(book.database, row.name, since, now))
-        waiting = [meeting for meeting in ended if not await self._hand_on(meeting, now)]
+        until = now + self._config.brief_minutes * 60
+        due = await self._books.run(lambda book: due_meetings(book.database, row.name, since, until))
+        waiting = [meeting for meeting in due if not await self._hand_on(meeting, now)]
         known_until = now if row.kind == IMPORTED else min(now, row.fetched_at or since)
         reached = min([known_until, *(meeting.end.timestamp() - 1 for meeting in waiting)])
         if reached > since:
@@ -106,7 +116,7 @@ class MeetingEndPoller:
         self._forget_before(now - CATCH_UP_SECONDS)
 
     async def _since(self, calendar: str, now: float) -> float:
-        """From when on ended meetings count. A mark that lies in the future was set by a clock that was wrong."""
+        """After which end meetings count. A mark that lies in the future was set by a clock that was wrong."""
         mark = await self._books.run(lambda book: watermark(book.database, calendar))
         if mark is None or mark > now + CATCH_UP_SECONDS:
             first = now - self._config.lookback_minutes * 60

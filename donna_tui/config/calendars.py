@@ -12,6 +12,7 @@ from donna_tui.config.blocks import Block, HomePath, Line
 from donna_tui.hosts import is_this_machine
 
 CalendarKind = Literal["ics", "caldav", "google"]
+Notes = Literal["meetings", "all", "never"]
 
 MOST_CALENDARS = 50
 
@@ -50,6 +51,10 @@ class CalendarConfig(Block):
     password_env: Words = Field("", description="The name of an environment variable with the password.")
     calendar_id: Words = Field("primary", description="google: which of your calendars.")
     client_file: HomePath | None = Field(None, description="google: the JSON file of your OAuth client (desktop app).")
+    notes: Notes = Field(
+        "meetings",
+        description="Which entries get a draft by themselves: meetings with other people, all, or never any.",
+    )
 
     @model_validator(mode="after")
     def _has_a_place(self) -> CalendarConfig:

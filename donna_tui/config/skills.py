@@ -49,7 +49,7 @@ class MeetingNoteLimits(Block):
 
 
 class MeetingNoteConfig(Skill):
-    """A note for each meeting that has ended."""
+    """A brief before each meeting, which becomes its note."""
 
     poll_interval_seconds: Whole = Field(60, ge=5, le=3600, description="Seconds between two looks at the calendar.")
     lookback_minutes: Whole = Field(5, ge=1, le=10080, description="How long ago a meeting may have ended, in minutes.")
@@ -57,6 +57,9 @@ class MeetingNoteConfig(Skill):
         True,
         strict=True,
         description="Whether approving adds an empty page for attendees without one; never where git ignores People.",
+    )
+    brief_minutes: Whole = Field(
+        10, ge=0, le=1440, description="How long before a meeting its draft is written, in minutes."
     )
     context_limits: MeetingNoteLimits = Field(default_factory=MeetingNoteLimits)
 

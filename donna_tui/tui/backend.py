@@ -195,6 +195,9 @@ class DraftBackend(Protocol):
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, whether or not it has ended."""
 
+    async def want_notes(self, event_id: str, *, wanted: bool) -> None:
+        """Keep whether drafts of the series of a meeting are written by themselves."""
+
     async def calendars(self) -> tuple[CalendarRow, ...]:
         """The calendars that are followed."""
 

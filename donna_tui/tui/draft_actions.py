@@ -241,6 +241,15 @@ MEETINGS = (
         why_not=needs_meeting_to_write,
     ),
     Action(
+        id="meetings.never",
+        title="never for this series",
+        help="Write no drafts of this series by itself any more, or write them again.",
+        group="meetings",
+        context="meetings",
+        keys=("N",),
+        why_not=needs_meeting,
+    ),
+    Action(
         id="meetings.earlier",
         title="earlier",
         help="The day or the week before.",

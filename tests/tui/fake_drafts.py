@@ -102,6 +102,13 @@ class FakeDrafts:
         await self._enter("preview", event_id, key=event_id)
         return self.previews.get(event_id) or Preview(target="Meetings/2026-11-20.md", text="# A meeting\n")
 
+    async def want_notes(self, event_id: str, *, wanted: bool) -> None:
+        await self._enter("want_notes", event_id, wanted, key=event_id)
+        reason = "" if wanted else "You want no notes of this series."
+        self.agenda = [
+            replace(row, unwanted=reason) if row.meeting.event_id == event_id else row for row in self.agenda
+        ]
+
     async def write_now(self, event_id: str) -> DraftRow:
         await self._enter("write_now", event_id, key=event_id)
         found = next(row for row in self.agenda if row.meeting.event_id == event_id)

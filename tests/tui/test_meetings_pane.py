@@ -270,7 +270,7 @@ async def test_without_a_calendar_it_says_what_to_do() -> None:
         await donna.press("escape", "4")
         await donna.until(lambda: "Donna follows no calendar yet." in donna.screen_text(), "it is said")
         assert "donna meetings import FILE" in donna.screen_text()
-        assert "memory.yaml" in donna.screen_text()
+        assert "donna calendar add URL or FILE" in donna.screen_text()
         await donna.press("t")
         assert "No calendar is followed yet." in notices(donna.app)
 
@@ -375,3 +375,33 @@ async def test_hostile_meetings_are_text_everywhere(size: tuple[int, int]) -> No
 
 def assert_clean(donna: Driver) -> None:
     assert not set(donna.screen_text()) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\r", "\x00"}
+
+
+async def test_a_series_is_left_without_drafts_by_one_key_and_gets_them_again_by_the_same() -> None:
+    backend = backend_in("normal")
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await on(donna, "gw-1")
+        await donna.press("N")
+        await donna.until(lambda: "No more drafts of" in notices(donna.app), "it says so")
+        assert backend.called("want_notes") == [("gw-1", False)]
+        await donna.rest()
+        await donna.press("N")
+        await donna.until(lambda: "written again" in notices(donna.app), "it says so")
+        assert backend.called("want_notes")[-1] == ("gw-1", True)
+
+
+async def test_it_says_why_a_meeting_gets_no_draft() -> None:
+    backend = backend_in("normal")
+    agenda = backend.drafts.agenda
+    agenda[:] = [
+        replace(row, unwanted="You declined it.") if row.state is MeetingState.COMING else row for row in agenda
+    ]
+    coming = next(row.meeting.event_id for row in agenda if row.state is MeetingState.COMING)
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await on(donna, coming)
+        await donna.until(
+            lambda: "No draft is written by itself: you declined it." in donna.screen_text().replace("\n", " "),
+            "the reason is shown",
+        )

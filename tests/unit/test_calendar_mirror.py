@@ -13,7 +13,7 @@ from donna_tui.calendar.mirror import (
     IMPORTED,
     Stored,
     calendar_rows,
-    ended_between,
+    due_meetings,
     keep_only,
     meeting_of,
     meetings_between,
@@ -138,7 +138,7 @@ def test_a_stretch_of_time_holds_what_touches_it(book: Book) -> None:
     assert [each.event_id for each in meetings_between(book.database, *between)] == ["into", "moment", "at"]
 
 
-def test_what_ended_is_given_in_order_without_days_and_cancelled_ones(book: Book) -> None:
+def test_what_is_due_is_given_in_order_without_days_and_cancelled_ones(book: Book) -> None:
     keep(
         book,
         meeting("later", utc(2024, 5, 20, 9), 50),
@@ -147,12 +147,14 @@ def test_what_ended_is_given_in_order_without_days_and_cancelled_ones(book: Book
         meeting("off", utc(2024, 5, 20, 9), 40, cancelled=True),
         meeting("at start", utc(2024, 5, 20, 9), 10),
         meeting("at end", utc(2024, 5, 20, 9), 60),
-        meeting("after", utc(2024, 5, 20, 9), 61),
+        meeting("goes on", utc(2024, 5, 20, 9), 61),
+        meeting("begins", utc(2024, 5, 20, 10), 61),
+        meeting("after", utc(2024, 5, 20, 10, 1), 61),
     )
     keep(book, meeting("elsewhere", utc(2024, 5, 20, 9), 30, calendar="Home"), calendar="Home")
     after, until = utc(2024, 5, 20, 9, 10).timestamp(), utc(2024, 5, 20, 10).timestamp()
-    found = ended_between(book.database, "Work", after, until)
-    assert [each.event_id for each in found] == ["sooner", "later", "at end"]
+    found = due_meetings(book.database, "Work", after, until)
+    assert [each.event_id for each in found] == ["sooner", "later", "at end", "goes on", "begins"]
 
 
 def test_the_watermark_is_kept_for_each_calendar(book: Book) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 from collections.abc import AsyncIterator, Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +75,7 @@ class Desk:
         self.hub = EventHub()
         self.hub.subscribe(self.events.append)
         self.books = BookThread(folder, self.hub, lambda: None)
-        self.config = MeetingNoteConfig()
+        self.config = MeetingNoteConfig(brief_minutes=0)
         self.poller = self.new_poller()
 
     def new_poller(self) -> MeetingEndPoller:
@@ -88,9 +89,12 @@ class Desk:
             raise self.fails[ended.event_id]
 
     def add(self, name: str, ends_after: float, **others: Any) -> None:
-        """A meeting that ends so many seconds after nine."""
-        start = utc(2024, 5, 20, 8, 30) if ends_after >= -HOUR / 2 else utc(2024, 5, 1)
-        minutes = int((NINE.timestamp() + ends_after - start.timestamp()) // 60)
+        """A meeting without a length, at so many seconds after nine."""
+        self.add_long(name, ends_after, 0, **others)
+
+    def add_long(self, name: str, begins_after: float, minutes: int, **others: Any) -> None:
+        """A meeting that begins so many seconds after nine."""
+        start = NINE + datetime.timedelta(seconds=begins_after)
         self.calendar.meetings.append(meeting(name, start, minutes, **others))
 
     async def look(self, at: float | None = None) -> list[str]:
@@ -127,6 +131,34 @@ async def test_each_meeting_is_handed_on_once_when_it_has_ended(desk: Desk) -> N
     assert [each.event_id for each in desk.told(MeetingEndDetected)] == ["first", "second"]
     desk.new_poller()
     assert await desk.look(31 * MINUTE) == []
+
+
+async def test_a_meeting_is_handed_on_some_minutes_before_it_begins(desk: Desk) -> None:
+    desk.config = MeetingNoteConfig(brief_minutes=10)
+    desk.new_poller()
+    desk.add_long("weekly", HOUR, 30)
+    assert await desk.look(50 * MINUTE - 1) == []
+    assert await desk.look(50 * MINUTE) == ["weekly"]
+    assert await desk.look(95 * MINUTE) == []
+
+
+async def test_a_meeting_that_is_called_at_short_notice_is_handed_on_at_once(desk: Desk) -> None:
+    desk.config = MeetingNoteConfig(brief_minutes=10)
+    desk.new_poller()
+    await desk.look(0)
+    desk.add_long("now", 7 * MINUTE, 30)
+    assert await desk.look(6 * MINUTE) == ["now"]
+    desk.add_long("begun", 6 * MINUTE, 30)
+    assert await desk.look(12 * MINUTE) == ["begun"]
+
+
+async def test_after_a_restart_meetings_that_go_on_are_handed_on_again(desk: Desk) -> None:
+    """Who gets them finds the draft that is there."""
+    desk.add_long("weekly", 0, 60)
+    assert await desk.look(0) == ["weekly"]
+    desk.new_poller()
+    assert await desk.look(10 * MINUTE) == ["weekly"]
+    assert await desk.mark() == 10 * MINUTE
 
 
 async def test_the_first_look_goes_back_as_far_as_is_configured(desk: Desk) -> None:
@@ -278,14 +310,14 @@ async def test_imported_meetings_are_handed_on_too(desk: Desk) -> None:
     coming = meeting("imported", NINE, 10, calendar="file.ics")
     window = window_around(desk.now)
     await desk.books.run(lambda book: store(book, "file.ics", IMPORTED, window, Fetched((coming,)), desk.now))
-    await desk.look(0)
-    assert await desk.look(11 * MINUTE) == ["imported"]
+    assert await desk.look(0) == ["imported"]
+    assert await desk.look(11 * MINUTE) == []
     desk.new_poller()
     assert await desk.look(12 * MINUTE) == []
 
 
 async def test_when_notes_are_not_wanted_calendars_are_read_and_nothing_is_handed_on(desk: Desk) -> None:
-    desk.config = MeetingNoteConfig(enabled=False)
+    desk.config = MeetingNoteConfig(enabled=False, brief_minutes=0)
     desk.new_poller()
     desk.add("a", MINUTE)
     await desk.look(0)
@@ -351,10 +383,10 @@ async def test_what_is_followed_no_longer_is_dropped_when_it_starts(desk: Desk) 
 
 async def test_a_file_that_changes_is_seen_at_the_next_look(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "work.ics"
-    file.write_bytes(calendar(event("DTSTART:20240520T083000Z", "DTEND:20240520T090500Z", uid="a")))
+    file.write_bytes(calendar(event("DTSTART:20240520T090500Z", "DTEND:20240520T093000Z", uid="a")))
     desk.sources = [IcsFiles("Work", file, BERLIN)]
     desk.new_poller()
     assert await desk.look(0) == []
-    file.write_bytes(calendar(event("DTSTART:20240520T083000Z", "DTEND:20240520T090100Z", uid="sooner")))
+    file.write_bytes(calendar(event("DTSTART:20240520T090100Z", "DTEND:20240520T093000Z", uid="sooner")))
     assert await desk.look(2 * MINUTE) == ["sooner"]
     assert (await desk.books.run(lambda book: meeting_of(book.database, "a"))).cancelled  # type: ignore[union-attr]

@@ -99,12 +99,12 @@ def test_schema_prints_a_json_schema() -> None:
     schema = json.loads(RUNNER.invoke(config_app, ["schema"]).stdout)
     assert set(schema["properties"]) == {
         "vault",
+        "me",
         "safety",
         "embedding",
         "retrieval",
         "sources",
         "recall",
-        "me",
         "skills",
         "calendars",
         "agents",

@@ -126,6 +126,11 @@ class MeetingsPane(MeetingsReading):
         if self.selected is not None and self._backend is not None:
             self.write_now(self._backend, self.selected.meeting.event_id)
 
+    def action_meetings_never(self) -> None:
+        """Write no drafts of the series by itself any more, or write them again."""
+        if self.selected is not None and self._backend is not None:
+            self.want_notes(self._backend, self.selected)
+
     def action_meetings_earlier(self) -> None:
         """The day or week before."""
         self._turn_to(self._agenda.step(-1))

@@ -20,6 +20,7 @@ from donna_tui.tui.messages import ActionsChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.meetings_state import (
     NO_CALENDAR,
+    UNWANTED_BY_USER,
     Agenda,
     Span,
     calendars_line,
@@ -101,6 +102,21 @@ class MeetingsReading(Horizontal):
         self._tell_agenda(agenda, meetings)
         self.follow()
 
+    @work(group="rule")
+    async def want_notes(self, backend: Backend, row: MeetingRow) -> None:
+        """Turn drafts of a series off, or on again, and say which."""
+        wanted = row.unwanted.startswith(UNWANTED_BY_USER)
+        try:
+            await backend.drafts.want_notes(row.meeting.event_id, wanted=wanted)
+        except DonnaError as error:
+            self.notify(told(error), severity="error", timeout=8, markup=False)
+            return
+        what = "this series" if row.meeting.series_id else "this meeting"
+        key = shown_key(self._keys["meetings.never"], typing=False)
+        said = f"Drafts of {what} are written again." if wanted else f"No more drafts of {what}. {key} turns them on."
+        self.notify(said, timeout=5, markup=False)
+        self.look()
+
     @work(group="write")
     async def write_now(self, backend: Backend, event_id: str) -> None:
         """Write the draft of a meeting, and say where it waits."""
@@ -136,7 +152,7 @@ class MeetingsReading(Horizontal):
             self.card.show_meeting(None, "", "")
             self.card.show_text("", "")
         else:
-            says = state_says(row, self._keys, being_written=row.meeting.event_id in self._being_written)
+            says = state_says(row, self._keys, time(), being_written=row.meeting.event_id in self._being_written)
             self.card.show_meeting(row, day_title(row.meeting.day, local_day(time())), says)
         self.post_message(ActionsChanged())
         if self._reading is not None:

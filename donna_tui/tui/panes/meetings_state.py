@@ -19,20 +19,25 @@ from donna_tui.tui.widgets.notice import Words
 LOADING = Words("Looking at your meetings …")
 NO_CALENDAR = Words(
     "Donna follows no calendar yet.",
-    "The note of a meeting writes itself once it is over. Bring a calendar in, or name yours under calendars: in "
-    "memory.yaml: a file, a folder, an address or a CalDAV account.",
+    "Before each meeting Donna writes a brief, which becomes its note. Add a calendar: a file, a folder, an address or "
+    "a CalDAV account.",
     examples=(
-        ("donna meetings import FILE", "bring an .ics file in"),
-        ("donna config path", "where memory.yaml is"),
+        ("donna calendar add URL or FILE", "follow a calendar"),
+        ("donna meetings import FILE", "read an .ics file once"),
     ),
     actions=(("meetings.refresh", "look again"),),
 )
 
+_BRIEF_SAYS = "Its brief is ready: type your notes into it, and approve it afterwards."
+
+UNWANTED_BY_USER = "You want no notes"
+"""How the reason begins that the user has decided."""
+
 _DAYS_OF_WEEK = 7
 _WITH_PREVIEW = (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE, MeetingState.FAILED)
 _SAYS = {
-    MeetingState.COMING: "Its note is written once it has ended; this is what it would say now.",
-    MeetingState.NOW: "Going on now. Its note is written once it has ended; this is what it would say now.",
+    MeetingState.COMING: "Its brief is written shortly before it begins; this is what it would say now.",
+    MeetingState.NOW: "Going on now. This is what its brief would say.",
     MeetingState.ENDED: "Over, and no note of it was asked for; this is what it would say.",
     MeetingState.DUE: "Over, and its draft is on the way; this is what it would say now.",
     MeetingState.DRAFTED: "Its draft waits for you.",
@@ -133,12 +138,25 @@ def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:
     return f"{names}{more}{when}", problems
 
 
-def state_says(row: MeetingRow, keys: Keys, *, being_written: bool) -> str:
+def state_says(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) -> str:
     """How far its note is, why, and what can be done."""
     if being_written:
         return "Its draft is being written …"
-    parts = [_SAYS[row.state], sentence(line_of(row.detail)) if row.detail else "", _key_says(row, keys)]
+    if row.unwanted and row.state in (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE):
+        write = shown_key(keys["meetings.write"], typing=False)
+        return f"No draft is written by itself: {lowered(row.unwanted)} {write} writes it all the same."
+    is_brief = row.state is MeetingState.DRAFTED and row.meeting.end.timestamp() > now
+    parts = [
+        _BRIEF_SAYS if is_brief else _SAYS[row.state],
+        sentence(line_of(row.detail)) if row.detail else "",
+        _key_says(row, keys),
+    ]
     return " ".join(filter(None, parts))
+
+
+def lowered(text: str) -> str:
+    """A sentence as the second half of another one."""
+    return text[:1].lower() + text[1:]
 
 
 def _key_says(row: MeetingRow, keys: Keys) -> str:

@@ -1,0 +1,59 @@
+"""Which meetings get a draft by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from donna_tui.calendar.mirror import series_without_notes, want_notes
+from donna_tui.calendar.wanted import why_no_draft
+from donna_tui.config.calendars import Notes
+from donna_tui.drafting import Attendee, Meeting
+from donna_tui.memory.book import open_book
+from tests.unit.calendar_parts import meeting, utc
+
+ME = ("Ana Lima", "ana@example.org")
+ANA, BEN = Attendee("Ana", "Ana@Example.org"), Attendee("Ben Lee", "ben@example.org")
+WEEKLY = meeting("weekly/1", utc(2024, 5, 20, 9), series_id="weekly", attendees=(ANA, BEN))
+
+
+@pytest.mark.parametrize(
+    ("found", "rule", "why"),
+    [
+        (WEEKLY, "meetings", ""),
+        (WEEKLY, "never", "Meetings of this calendar get no notes."),
+        (replace(WEEKLY, cancelled=True), "all", "It was cancelled."),
+        (replace(WEEKLY, all_day=True), "all", "It takes whole days."),
+        (replace(WEEKLY, attendees=(ANA,)), "meetings", "Nobody else is invited."),
+        (replace(WEEKLY, attendees=()), "meetings", "Nobody else is invited."),
+        (replace(WEEKLY, attendees=()), "all", ""),
+        (replace(WEEKLY, attendees=(replace(ANA, declined=True), BEN)), "all", "You declined it."),
+        (replace(WEEKLY, attendees=(ANA, replace(BEN, declined=True))), "meetings", ""),
+    ],
+)
+def test_a_draft_is_for_a_meeting_with_others_that_was_accepted(found: Meeting, rule: Notes, why: str) -> None:
+    assert why_no_draft(found, ME, rule, ()) == why
+
+
+def test_a_series_can_be_left_without_notes_and_be_wanted_again(tmp_path: Path) -> None:
+    book = open_book(tmp_path)
+    try:
+        want_notes(book, WEEKLY, wanted=False)
+        want_notes(book, WEEKLY, wanted=False)
+        unwanted = series_without_notes(book.database)
+        assert unwanted == {"weekly"}
+        other = replace(WEEKLY, event_id="weekly/2")
+        assert why_no_draft(other, ME, "all", unwanted) == "You want no notes of this series."
+        assert why_no_draft(replace(WEEKLY, series_id="", event_id="one"), ME, "all", unwanted) == ""
+        want_notes(book, WEEKLY, wanted=True)
+        assert series_without_notes(book.database) == frozenset()
+    finally:
+        book.close()
+
+
+def test_who_is_not_known_by_name_counts_as_one_of_those_invited() -> None:
+    assert why_no_draft(WEEKLY, (), "meetings", ()) == ""
+    assert why_no_draft(replace(WEEKLY, attendees=(BEN,)), (), "meetings", ()) == "Nobody else is invited."
+    assert why_no_draft(replace(WEEKLY, attendees=(BEN,)), ME, "meetings", ()) == ""
