@@ -30,6 +30,7 @@ class Reason(StrEnum):
     NO_REPOSITORY = "no_repository"
     NOT_TRUSTED = "not_trusted"
     IGNORED_BY_GIT = "ignored_by_git"
+    WOULD_TRACK = "would_track"
     NOTHING_TO_UNDO = "nothing_to_undo"
     NOTHING_TO_REDO = "nothing_to_redo"
     UNDO_CONFLICT = "undo_conflict"

@@ -65,7 +65,8 @@ OBSTACLES = {
 }
 """Settings over which git stumbles, so that plain git would not come as far as to run anything."""
 
-ATTRIBUTES = "*.md filter=x diff=x merge=x text ident working-tree-encoding=UTF-8\nInbox/*.md filter=y\n"
+HARMLESS = "*.md diff=x merge=x text ident working-tree-encoding=UTF-8\n"
+ATTRIBUTES = f"{HARMLESS}*.md filter=x\nInbox/*.md filter=y\n"
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,12 @@ def poisoned(user: User, base: Path, bait: Bait, place: Place = in_the_repositor
     in_a_file(user, nested / ".git/config", {key: bait.program(name) for key, name in inner.items()})
     add_hooks(vault / ".git/hooks", bait)
     return vault
+
+
+def without_filters(vault: Path) -> None:
+    """Take the filters off, through which Donna writes nothing; what else the attributes name stays."""
+    (vault / ".gitattributes").write_text(HARMLESS)
+    (vault / ".git/info/attributes").write_text(HARMLESS)
 
 
 def make_young(vault: Path) -> None:

@@ -34,6 +34,9 @@ def write(
         bool, typer.Option("--replace", help="The text is the whole note: frontmatter that it lacks is removed.")
     ] = False,
     yes: Agreed = False,
+    track: Annotated[
+        bool, typer.Option("--track", help="Commit the note also if it was left out of git as private.")
+    ] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -41,7 +44,7 @@ def write(
     from donna_tui.cli.write import run_write
 
     with guarded(as_json):
-        run_write(path, source, etag, space, replace=replace, agreed=yes, as_json=as_json)
+        run_write(path, source, etag, space, replace=replace, agreed=yes, track=track, as_json=as_json)
 
 
 @vault_app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,7 +20,15 @@ UNCHANGED = "nothing has changed: the note says this already"
 
 
 def run_write(
-    path: str, source: str, etag: str | None, space: str | None, *, replace: bool, agreed: bool, as_json: bool
+    path: str,
+    source: str,
+    etag: str | None,
+    space: str | None,
+    *,
+    replace: bool,
+    agreed: bool,
+    track: bool,
+    as_json: bool,
 ) -> None:
     """Write a note from stdin or a file. Without an etag it must not exist yet."""
     writer = open_writer_of(space)
@@ -27,7 +36,8 @@ def run_write(
 
     def plan() -> Plan:
         try:
-            return writer.planner.write(path, content, seen=expecting(etag), replace=replace)
+            planned = writer.planner.write(path, content, seen=expecting(etag), replace=replace)
+            return dataclasses.replace(planned, may_track=track)
         except VaultWriteError as error:
             raise _with_next_step(error, path, etag) from error
 
@@ -73,9 +83,12 @@ def carry_out(writer: VaultWriter, plan: Callable[[], Plan], *, agreed: bool, as
     try:
         outcome = writer.apply(planned)
     except VaultWriteError as error:
-        if error.reason is not Reason.NO_REPOSITORY or not (agreed or _agrees(as_json)):
+        if error.reason is Reason.WOULD_TRACK:
+            planned = _with_consent(planned, error, as_json)
+        elif error.reason is Reason.NO_REPOSITORY and (agreed or _agrees(as_json)):
+            writer.init_if_missing()
+        else:
             raise
-        writer.init_if_missing()
         outcome = writer.apply(planned)
     emit(_fields(planned, outcome), as_json=as_json, human=lambda: _told(planned, outcome))
 
@@ -86,6 +99,16 @@ def _agrees(as_json: bool) -> bool:
         return False
     say("This vault has no history yet. Donna keeps every change in git, so that it can be undone.")
     return confirmed("Make a git repository in the vault? [y/N] ")
+
+
+def _with_consent(plan: Plan, error: VaultWriteError, as_json: bool) -> Plan:
+    """Ask whether a note that was private may be committed. Raises `error` if not, or if nobody is there to ask."""
+    if not as_json and sys.stdin.isatty() and sys.stderr.isatty():
+        say(f"{error.path}: {error.message}.")
+        if confirmed("Commit it to the branch? [y/N] "):
+            return dataclasses.replace(plan, may_track=True)
+    hint = "donna write --track commits it, and in a terminal Donna asks; or leave the note marked as private"
+    raise VaultWriteError(error.reason, error.message, hint=hint, path=error.path) from error
 
 
 def confirmed(question: str) -> bool:
@@ -128,13 +151,23 @@ def _fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:
         "etags": list(outcome.etags),
         "etag": next((etag for etag in outcome.etags if etag), None),
         "remarks": list(plan.remarks),
+        "record_only": list(outcome.record_only),
     }
 
 
 def _told(plan: Plan, outcome: Outcome) -> list[str]:
     if not outcome.changed:
         return [UNCHANGED]
-    told = f"{plan.subject} · operation {outcome.operation} · commit {outcome.commit[:12]}"
+    where = "record" if len(outcome.record_only) == len(outcome.paths) > 0 else "commit"
+    told = f"{plan.subject} · operation {outcome.operation} · {where} {outcome.commit[:12]}"
     linked = len(outcome.paths) - 2 if outcome.kind is OperationKind.MOVE else 0
     links = [f"links rewritten in {linked} {'note' if linked == 1 else 'notes'}"] if linked > 0 else []
-    return [told, *links, *plan.remarks]
+    return [told, *links, *plan.remarks, *kept_out(outcome)]
+
+
+def kept_out(outcome: Outcome) -> list[str]:
+    """What to say of private notes whose change is not in the branch."""
+    if not outcome.record_only:
+        return []
+    names = ", ".join(outcome.record_only[:3]) + (" …" if len(outcome.record_only) > 3 else "")
+    return [f"private and not in git: {names}. Undo works; the branch does not have this change"]

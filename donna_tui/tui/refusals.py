@@ -92,6 +92,10 @@ _WORDS: dict[Reason, tuple[str, str]] = {
         "Git is told to leave this place out, so nothing there could be taken back.",
         "Choose another folder, or change .gitignore.",
     ),
+    Reason.WOULD_TRACK: (
+        "This note was private and is not in git. Without its mark it would be committed, and pushed with the rest.",
+        "Agree to that, or leave the note marked as private.",
+    ),
     Reason.NOTHING_TO_UNDO: (
         "Donna has changed nothing here that is not taken back already.",
         "Your own edits are yours to undo.",
@@ -121,6 +125,7 @@ _TITLES = {
     Reason.NOTHING_TO_UNDO: "Nothing to undo",
     Reason.NOTHING_TO_REDO: "Nothing to redo",
     Reason.NO_REPOSITORY: "No history yet",
+    Reason.WOULD_TRACK: "Commit a note that was private?",
 }
 
 

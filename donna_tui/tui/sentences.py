@@ -63,6 +63,7 @@ REASONS: dict[Reason, str] = {
     Reason.NO_REPOSITORY: "no history yet",
     Reason.NOT_TRUSTED: "repository not trusted",
     Reason.IGNORED_BY_GIT: "left out of the history",
+    Reason.WOULD_TRACK: "private until now",
     Reason.NOTHING_TO_UNDO: "nothing to undo",
     Reason.NOTHING_TO_REDO: "nothing to redo",
     Reason.UNDO_CONFLICT: "changed since",

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from donna_tui.errors import DonnaError
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.vault.changes import Change
-from donna_tui.vault.commits import Author, blob_changes, blobs, entries, open_commit
+from donna_tui.vault.commits import Author, blobs, entries, open_commit
 from donna_tui.vault.files import VaultFiles
+from donna_tui.vault.gitform import attributes_of, stored_changes, why_not_stored
 from donna_tui.vault.guard import WriteRules
 from donna_tui.vault.repository import GitRepo
 from donna_tui.vault.userindex import follow_tip
@@ -26,13 +27,14 @@ def begin(repo: GitRepo, files: VaultFiles, rules: WriteRules, author: Author, n
         return False
     place, tip = repo.place(), repo.tip()
     kept = [path for path in notes if _may_be_kept(files, rules, path)]
-    ignored = set(repo.ignored(kept))
-    changes = list(_first_changes(files, (path for path in kept if path not in ignored)))
-    stored = blob_changes(changes, place.object_format)
-    images = blobs(each.after for each in changes if each.after is not None)
+    attributes = attributes_of(repo, place, kept)
+    left_out = {*repo.ignored(kept), *(path for path, each in attributes.items() if why_not_stored(path, each))}
+    changes = list(_first_changes(files, (path for path in kept if path not in left_out)))
+    stored, extra = stored_changes(repo, place, tip, changes, attributes)
+    images = blobs([*(each.after for each in changes if each.after is not None), *extra])
     commit = open_commit(tip.ref, 1, author.line(time.time()), SUBJECT, None)
     repo.fast_import(b"".join([*images, *commit, *entries(place, stored), b"done\n"]))
-    follow_tip(repo, place, stored)
+    follow_tip(repo, place, tip, stored)
     return True
 
 

@@ -43,6 +43,7 @@ class Plan:
 
     It holds only as long as every file still has the bytes of `before`. `remarks` are plain sentences about what the
     plan does not do, such as links in notes that Donna must not write to. A plan without changes does nothing.
+    `may_track` says that the user agreed to commit notes that were left out of git as private.
     """
 
     kind: OperationKind
@@ -51,6 +52,7 @@ class Plan:
     undoes: tuple[str, ...] = ()
     redoes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    may_track: bool = False
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -65,12 +67,25 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlobChange:
-    """A change as the history has it: the git blobs before and after."""
+    """A change as the history has it: the git blobs of the bytes on disk before and after.
+
+    `stored_before` and `stored_after` are what the branch has of them where git's attributes make that something else.
+    `record_only` changes are of private notes that the branch does not have, and must not get. A note that is private
+    again has an empty `stored_after`: the branch no longer gets it.
+    """
 
     path: str
     before: str | None
     after: str | None
     mode: int = REGULAR_FILE
+    stored_before: str | None = None
+    stored_after: str | None = None
+    record_only: bool = False
+
+    @property
+    def in_branch(self) -> str | None:
+        """The blob that the branch gets; None if the file goes."""
+        return self.after if self.stored_after is None else self.stored_after or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +111,21 @@ class Operation:
         """The files that it changed, in order."""
         return tuple(change.path for change in self.changes)
 
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The files whose change is in the record only."""
+        return tuple(change.path for change in self.changes if change.record_only)
+
+    @property
+    def published(self) -> tuple[BlobChange, ...]:
+        """The changes that the commit message of the branch names."""
+        return tuple(change for change in self.changes if not change.record_only and change.stored_after != "")
+
+    @property
+    def is_record_only(self) -> bool:
+        """Whether nothing of it is in the branch."""
+        return bool(self.changes) and len(self.hidden) == len(self.changes)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
@@ -111,7 +141,10 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a plan. If nothing was to be written, `operation` is empty and `commit` is the tip as it was."""
+    """What came of a plan. If nothing was to be written, `operation` is empty and `commit` is the tip as it was.
+
+    Where nothing of it is in the branch, `commit` is that of the record.
+    """
 
     operation: str
     commit: str
@@ -119,6 +152,8 @@ class Outcome:
     paths: tuple[str, ...]
     etags: tuple[str, ...]
     """The etag of each path now; empty for a file that is gone."""
+    record_only: tuple[str, ...] = ()
+    """The private notes whose change is in Donna's own record and not in the branch."""
 
     @property
     def changed(self) -> bool:

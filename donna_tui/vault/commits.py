@@ -65,27 +65,29 @@ def prepare(
 ) -> Prepared:
     """Write the commit and the record of an operation, kept by refs of Donna's own, below the name of the `home`.
 
-    `images` are the bytes before and after that git does not have yet.
+    `images` are the bytes before and after that git does not have yet. What is for the record only is not in the
+    commit, and not named in its message; if nothing else is left, there is no commit.
     """
-    message = message_of(operation).encode()
-    stream = b"".join(
-        (
-            *blobs(images),
-            *open_commit(place.pending(home, "commit"), 1, author.line(operation.at), message, tip.commit),
-            *entries(place, operation.changes),
-            *open_commit(
-                place.pending(home, "record"),
-                2,
-                author.line(operation.at),
-                message,
-                tip.record or _last_operation(repo),
-            ),
-            *_images(operation.changes),
-            b"\nget-mark :1\nget-mark :2\ndone\n",
-        )
+    at, before = author.line(operation.at), tip.record or _last_operation(repo)
+    record = open_commit(place.pending(home, "record"), 2, at, message_of(operation).encode(), before)
+    parts = [*blobs(images), *record, *_images(operation.changes), b"\n"]
+    if operation.is_record_only:
+        (recorded,) = repo.fast_import(b"".join([*parts, b"get-mark :2\ndone\n"]))
+        return Prepared(replace(operation, commit=tip.commit or ""), recorded)
+    public = replace(
+        operation,
+        changes=operation.published,
+        subject=public_subject(operation.subject, operation.hidden),
     )
-    commit, record = repo.fast_import(stream)
-    return Prepared(replace(operation, commit=commit), record)
+    parts += open_commit(place.pending(home, "commit"), 1, at, message_of(public).encode(), tip.commit)
+    parts += entries(place, [change for change in operation.changes if not change.record_only])
+    commit, recorded = repo.fast_import(b"".join([*parts, b"get-mark :1\nget-mark :2\ndone\n"]))
+    return Prepared(replace(operation, commit=commit), recorded)
+
+
+def public_subject(subject: str, hidden: Sequence[str]) -> str:
+    """The first line of a commit message, which must not name notes that are hidden from the branch."""
+    return "Change notes" if any(path in subject for path in hidden) else subject
 
 
 def prepare_record(
@@ -128,7 +130,7 @@ def entries(place: Place, changes: Sequence[BlobChange]) -> Iterator[bytes]:
     """What a commit of these changes does to the tree of its parent."""
     for change in sorted(changes, key=lambda change: change.after is not None):  # a case-only move deletes first
         path = quoted(place.full(change.path))
-        yield (f"M {change.mode:o} {change.after} {path}\n" if change.after else f"D {path}\n").encode()
+        yield (f"M {change.mode:o} {change.in_branch} {path}\n" if change.in_branch else f"D {path}\n").encode()
     yield b"\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,13 +100,21 @@ class GitCommand:
         self._folder = folder.absolute()
         self._git: Git | None = None
 
-    def ask(self, *arguments: str, given: bytes = b"", index: Path | None = None, literal: bool = True) -> Answer:
+    def ask(
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        index: Path | None = None,
+        literal: bool = True,
+        as_configured: Collection[str] = (),
+    ) -> Answer:
         """Run git with these arguments, `given` on its standard input, and perhaps an index of our own.
 
         Paths among the arguments are `literal`, not patterns, except for a command that does not know the difference.
+        The settings and variables in `as_configured` are not forced: the user's own configuration counts.
         Raises VaultWriteError: `git_failed` if git is not installed or does not answer in time.
         """
-        variables = {"GIT_INDEX_FILE": str(index)} if index else {}
+        variables = _environment(as_configured) | ({"GIT_INDEX_FILE": str(index)} if index else {})
         process = self._start(("--literal-pathspecs", *arguments) if literal else arguments, variables)
         try:
             output, complaint = process.communicate(given, timeout=DEADLINE_SECONDS)
@@ -118,27 +126,33 @@ class GitCommand:
             raise failed(f"git {arguments[0]} was stopped before it was done")
         return Answer(process.returncode, output, _complaint(complaint))
 
-    def run(self, *arguments: str, given: bytes = b"", index: Path | None = None) -> Answer:
+    def run(
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        index: Path | None = None,
+        literal: bool = True,
+        as_configured: Collection[str] = (),
+    ) -> Answer:
         """`ask`, with VaultWriteError (`git_failed`, or a reason that the complaint tells) for any status but 0."""
-        answer = self.ask(*arguments, given=given, index=index)
+        answer = self.ask(*arguments, given=given, index=index, literal=literal, as_configured=as_configured)
         if answer.status:
             raise refusal(arguments[0], answer.complaint)
         return answer
 
-    def _start(self, arguments: Sequence[str], variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    def _start(self, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         try:
             runner = self._runner()
             from git.exc import GitCommandNotFound
         except ImportError:  # GitPython looks for git as soon as it is imported
             raise _not_installed() from None
-        environment = {**_environment(), **variables}
         try:
             # GitPython starts git where Donna was started if the vault is away: `-C` lets that fail instead.
             return runner.execute(  # type: ignore[return-value]  # a thin wrapper around the process
                 [*_without_inherited(environment), "git", "-C", str(self._folder), *arguments],
                 istream=subprocess.PIPE,
                 as_process=True,
-                env=environment,
+                env=dict(environment),
                 pass_fds=HELD.get(),
                 start_new_session=True,  # an interrupt of the terminal must not stop git half-way
             )
@@ -217,13 +231,14 @@ _MEANINGS = (
 )
 
 
-def _environment() -> dict[str, str]:
+def _environment(as_configured: Collection[str]) -> dict[str, str]:
     """Our variables and our settings, in the form that overrides every configuration file."""
-    numbered: dict[str, str] = {"GIT_CONFIG_COUNT": str(len(_SETTINGS))}
-    for number, (key, value) in enumerate(_SETTINGS.items()):
+    settings = [(key, value) for key, value in _SETTINGS.items() if key not in as_configured]
+    numbered: dict[str, str] = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings):
         numbered[f"GIT_CONFIG_KEY_{number}"] = key
         numbered[f"GIT_CONFIG_VALUE_{number}"] = value
-    return {**_VARIABLES, **numbered}
+    return {name: value for name, value in _VARIABLES.items() if name not in as_configured} | numbered
 
 
 def _without_inherited(ours: Mapping[str, str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from donna_tui.records import dataclass
 from donna_tui.vault.changes import REGULAR_FILE, Change
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.files import VaultFiles, changed_meanwhile, told
+from donna_tui.vault.gitform import attributes_of
 from donna_tui.vault.guard import WriteRules
 from donna_tui.vault.kept import not_kept
 from donna_tui.vault.paths import VaultRoot
@@ -92,7 +93,9 @@ class Ground:
         """The paths of those changes that Donna or git may not make."""
         if not changes:
             return set()
-        not_ours = set(not_kept(self.repo, self.repo.place(), self._files, changes))
+        place = self.repo.place()
+        rules = attributes_of(self.repo, place, [change.path for change in changes])
+        not_ours = set(not_kept(self.repo, place, self._files, changes, rules))
         return not_ours | {change.path for change in changes if self.rules.refuses(change)}
 
 

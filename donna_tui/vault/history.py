@@ -19,6 +19,7 @@ from donna_tui.vault.changes import REGULAR_FILE, Change, Revision
 from donna_tui.vault.client import VaultClient, decode
 from donna_tui.vault.commits import blob_id
 from donna_tui.vault.files import VaultFiles
+from donna_tui.vault.gitform import possible_forms
 from donna_tui.vault.operations import parse_message
 from donna_tui.vault.repository import GitRepo, Place
 
@@ -168,15 +169,14 @@ class History:
             return False
         if data is None:
             return False
-        same = {blob_id(data, place.object_format), blob_id(data.replace(b"\r\n", b"\n"), place.object_format)}
-        return known.get(path) not in same
+        return known.get(path) not in {blob_id(form, place.object_format) for form in possible_forms(data)}
 
 
 def _same(before: bytes | None, after: bytes | None) -> bool:
-    """Whether git's bytes are those on disk; it may keep line ends in its own way."""
+    """Whether git's bytes are those on disk; it may keep line ends and `$Id$` in its own way."""
     if before is None or after is None:
         return before is after
-    return before in (after, after.replace(b"\r\n", b"\n"))
+    return before in possible_forms(after)
 
 
 def _revision(record: str, place: Place) -> Revision:

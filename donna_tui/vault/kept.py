@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.vault.changes import Change
 from donna_tui.vault.files import VaultFiles
+from donna_tui.vault.gitform import Attributes, why_not_stored
 from donna_tui.vault.repository import GitRepo, Place
 
 
-def not_kept(repo: GitRepo, place: Place, files: VaultFiles, changes: Sequence[Change]) -> dict[str, VaultWriteError]:
+def not_kept(
+    repo: GitRepo, place: Place, files: VaultFiles, changes: Sequence[Change], rules: Mapping[str, Attributes]
+) -> dict[str, VaultWriteError]:
     """Why git could not keep these changes, by path; those that it can keep are left out."""
     nested = [change.path for change in changes if files.nested_repository(change.path)]
     rest = [change for change in changes if change.path not in nested]
     left_out = repo.left_out(place, [change.path for change in rest if change.before is None])
     ignored = repo.ignored([change.path for change in rest])
-    refusals = (*_nested(files, nested), *map(_left_out, left_out), *map(_ignored, ignored))
+    unstored = filter(None, (why_not_stored(path, each) for path, each in rules.items()))
+    refusals = (*_nested(files, nested), *map(_left_out, left_out), *map(_ignored, ignored), *unstored)
     return {refusal.path: refusal for refusal in refusals}
 
 

@@ -6,23 +6,25 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.records import dataclass
-from donna_tui.vault.changes import Change, Operation, Outcome, Plan, etag_of
-from donna_tui.vault.commits import Author, Prepared, blob_changes, prepare
+from donna_tui.vault.changes import BlobChange, Change, Operation, Outcome, Plan, etag_of
+from donna_tui.vault.commits import Author, Prepared, prepare
 from donna_tui.vault.files import VaultFiles, changed_meanwhile, refused_write
 from donna_tui.vault.gitcommand import HELD, refusal
+from donna_tui.vault.gitform import Attributes, attributes_of, stored_changes
 from donna_tui.vault.guard import WriteRules
 from donna_tui.vault.journal import Intent, Journal
 from donna_tui.vault.kept import not_kept
 from donna_tui.vault.leftovers import remove_stale_locks
 from donna_tui.vault.operations import each_operation, new_operation_id
 from donna_tui.vault.repository import GitRepo, Place, Tip
+from donna_tui.vault.tracked import keep_private
 from donna_tui.vault.trust import read_small
-from donna_tui.vault.userindex import follow_tip, nothing_staged
+from donna_tui.vault.userindex import Stamp, check_unstaged, follow_tip
 
 LOCK_PATIENCE_SECONDS = 5.0
 
@@ -98,30 +100,37 @@ def carry_out(shop: Workshop, place: Place, plan: Plan, actor: str, session: str
     tip = shop.repo.tip()
     if plan.is_empty:
         return Outcome(operation="", commit=tip.commit or "", kind=plan.kind, paths=(), etags=())
-    _check(shop, place, plan)
+    rules = _check(shop, place, plan)
+    changes, images = stored_changes(shop.repo, place, tip, plan.changes, rules)
+    changes = keep_private(shop.repo, place, tip, shop.rules, plan, changes)
+    index = check_unstaged(shop.repo, place, tip, changes)
     shop.reached(Step.CHECKED)
-    operation = _operation(shop, place, tip, plan, actor, session)
-    images = [data for change in plan.changes for data in (change.before, change.after) if data is not None]
+    operation = _operation(shop, tip, plan, changes, actor, session)
+    images += [data for change in plan.changes for data in (change.before, change.after) if data is not None]
     prepared = make_objects(shop, place, tip, operation, images)
     shop.reached(Step.PREPARED)
-    commit = _change_vault(shop, place, tip, prepared, plan.changes)
+    commit = _change_vault(shop, place, tip, prepared, plan.changes, index)
     return Outcome(
         operation=operation.id,
         commit=commit,
         kind=plan.kind,
         paths=plan.paths,
         etags=tuple("" if each.after is None else etag_of(each.after) for each in plan.changes),
+        record_only=operation.hidden,
     )
 
 
-def _check(shop: Workshop, place: Place, plan: Plan) -> None:
+def _check(shop: Workshop, place: Place, plan: Plan) -> Mapping[str, Attributes]:
+    """Raises VaultWriteError for what must not or cannot be written; the attributes by which git stores the notes."""
     for change in plan.changes:
         shop.rules.check(change)
         if _read(shop, change.path) != change.before:
             raise changed_meanwhile(change.path)
-    refusals = not_kept(shop.repo, place, shop.files, plan.changes)
+    rules = attributes_of(shop.repo, place, plan.paths)
+    refusals = not_kept(shop.repo, place, shop.files, plan.changes, rules)
     if refusals:
         raise next(iter(refusals.values()))
+    return rules
 
 
 def _read(shop: Workshop, path: str) -> bytes | None:
@@ -131,7 +140,9 @@ def _read(shop: Workshop, path: str) -> bytes | None:
         raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
 
 
-def _operation(shop: Workshop, place: Place, tip: Tip, plan: Plan, actor: str, session: str) -> Operation:
+def _operation(
+    shop: Workshop, tip: Tip, plan: Plan, changes: tuple[BlobChange, ...], actor: str, session: str
+) -> Operation:
     newest = next(each_operation(shop.repo, tip.record, limit=1), None)
     return Operation(
         id=new_operation_id(newest.id if newest else ""),
@@ -140,7 +151,7 @@ def _operation(shop: Workshop, place: Place, tip: Tip, plan: Plan, actor: str, s
         subject=plan.subject,
         at=time.time(),
         commit="",
-        changes=blob_changes(plan.changes, place.object_format),
+        changes=changes,
         undoes=plan.undoes,
         redoes=plan.redoes,
         session=session,
@@ -168,9 +179,10 @@ def _remove_reports(place: Place) -> None:
                 report.unlink()
 
 
-def _change_vault(shop: Workshop, place: Place, tip: Tip, prepared: Prepared, changes: tuple[Change, ...]) -> str:
+def _change_vault(
+    shop: Workshop, place: Place, tip: Tip, prepared: Prepared, changes: tuple[Change, ...], index: Stamp | None
+) -> str:
     intent = intend(shop, tip, prepared)
-    clean = nothing_staged(shop.repo, tip)
     shop.reached(Step.INTENDED)
     try:
         for number, change in enumerate(changes):
@@ -181,7 +193,7 @@ def _change_vault(shop: Workshop, place: Place, tip: Tip, prepared: Prepared, ch
         _take_back(shop, intent, changes)
         raise
     shop.reached(Step.ADVANCED)
-    followed = not clean or follow_tip(shop.repo, place, intent.operation.changes)
+    followed = follow_tip(shop.repo, place, tip, intent.operation.changes, index)
     shop.reached(Step.FOLLOWED)
     _clear(shop, intent, changes, forget=followed)
     shop.reached(Step.CLEARED)
@@ -223,7 +235,7 @@ def advance(shop: Workshop, place: Place, intent: Intent) -> str:
         shop.repo.check_at_rest(place)
         tip = shop.repo.tip()
         intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation))
-    return intent.operation.commit
+    return intent.record if intent.operation.is_record_only else intent.operation.commit
 
 
 def _moved(shop: Workshop, place: Place, intent: Intent) -> bool:
@@ -245,7 +257,11 @@ def is_done(shop: Workshop, intent: Intent) -> bool:
     tip = shop.repo.tip()
     if _contains(shop, tip.record, intent.record):
         return True
-    if tip.commit is None or not _contains(shop, tip.commit, intent.operation.commit):
+    if (
+        intent.operation.is_record_only
+        or tip.commit is None
+        or not _contains(shop, tip.commit, intent.operation.commit)
+    ):
         return False
     if tip.record == intent.previous_record:
         shop.repo.advance(tip, tip.commit, intent.record, f"donna: {intent.operation.kind}")

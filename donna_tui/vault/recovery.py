@@ -17,7 +17,7 @@ from donna_tui.vault.leftovers import remove_stale_locks
 from donna_tui.vault.operations import each_operation, new_operation_id
 from donna_tui.vault.protocol import REBUILD_PATIENCE_SECONDS, Workshop, advance, intend, is_done, make_objects
 from donna_tui.vault.repository import Place
-from donna_tui.vault.userindex import follow_tip, nothing_staged
+from donna_tui.vault.userindex import follow_tip
 
 _ELSEWHERE = frozenset({Reason.PATH_ESCAPE, Reason.NOT_REGULAR})
 """Where a folder or a file made way for something else, nothing of a write can wait any more."""
@@ -207,6 +207,9 @@ def keep_record(
     It belongs to no commit of the branch and is no step of undo: it only keeps bytes. Raises VaultWriteError.
     """
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
+    changes = tuple(
+        BlobChange(path=each.path, before=each.before, after=each.after, mode=each.mode) for each in changes
+    )
     while True:
         recent = list(each_operation(shop.repo, shop.repo.record(), limit=_RECENT))
         same = (each for each in recent if each.kind is OperationKind.KEPT and each.changes == changes)
@@ -237,7 +240,6 @@ def _finish(shop: Workshop, place: Place, intent: Intent, found: Sequence[Found]
     """
     shop.repo.check_at_rest(place)
     tip = shop.repo.tip()
-    clean = nothing_staged(shop.repo, tip)
     if images or tip != intent.tip:
         intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation, images))
     unfinished = [each for each in found if each.state is State.BEFORE]
@@ -248,8 +250,7 @@ def _finish(shop: Workshop, place: Place, intent: Intent, found: Sequence[Found]
     advance(shop, place, intent)
     for change, waiting in changes:
         shop.files.settle(change, waiting)
-    if clean:
-        follow_tip(shop.repo, place, intent.operation.changes)
+    follow_tip(shop.repo, place, tip, intent.operation.changes)
 
 
 def _with_bytes(shop: Workshop, change: BlobChange) -> Change:
@@ -261,8 +262,8 @@ def _with_bytes(shop: Workshop, change: BlobChange) -> Change:
 def _follow(shop: Workshop, place: Place, intent: Intent) -> None:
     """The branch has moved; perhaps the user's index has not followed yet."""
     with contextlib.suppress(DonnaError):
-        if shop.repo.tip().commit == intent.operation.commit and nothing_staged(shop.repo, intent.tip):
-            follow_tip(shop.repo, place, intent.operation.changes)
+        if shop.repo.tip().commit == intent.operation.commit:
+            follow_tip(shop.repo, place, intent.tip, intent.operation.changes)
 
 
 def _lost(intent: Intent, kept: str) -> VaultWriteError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from donna_tui.errors import Reason, VaultWriteError
@@ -29,6 +29,8 @@ _IN_PROGRESS = {
     "sequencer": "a cherry-pick or a revert",
     "BISECT_LOG": "a bisect",
 }
+_NO = frozenset({"false", "no", "off", "0", ""})
+_OF_THE_USER = ("core.attributesFile", "core.autocrlf")
 _WHERE = ("--is-inside-work-tree", "--absolute-git-dir", "--show-object-format", "--git-common-dir", "--show-prefix")
 
 
@@ -83,7 +85,7 @@ class GitRepo:
         self._vault = vault.absolute()
         self._place: Place | None = None
         self._located: Located | None = None
-        self._knows_modes: bool | None = None
+        self._settings: tuple[object, Mapping[str, str]] | None = None
         self.command = GitCommand(vault)
 
     def init_if_missing(self, *, name: str, email: str) -> bool:
@@ -205,9 +207,12 @@ class GitRepo:
     def advance(self, tip: Tip, commit: str, record: str, message: str) -> bool:
         """Move the branch and the chain of operations at once, if both are where they were; False if one is not.
 
+        The branch stays where it is if `commit` is what it has already.
+
         Waits for other programs' locks. Raises `git_locked` if one stays.
         """
-        return self._update(message, (tip.ref, commit, tip.commit), (self._records(), record, tip.record))
+        branch = [] if commit == (tip.commit or "") else [(tip.ref, commit, tip.commit)]
+        return self._update(message, *branch, (self._records(), record, tip.record))
 
     def append_record(self, previous: str | None, record: str, message: str, *, drop: str = "") -> bool:
         """Move the chain of operations alone, if it is still at `previous`, and drop a ref. Raises VaultWriteError."""
@@ -254,6 +259,14 @@ class GitRepo:
         answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
         return {line for line in _lines(answer) if line and " " not in line}
 
+    def known(self, tip: Tip, place: Place, paths: Sequence[str]) -> set[str]:
+        """Those of these vault paths that the last commit has."""
+        if tip.commit is None:
+            return set()
+        full = {place.full(path): path for path in paths}
+        output = self.command.run("ls-tree", "-z", "--full-tree", tip.commit, "--", *full).output
+        return {full[path] for path, _ in each_entry(output) if path in full}
+
     def blob_id(self, commit: str, path: str) -> str | None:
         """The blob at a repository path in a commit, if there is one."""
         output = self.command.run("ls-tree", "-z", "--full-tree", commit, "--", path).output
@@ -261,12 +274,22 @@ class GitRepo:
 
     def knows_modes(self) -> bool:
         """Whether the disk can tell an executable file. Where it cannot, all may look like one."""
-        if self.find() is None:
-            return True
-        if self._knows_modes is None:
-            answer = self.command.ask("config", "--type=bool", "--default=true", "--get", "core.fileMode")
-            self._knows_modes = answer.line != "false"
-        return self._knows_modes
+        return self.find() is None or self.settings().get("core.filemode", "true").lower() not in _NO
+
+    def settings(self) -> Mapping[str, str]:
+        """Those settings of the user and the repository, by name in lower case, that say how files are stored."""
+        known = tuple(map(_stamp, self._setting_files()))
+        if self._settings is None or self._settings[0] != known:
+            pattern = r"^core\.(attributesfile|autocrlf|filemode)$"
+            answer = self.command.ask("config", "-z", "--get-regexp", pattern, as_configured=_OF_THE_USER)
+            entries = (os.fsdecode(each).partition("\n") for each in answer.output.split(b"\0") if each)
+            self._settings = known, {name.lower(): value if has_one else "true" for name, has_one, value in entries}
+        return self._settings[1]
+
+    def _setting_files(self) -> Iterator[Path]:
+        place, home = self.place(), Path(os.environ.get("HOME", "/"))
+        yield from (place.common_dir / "config", place.git_dir / "config.worktree", home / ".gitconfig")
+        yield Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
 
     def mode(self, path: str) -> int:
         """The mode of a note in the last commit; that of an ordinary file if it is not there."""
@@ -282,3 +305,12 @@ class GitRepo:
 
 def _lines(answer: Answer) -> list[str]:
     return answer.output.decode("utf-8", "surrogateescape").split("\n")
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    """What changes when a file is written."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

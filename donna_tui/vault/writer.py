@@ -29,6 +29,7 @@ from donna_tui.vault.repository import GitRepo, Place
 from donna_tui.vault.resolving import Resolver
 from donna_tui.vault.restoring import Restorer
 from donna_tui.vault.seen import Seen, expecting, whatever
+from donna_tui.vault.userindex import wait_for_index
 
 _MTIME_SLACK_NS = 1_000
 """Times of the seed's interface are floats, which hold no more than this."""
@@ -126,6 +127,7 @@ class VaultWriter:
         Raises `conflict` if a note is no longer what the plan was made for.
         """
         place = self.repo.place()
+        wait_for_index(place)
         with alone(place):
             trouble = recover(self._shop, place)
             if trouble is not None:

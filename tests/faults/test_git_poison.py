@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import DonnaError
+from donna_tui.errors import DonnaError, Reason
 from donna_tui.vault.writer import VaultWriter
 from tests.git_poison import (
     OBSTACLES,
@@ -19,6 +19,7 @@ from tests.git_poison import (
     new_bait,
     poisoned,
     settings,
+    without_filters,
 )
 from tests.git_vaults import NOTES, User, fill, new_writer, tree_of
 
@@ -104,9 +105,19 @@ def test_beside_donna_nothing_runs(base: Path, place: Place) -> None:
     user = User(base / "home")
     vault = poisoned(user, base, bait, place)
     place(user, vault, OBSTACLES)
+    bait.forget()
+    writer = new_writer(vault, base / "state")
+    for path in ("Projects/one.md", "Inbox/new.md"):
+        with pytest.raises(DonnaError) as refused:
+            writer.write(path, "through a filter\n")
+        assert refused.value.reason is Reason.IGNORED_BY_GIT
+        assert "filter" in refused.value.message
+    assert writer.history.revisions()
+    assert bait.fired() == set()
+    without_filters(vault)
     start = head_of(user, vault)
     bait.forget()
-    everything(user, vault, new_writer(vault, base / "state"))
+    everything(user, vault, writer)
     assert bait.fired() == set()
     assert_by_donna(user, vault, start)
 

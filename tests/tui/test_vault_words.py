@@ -187,7 +187,7 @@ def test_every_reason_of_a_write_has_words_of_its_own() -> None:
     writing = {
         "path_escape not_markdown missing ignored not_regular unreadable too_large too_long not_text invalid_frontmatter",
         "outside_allowlist conflict sensitive encoding git_busy git_locked git_failed no_repository not_trusted",
-        "ignored_by_git nothing_to_undo nothing_to_redo undo_conflict root_missing busy disk_full io_error",
+        "ignored_by_git would_track nothing_to_undo nothing_to_redo undo_conflict root_missing busy disk_full io_error",
     }
     assert {Reason(code) for codes in writing for code in codes.split()} <= set(_WORDS)
     assert len({what for what, _ in _WORDS.values()}) == len(_WORDS)

@@ -13,7 +13,6 @@ from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.vault.commits import Author, blob_id, quoted
 from donna_tui.vault.gitcommand import GitCommand
 from donna_tui.vault.repository import GitRepo, Place, Tip
-from donna_tui.vault.userindex import nothing_staged
 from tests.git_vaults import NOTES, User, fill, new_writer
 
 FORMATS = ("sha1", "sha256")
@@ -268,20 +267,3 @@ def test_any_author_makes_a_sound_commit(base: Path, user: User, name: str, emai
     GitRepo(vault).fast_import(stream.encode())
     assert user.git(vault, "log", "-1", "--format=%at %ct", "q") == "1700000000 1700000000\n"
     assert not user.git(vault, "fsck", "--strict", "--no-dangling")
-
-
-def test_an_index_is_clean_only_if_it_says_what_the_tip_says(base: Path, user: User) -> None:
-    vault = user.repository(base / "repo")
-    repo = GitRepo(vault)
-    assert nothing_staged(repo, repo.tip())
-    fill(vault, {"Inbox/old.md": "edited, not staged\n", "Inbox/untracked.md": "x\n"})
-    assert nothing_staged(repo, repo.tip())
-    user.git(vault, "add", "--intent-to-add", "Inbox/untracked.md")
-    meant = nothing_staged(repo, repo.tip())
-    user.git(vault, "add", "Inbox/old.md")
-    assert not nothing_staged(repo, repo.tip())
-    user.git(vault, "symbolic-ref", "HEAD", "refs/heads/unborn")
-    assert not nothing_staged(repo, repo.tip())
-    user.git(vault, "read-tree", "--empty")
-    assert nothing_staged(repo, repo.tip())
-    assert not meant, "an intent to add is the user's work too"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from textual.screen import Screen
@@ -23,6 +24,9 @@ T = TypeVar("T")
 
 _PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
 """Reasons that may be gone in a moment, so that trying again is offered."""
+
+_CONSENTS = {Reason.NO_REPOSITORY: "begin a history", Reason.WOULD_TRACK: "commit it to git"}
+"""Refusals that end with the user's consent, and the words on the key that gives it."""
 
 Do = Callable[[Plan], Awaitable[Outcome]]
 """Carries out a plan that was looked at."""
@@ -55,18 +59,29 @@ class Looking:
         return await self._carry_out(plan) if answer is Answer.DO else None
 
     async def _carry_out(self, plan: Plan, do: Do | None = None) -> Outcome | None:
-        """Do what was looked at; where there is no history yet, begin one if the user agrees. Raises DonnaError."""
+        """Do what was looked at, after asking for what needs consent. Raises DonnaError.
+
+        Asked are the first repository of a vault, and the first commit of a note that was left out of git as private.
+        """
         carry_out = do or self._backend.notes.apply_plan
         try:
-            return await carry_out(plan)
+            return self._reported(await carry_out(plan))
         except DonnaError as error:
-            if error.reason is not Reason.NO_REPOSITORY:
+            if error.reason not in _CONSENTS:
                 raise
-            screen = RefusalScreen(refusal_of(error), self._keys, does="begin a history")
+            reason, screen = error.reason, RefusalScreen(refusal_of(error), self._keys, does=_CONSENTS[error.reason])
         if not await self._ask(screen):
             return None
-        await self._backend.notes.create_repository()
-        return await carry_out(plan)
+        if reason is Reason.NO_REPOSITORY:
+            await self._backend.notes.create_repository()
+            return self._reported(await carry_out(plan))
+        return self._reported(await carry_out(replace(plan, may_track=True)))
+
+    def _reported(self, outcome: Outcome) -> Outcome:
+        """Say where the change of a private note is."""
+        if outcome.record_only:
+            self._tell("Private, so not committed to git: only Donna's own record has it. Undo works.")
+        return outcome
 
     async def _look(
         self,
