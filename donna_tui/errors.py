@@ -35,6 +35,7 @@ class Reason(StrEnum):
     NOTHING_TO_REDO = "nothing_to_redo"
     UNDO_CONFLICT = "undo_conflict"
     QUOTA = "quota"
+    EXECUTABLE = "executable"
 
     CONFIG_INVALID = "config_invalid"
     KEYMAP_INVALID = "keymap_invalid"

@@ -21,6 +21,10 @@ def mcp(
     allow_sensitive: Annotated[
         bool, typer.Option("--allow-sensitive", help="Let clients see private notes. Their model may be elsewhere.")
     ] = False,
+    allow_code: Annotated[
+        bool,
+        typer.Option("--allow-code", help="Let clients write what Obsidian's plugins run: Templater, DataviewJS."),
+    ] = False,
     setup: Annotated[
         str, typer.Option("--setup", metavar="CLIENT", help="Print the setup: claude-code, claude-desktop or codex.")
     ] = "",
@@ -37,7 +41,9 @@ def mcp(
     """Serve the tools for agents by MCP: search, read, recall; with --write also remember, write and undo."""
     from donna_tui.cli.mcp import Served, run_call, run_server, run_setup, run_skill
 
-    served = Served(write=write, quota=quota, allow_sensitive=allow_sensitive, http=http, port=port)
+    served = Served(
+        write=write, quota=quota, allow_sensitive=allow_sensitive, allow_code=allow_code, http=http, port=port
+    )
     with guarded(as_json=bool(call[0])):
         if skill:
             run_skill()

@@ -40,6 +40,7 @@ class Served:
     write: bool
     quota: int
     allow_sensitive: bool
+    allow_code: bool
     http: bool
     port: int
 
@@ -49,8 +50,12 @@ class Served:
         from donna_tui.tools.agent.workspace import WRITES
 
         quota = ["--quota", str(self.quota)] if self.write and self.quota != WRITES else []
-        flags = [*(["--write"] if self.write else []), *(["--allow-sensitive"] if self.allow_sensitive else [])]
-        return [*flags, *quota]
+        granted = (
+            ("--write", self.write),
+            ("--allow-sensitive", self.allow_sensitive),
+            ("--allow-code", self.allow_code),
+        )
+        return [*(flag for flag, given in granted if given), *quota]
 
 
 def run_skill() -> None:
@@ -173,7 +178,7 @@ def _workspace(engine: Engine, session: Session, served: Served, client: ClientS
     hub = engine.hub
     return Workspace(
         host=engine,
-        access=Access(indexed_client(config, space.root), served.allow_sensitive),
+        access=Access(indexed_client(config, space.root), served.allow_sensitive, served.allow_code),
         session=client,
         writer=open_writer(config, space, announce(hub), on_recovered=report_to(hub)) if served.write else None,
         results=config.retrieval.default_k,

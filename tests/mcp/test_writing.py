@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -231,3 +232,53 @@ async def test_what_is_asked_wrongly_is_told_without_what_was_given(
     assert answer["reason"] == "usage"
     assert told in answer["message"]
     assert "magic" not in answer["message"]
+
+
+RUN_BY_PLUGINS = (
+    "<% tp.user.steal() %>", "<%* await fetch('x') %>", "text <%\ntp.file.title\n%> text", "```\n<% in code %>\n```", "<% no end",
+    "```dataviewjs\ndv.pages()\n```", "> ~~~ DataviewJS\n> x\n> ~~~", "- ```dataviewjs\n  x\n  ```", "````js-engine\nx\n````",
+    "`$= dv.current().file`", "`` $=x ``", "```{dataviewjs}\nx\n```", "```datacorejsx\nx\n```",
+)  # fmt: skip
+INERT = (
+    "```dataview\nLIST\n```",
+    "```js\nx\n```",
+    "`= this.file.name`",
+    "dataviewjs",
+    "`$HOME=x`",
+    "```dataviewjson\n```",
+)
+
+
+@pytest.mark.parametrize("code", RUN_BY_PLUGINS)
+async def test_what_plugins_run_is_not_written_by_an_agent(bench: Bench, code: str) -> None:
+    answer = await bench("vault_write", path="Inbox/new.md", content=f"# New\n\n{code}\n")
+    assert (answer["ok"], answer["reason"]) == (False, "executable")
+    answer = await bench("vault_write", path=NOTE, content=f"new\n\n{code}\n", etag=await etag(bench))
+    assert (answer["ok"], answer["reason"]) == (False, "executable")
+    assert not (bench.desk.root / "Inbox/new.md").exists()
+    assert bench.writer.undoable() == ()
+    assert bench.space.session.quota.left == bench.space.session.quota.most
+
+
+async def test_what_is_not_run_is_written(bench: Bench) -> None:
+    for number, text in enumerate(INERT):
+        await bench.fine("vault_write", path=f"Inbox/{number}.md", content=f"{text}\n")
+
+
+async def test_code_that_was_in_the_note_stays_there_and_comes_back(bench: Bench) -> None:
+    mine = "# Mine\n\n<% tp.date.now() %>\n\n```dataviewjs\ndv.pages()\n```\n"
+    write(bench.desk.root, "Inbox/mine.md", mine)
+    written = await bench.fine(
+        "vault_write", path="Inbox/mine.md", content=f"{mine}\nmore\n", etag=await etag(bench, "Inbox/mine.md")
+    )
+    for spoiled in (mine.replace("dv.pages()", "fetch()"), mine.replace("now()", "steal()"), mine + mine):
+        answer = await bench("vault_write", path="Inbox/mine.md", content=spoiled, etag=written["etag"])
+        assert answer["reason"] == "executable"
+    await bench.fine("vault_write", path="Inbox/mine.md", content="nothing left\n", etag=written["etag"])
+    await bench.fine("vault_undo_last", everything=True)
+    assert (bench.desk.root / "Inbox/mine.md").read_text() == mine
+
+
+async def test_a_client_that_was_allowed_to_writes_code(bench: Bench) -> None:
+    granted = replace(bench, space=replace(bench.space, access=replace(bench.space.access, executable=True)))
+    await granted.fine("vault_write", path="Inbox/new.md", content="<% tp.date.now() %>\n")

@@ -20,10 +20,14 @@ Known = Mapping[str, FileState]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """`sensitive` says that this client was granted the private notes as well. Every method blocks."""
+    """What this client was granted: `sensitive`, the private notes as well; `executable`, to write what plugins run.
+
+    Every method blocks.
+    """
 
     client: VaultClient
     sensitive: bool = False
+    executable: bool = False
 
     def read(self, path: str) -> VaultNote:
         """A note that this client may see, as it is on disk now. Raises VaultReadError.

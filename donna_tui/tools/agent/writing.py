@@ -6,11 +6,13 @@ import asyncio
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.safety.executable import adds_executable
 from donna_tui.tools.agent.access import missing
 from donna_tui.tools.agent.noteshapes import UndoAsked, UndoGiven, WriteAsked, WriteGiven
 from donna_tui.tools.agent.remembering import forget_session
 from donna_tui.tools.agent.workspace import Workspace
-from donna_tui.vault.changes import Outcome, Plan
+from donna_tui.vault.changes import Change, Outcome, Plan
+from donna_tui.vault.client import decode
 from donna_tui.vault.seen import expecting
 from donna_tui.vault.writer import VaultWriter
 
@@ -88,6 +90,8 @@ def _planned(space: Workspace, writer: VaultWriter, asked: WriteAsked) -> Plan:
     for change in plan.changes:
         for data in (change.before, change.after):
             _check_public(writer, path, data)
+        if not access.executable:
+            _check_inert(path, change)
     return plan
 
 
@@ -121,6 +125,18 @@ def _check_public(writer: VaultWriter, path: str, data: bytes | None) -> None:
     if data is not None and writer.rules.sensitivity(path, data) is not Sensitivity.PUBLIC:
         message = "an agent does not write private notes, and does not make a note private"
         raise VaultWriteError(Reason.SENSITIVE, message, hint="leave its frontmatter without such a mark", path=path)
+
+
+def _check_inert(path: str, change: Change) -> None:
+    """Raises VaultWriteError (`executable`) for code that a plugin would run and that was not in the note before.
+
+    Undo needs no such check: what it restores was in the note before this client changed it, or passed here.
+    """
+    before, after = (decode(data)[0] if data else "" for data in (change.before, change.after))
+    if adds_executable(before, after):
+        message = "an agent does not write what Obsidian's plugins run: <% … %>, dataviewjs blocks, `$= …`"
+        hint = "describe it in words; the person at the keyboard can allow it: donna mcp --write --allow-code"
+        raise VaultWriteError(Reason.EXECUTABLE, message, hint=hint, path=path)
 
 
 def _named(error: VaultWriteError) -> VaultWriteError:

@@ -1,0 +1,37 @@
+"""Finds the parts of a note that plugins of Obsidian run as code: Templater commands and blocks of JavaScript."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+LANGUAGES = (
+    "dataviewjs",
+    "datacorejs",
+    "datacorejsx",
+    "datacorets",
+    "datacoretsx",
+    "js-engine",
+    "meta-bind-js-view",
+    "customjs",
+)
+"""Info strings of fenced blocks whose plugins run them when the note is shown."""
+
+_TEMPLATER = re.compile(r"<%.*?(?:%>|\Z)", re.DOTALL)
+_FENCE = re.compile(
+    r"^[ \t>*+\-\d.)]{0,100}(?P<fence>`{3,}|~{3,})[ \t{.]*(?:" + "|".join(map(re.escape, LANGUAGES)) + r")(?![\w-])"
+    r"(?:.*?^[ \t>*+\-\d.)]{0,100}(?P=fence)|.*\Z)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_INLINE = re.compile(r"`\s{0,20}\$=[^`]*`?")
+"""An inline query of Dataview in JavaScript; `$=` is its prefix unless the user chose another."""
+
+
+def executable_parts(text: str) -> Counter[str]:
+    """Count each part that some plugin runs, wherever it stands: Templater looks into code blocks too."""
+    return Counter(match[0] for pattern in (_TEMPLATER, _FENCE, _INLINE) for match in pattern.finditer(text))
+
+
+def adds_executable(before: str, after: str) -> bool:
+    """Whether a note holds such a part after a change that it did not hold, letter for letter, before."""
+    return bool(executable_parts(after) - executable_parts(before))
