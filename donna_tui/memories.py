@@ -16,7 +16,7 @@ NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
 
 
 class MemoryType(StrEnum):
-    """What kind of memory something is (seed 002 §1.6)."""
+    """What kind of memory something is."""
 
     WORKING = "working"
     EPISODIC = "episodic"
@@ -103,6 +103,7 @@ class MemoryFilter:
     least_importance: float | None = None
     most_importance: float | None = None
     user_id: str = ME
+    sensitive: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +182,7 @@ class SessionRow:
     closed: bool
     sensitive: bool
     summary: str = ""
+    user_id: str = ME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,3 +244,15 @@ class ImportReport:
     left_out: int
     malformed: int
     bad: tuple[BadLine, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A preference that somebody stated in a chat, offered to be remembered. `at` is Unix time or None."""
+
+    id: str
+    text: str
+    session: str
+    turn: int
+    at: float | None = None
+    sensitive: bool = False

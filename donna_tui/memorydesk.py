@@ -21,7 +21,7 @@ from donna_tui.memory.listing import (
 )
 from donna_tui.memory.prompt import assemble
 from donna_tui.memory.recall import Recaller, RecallRequest
-from donna_tui.memory.remembering import Told, remember, replace_fact
+from donna_tui.memory.remembering import Told, remember, replace_fact, would_replace
 from donna_tui.memory.tasklist import list_tasks
 from donna_tui.memory.tokens import prompt_tokens
 
@@ -81,6 +81,13 @@ class MemoryDesk(ConversationDesk):
         facts = await self.book.change(lambda book: remember(book, told, cut, time.time()))
         await self.parts.settle(patience)
         return tuple([await self._stored(fact) for fact in facts])
+
+    async def would_replace(
+        self, text: str, *, user_id: str = ME, memory_type_hint: MemoryType | None = None
+    ) -> list[tuple[Fact, str]]:
+        """The preferences that remembering this text would replace, each with what would take its place."""
+        told, cut = Told(text, user_id, "", memory_type_hint), await self._cut()
+        return await self.book.run(lambda book: would_replace(book, told, cut))
 
     async def _stored(self, fact: Fact) -> MemoryChunk:
         return await self.memory(f"memory:{fact.id}") or memory_of_fact(fact)

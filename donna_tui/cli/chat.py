@@ -2,45 +2,100 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.output import ExitCode, emit, emit_lines, say
 from donna_tui.cli.progress import WIDTH, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.memories import ImportReport, MemoryChunk, SessionRow
-from donna_tui.memory.archives import size_of
+from donna_tui.errors import DonnaError, Reason
+from donna_tui.memories import ME, ImportReport, MemoryChunk, MemoryType, SessionRow, Suggestion
+from donna_tui.memory.archives import exports_in, size_of
 from donna_tui.memory.listing import iso_day
+from donna_tui.memory.watching import LogFolder, claude_code_folder
+from donna_tui.records import dataclass
 from donna_tui.text.numbers import plural
 
 SHOWN_LINES = 20
+MOST_SUGGESTIONS = 200
+LOOK_SECONDS = 2.0
+"""How often a followed folder is looked at."""
+
+QUIET_SECONDS = 900.0
+"""After so long without a message a conversation is over, and its last message becomes a memory."""
 
 
-def run_import(file: str, user: str, space: str | None, *, sensitive: bool, as_json: bool) -> None:
-    """Print what came in; exit with 4 if lines were malformed, with 5 if nothing could be used."""
-    report, indexed = run(_import(open_session(space), Path(file).expanduser(), user, sensitive=sensitive))
-    emit(_fields(file, report, indexed=indexed), as_json=as_json, human=lambda: _told(report))
-    for bad in report.bad[:SHOWN_LINES]:
-        say(f"donna: line {bad.number}: {bad.why}")
-    if report.malformed > SHOWN_LINES:
-        say(f"donna: {report.malformed - SHOWN_LINES} more lines could not be used")
-    if not indexed:
+def run_import(files: Sequence[str], user: str, space: str | None, *, sensitive: bool, as_json: bool) -> None:
+    """Print what came in; exit with 4 if lines or files could not be used, with 5 if nothing could."""
+    paths = [found for file in files for found in exports_in(Path(file).expanduser())]
+    if not paths:
+        raise DonnaError(Reason.MISSING, "there are no chats in this folder", hint="exports are *.jsonl, *.json, *.zip")
+    imported = run(_import(open_session(space), paths, user, sensitive=sensitive))
+    emit(_fields(files, imported), as_json=as_json, human=lambda: _told(imported))
+    for message in imported.messages[:SHOWN_LINES]:
+        say(f"donna: {message}")
+    if len(imported.messages) > SHOWN_LINES or imported.report.malformed > len(imported.report.bad):
+        say("donna: more lines could not be used")
+    if not imported.indexed:
         say(f"donna: the chats are stored; {FOLLOWS}")
-    if report.malformed:
-        raise SystemExit(ExitCode.DEGRADED if report.sessions else ExitCode.FAILED)
+    if imported.messages:
+        raise SystemExit(ExitCode.DEGRADED if imported.report.sessions else ExitCode.FAILED)
 
 
-async def _import(session: Session, file: Path, user: str, *, sensitive: bool) -> tuple[ImportReport, bool]:
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import of several files did, the summaries that became due, and the preferences that it found."""
+
+    report: ImportReport
+    messages: tuple[str, ...]
+    summaries: tuple[MemoryChunk, ...]
+    suggestions: int
+    indexed: bool
+
+
+async def _import(session: Session, paths: Sequence[Path], user: str, *, sensitive: bool) -> Imported:
+    """A file that cannot be read costs only itself, unless it is the only one."""
+    reports: list[ImportReport] = []
+    messages: list[str] = []
     async with engine_for(session, "donna chat import") as engine:
-        with _progress(file) as on_progress:
-            report = await engine.memory.import_chat(file, user=user, sensitive=sensitive, on_progress=on_progress)
+        desk = engine.memory
+        for path in paths:
+            try:
+                with _progress(path) as on_progress:
+                    report = await desk.import_chat(path, user=user, sensitive=sensitive, on_progress=on_progress)
+            except DonnaError as error:
+                if len(paths) == 1:
+                    raise
+                messages.append(error.message)
+                continue
+            reports.append(report)
+            where = f"{path}, " if len(paths) > 1 else ""
+            messages += [f"{where}line {bad.number}: {bad.why}" for bad in report.bad]
+        summaries = await desk.compress_due()
+        suggestions = await desk.suggestions(limit=MOST_SUGGESTIONS)
         with shown_progress(engine):
-            return report, await engine.memory.settle()
+            indexed = await desk.settle()
+    return Imported(_total(reports), tuple(messages), summaries, len(suggestions), indexed)
+
+
+def _total(reports: Sequence[ImportReport]) -> ImportReport:
+    formats = dict.fromkeys(report.format for report in reports)
+    return ImportReport(
+        format=", ".join(formats) or "unknown",
+        sessions=sum(report.sessions for report in reports),
+        turns=sum(report.turns for report in reports),
+        known=sum(report.known for report in reports),
+        left_out=sum(report.left_out for report in reports),
+        malformed=sum(report.malformed for report in reports),
+        bad=tuple(bad for report in reports for bad in report.bad),
+    )
 
 
 @contextlib.contextmanager
@@ -64,18 +119,97 @@ def _progress(file: Path) -> Iterator[Callable[[tuple[int, int]], None]]:
         sys.stderr.flush()
 
 
-def _fields(file: str, report: ImportReport, *, indexed: bool) -> dict[str, Any]:
+def _fields(files: Sequence[str], imported: Imported) -> dict[str, Any]:
+    report = imported.report
     problems = [{"id": f"line {bad.number}", "line": bad.number, "message": bad.why} for bad in report.bad]
     counts = {name: value for name, value in asdict(report).items() if name != "bad"}
-    return {"file": file, **counts, "indexed": indexed, "problems": problems}
+    return {
+        "file": files[0],
+        "files": list(files),
+        **counts,
+        "summarized": [memory.session_id for memory in imported.summaries],
+        "suggestions": imported.suggestions,
+        "indexed": imported.indexed,
+        "problems": problems,
+        "messages": list(imported.messages),
+    }
 
 
-def _told(report: ImportReport) -> Iterator[str]:
+def _told(imported: Imported) -> Iterator[str]:
+    report = imported.report
     yield f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')} ({report.format})"
     if report.known:
         yield f"{report.known:,} were there before"
     if report.left_out:
         yield f"{report.left_out:,} left out: output of tools, other branches, messages without text"
+    yield from _afterwards(imported.summaries, imported.suggestions)
+
+
+def _afterwards(summaries: Sequence[MemoryChunk], suggestions: int) -> Iterator[str]:
+    if summaries:
+        yield f"{plural(len(summaries), 'old conversation')} summed up; `donna chat expand SESSION` undoes it"
+    if suggestions:
+        yield f"{plural(suggestions, 'preference')} found in chats: `donna chat suggestions` lists them"
+
+
+def run_watch(folder: str, space: str | None, *, once: bool, sensitive: bool) -> None:
+    """Follow a folder of session logs until interrupted, and print what came in."""
+    place = Path(folder).expanduser() if folder else claude_code_folder()
+    if not place.is_dir():
+        raise DonnaError(Reason.MISSING, f"there is no folder {place}", hint="--folder names another one")
+    session = open_session(space)
+    with contextlib.suppress(KeyboardInterrupt):
+        run(_watch(session, place, once=once, sensitive=sensitive))
+
+
+async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool) -> None:
+    async with engine_for(session, "donna chat watch") as engine:
+        desk = engine.memory
+        logs = LogFolder(folder, desk.parts.folder)
+        say(f"donna: following {folder}; ctrl+c ends it")
+        while True:
+            report = await desk.follow(logs, sensitive=sensitive)
+            closed = await desk.close_quiet_sessions(time.time() - QUIET_SECONDS)
+            if report.turns or report.malformed:
+                malformed = f", {plural(report.malformed, 'line')} could not be used" if report.malformed else ""
+                emit_lines([f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')}{malformed}"])
+            if report.turns or closed:
+                suggestions = await desk.suggestions(limit=MOST_SUGGESTIONS) if report.turns else ()
+                emit_lines(_afterwards(await desk.compress_due(), len(suggestions)))
+            if once:
+                await desk.settle()
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+def run_suggestions(accept: str, dismiss: str, space: str | None, *, as_json: bool) -> None:
+    """List the preferences found in chats, or answer one; exit with 1 if there are none."""
+    if accept and dismiss:
+        raise DonnaError(Reason.USAGE, "--accept and --dismiss exclude each other")
+    found, done = run(_suggestions(open_session(space), accept, dismiss))
+    emit(
+        {"count": len(found), "suggestions": [asdict(each) for each in found], "answered": done},
+        as_json=as_json,
+        human=lambda: (line for each in found for line in _suggestion_lines(each, done)),
+    )
+    if not found:
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+async def _suggestions(session: Session, accept: str, dismiss: str) -> tuple[tuple[Suggestion, ...], str]:
+    async with engine_for(session, "donna chat suggestions") as engine:
+        desk = engine.memory
+        if not accept and not dismiss:
+            return await desk.suggestions(limit=MOST_SUGGESTIONS), ""
+        answered = await desk.answer_suggestion(accept or dismiss, accepted=bool(accept))
+        if accept:
+            await desk.remember(answered.text, memory_type_hint=MemoryType.PROCEDURAL, sensitive=answered.sensitive)
+        return (answered,), "accepted" if accept else "dismissed"
+
+
+def _suggestion_lines(one: Suggestion, done: str) -> Iterator[str]:
+    yield f"{one.id:>4}  {one.text}" if not done else f"{done}: {one.text}"
+    yield f"      chat:{one.session}:{one.turn}  {iso_day(one.at or 0.0)}".rstrip()
 
 
 def run_list(space: str | None, *, as_json: bool) -> None:
@@ -89,13 +223,14 @@ def run_list(space: str | None, *, as_json: bool) -> None:
 
 async def _sessions(session: Session) -> tuple[SessionRow, ...]:
     async with engine_for(session, "donna chat list") as engine:
-        return await engine.memory.sessions()
+        return await engine.memory.sessions(None)
 
 
 def _session_line(session: SessionRow) -> str:
     summed = "  (summed up)" if session.summary else ""
     day = iso_day(session.started_at or 0.0)
-    return f"{day:10}  {session.turns:>5}  {session.name}  {session.title}{summed}"
+    user = f"  ({session.user_id})" if session.user_id != ME else ""
+    return f"{day:10}  {session.turns:>5}  {session.name}  {session.title}{user}{summed}"
 
 
 def run_compress(space: str | None, *, as_json: bool) -> None:
@@ -113,7 +248,7 @@ def run_compress(space: str | None, *, as_json: bool) -> None:
 
 async def _compress(session: Session) -> tuple[MemoryChunk, ...]:
     async with engine_for(session, "donna chat compress") as engine:
-        summaries = await engine.memory.compress()
+        summaries = await engine.memory.compress_due()
         with shown_progress(engine):
             await engine.memory.settle()
         return summaries

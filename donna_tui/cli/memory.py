@@ -24,8 +24,9 @@ Type = Annotated[
 def remember(
     text: Annotated[str, typer.Argument(help="What to remember; - reads it from stdin.")],
     kind: Type = "",
-    pin: Annotated[bool, typer.Option("--pin", help="Recall it however unimportant it seems.")] = False,
+    pin: Annotated[bool, typer.Option("--pin", help="Count it as fully important.")] = False,
     sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep it on this machine.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Replace a preference of the same subject.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -33,7 +34,24 @@ def remember(
     from donna_tui.cli.remember import run_remember
 
     with guarded(as_json):
-        run_remember(text, kind, space, pin=pin, sensitive=sensitive, as_json=as_json)
+        run_remember(text, kind, space, pin=pin, sensitive=sensitive, agreed=yes, as_json=as_json)
+
+
+@memory_app.command()
+def memories(
+    text: Annotated[str, typer.Argument(help="Only memories with this text, in any case.")] = "",
+    kind: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
+    user: Annotated[str, typer.Option("--user", help="What this user said; without it, your own memories.")] = "",
+    limit: Annotated[int, typer.Option("--limit", help="Memories of a page.", min=1, max=1_000)] = 50,
+    offset: Annotated[int, typer.Option("--offset", help="Memories to skip.", min=0)] = 0,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what is remembered beside notes, the latest first, a page at a time."""
+    from donna_tui.cli.remember import run_memories
+
+    with guarded(as_json):
+        run_memories(text, tuple(kind or ()), user, space, limit=limit, offset=offset, as_json=as_json)
 
 
 @memory_app.command()
@@ -63,8 +81,9 @@ def recall(
     prompt: Annotated[bool, typer.Option("--prompt", help="Print the block for a prompt, and nothing else.")] = False,
     local: Annotated[
         bool,
-        typer.Option("--local", help="The prompt is for a model on this machine: sensitive memories may be in it."),
+        typer.Option("--local", help="Also what must stay on this machine, in --prompt and --json."),
     ] = False,
+    user: Annotated[str, typer.Option("--user", help="What this user said; without it, your own memories.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -73,7 +92,14 @@ def recall(
 
     with guarded(as_json):
         asked = Recalled(
-            query=query, budget=budget, k=k, kinds=tuple(kind or ()), everything=everything, prompt=prompt, local=local
+            query=query,
+            budget=budget,
+            k=k,
+            kinds=tuple(kind or ()),
+            everything=everything,
+            prompt=prompt,
+            local=local,
+            user=user,
         )
         run_recall(asked, space, as_json=as_json)
 
@@ -93,8 +119,15 @@ def backfill(
 
 @chat_app.command("import")
 def chat_import(
-    file: Annotated[str, typer.Argument(help="Lines of turns, an export of ChatGPT or Claude, or a Claude Code log.")],
-    user: Annotated[str, typer.Option("--user", help="Only turns with this user_id.")] = "",
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE…", help="Lines of turns, exports of ChatGPT or Claude, Claude Code logs, or folders of them."
+        ),
+    ],
+    user: Annotated[
+        str, typer.Option("--user", help="Only turns with this user_id, as your own. Without it each user is kept.")
+    ] = "",
     sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep these chats on this machine.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
@@ -103,7 +136,37 @@ def chat_import(
     from donna_tui.cli.chat import run_import
 
     with guarded(as_json):
-        run_import(file, user, space, sensitive=sensitive, as_json=as_json)
+        run_import(files, user, space, sensitive=sensitive, as_json=as_json)
+
+
+@chat_app.command("watch")
+def chat_watch(
+    folder: Annotated[
+        str, typer.Option("--folder", help="A folder of session logs; without it that of Claude Code.")
+    ] = "",
+    once: Annotated[bool, typer.Option("--once", help="Import what is new, and end.")] = False,
+    sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep these chats on this machine.")] = False,
+    space: SpaceOption = None,
+) -> None:
+    """Follow Claude Code's session logs, and store each message as it is written. It resumes where it was."""
+    from donna_tui.cli.chat import run_watch
+
+    with guarded(as_json=False):
+        run_watch(folder, space, once=once, sensitive=sensitive)
+
+
+@chat_app.command("suggestions")
+def chat_suggestions(
+    accept: Annotated[str, typer.Option("--accept", metavar="ID", help="Remember this preference.")] = "",
+    dismiss: Annotated[str, typer.Option("--dismiss", metavar="ID", help="Do not offer it again.")] = "",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the preferences that were stated in chats, to remember or to dismiss."""
+    from donna_tui.cli.chat import run_suggestions
+
+    with guarded(as_json):
+        run_suggestions(accept, dismiss, space, as_json=as_json)
 
 
 @chat_app.command("list")

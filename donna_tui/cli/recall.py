@@ -10,7 +10,7 @@ from donna_tui.cli.remember import memory_fields, memory_lines, type_named
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import RecallResult
+from donna_tui.memories import ME, RecallResult
 from donna_tui.memory.prompt import assemble
 from donna_tui.records import dataclass
 from donna_tui.search.query import readable
@@ -29,13 +29,14 @@ class Recalled:
     everything: bool
     prompt: bool
     local: bool
+    user: str = ""
 
 
 def run_recall(asked: Recalled, space: str | None, *, as_json: bool) -> None:
     """Print the memories, or the block for a prompt; exit with 1 if there are none."""
     if not asked.query.strip():
         raise DonnaError(Reason.USAGE, "there is no question", hint='donna recall "how do we deploy"')
-    result = run(_recall(open_session(space), asked))
+    result = run(_recall(open_session(space), asked, as_json=as_json))
     if result.note:
         say(f"donna: {result.note}")
     if asked.prompt and not as_json:
@@ -46,7 +47,7 @@ def run_recall(asked: Recalled, space: str | None, *, as_json: bool) -> None:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
-async def _recall(session: Session, asked: Recalled) -> RecallResult:
+async def _recall(session: Session, asked: Recalled, *, as_json: bool) -> RecallResult:
     kinds = tuple(type_named(kind) for kind in asked.kinds)
     async with engine_for(session, "donna recall") as engine:
         await bring_up_to_date(engine)
@@ -56,7 +57,8 @@ async def _recall(session: Session, asked: Recalled) -> RecallResult:
             token_budget=None if asked.budget < 0 else asked.budget,
             memory_types=kinds or None,
             include_compressed=asked.everything,
-            remote=asked.prompt and not asked.local,
+            user_id=asked.user or ME,
+            remote=(asked.prompt or as_json) and not asked.local,
         )
 
 

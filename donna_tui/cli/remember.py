@@ -6,35 +6,80 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import typer
+
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import MemoryChunk, MemoryType
+from donna_tui.memories import ME, MemoryChunk, MemoryFilter, MemoryType
 from donna_tui.memory.listing import iso_day
 
+SETTLING_SECONDS = 10.0
 FOLLOWS = "the Donna that keeps this index will bring it in"
 
 
-def run_remember(text: str, kind: str, space: str | None, *, pin: bool, sensitive: bool, as_json: bool) -> None:
-    """Remember a text, and print its memories."""
+def run_remember(
+    text: str, kind: str, space: str | None, *, pin: bool, sensitive: bool, agreed: bool, as_json: bool
+) -> None:
+    """Remember a text, and print its memories. A preference is replaced only if somebody agrees."""
     hint = type_named(kind) if kind else None
     session = open_session(space)
-    memories = run(_remember(session, sys.stdin.read() if text == "-" else text, hint, pin=pin, sensitive=sensitive))
+    told = sys.stdin.read() if text == "-" else text
+    memories = run(_remember(session, told, hint, pin=pin, sensitive=sensitive, agreed=agreed, ask=not as_json))
     emit(
         {"count": len(memories), "memories": [memory_fields(memory) for memory in memories]},
         as_json=as_json,
-        human=lambda: (line for memory in memories for line in memory_lines(memory)),
+        human=lambda: ("Saved.", *(line for memory in memories for line in memory_lines(memory))),
     )
 
 
 async def _remember(
-    session: Session, text: str, hint: MemoryType | None, *, pin: bool, sensitive: bool
+    session: Session, text: str, hint: MemoryType | None, *, pin: bool, sensitive: bool, agreed: bool, ask: bool
 ) -> tuple[MemoryChunk, ...]:
     async with engine_for(session, "donna remember") as engine:
+        if not agreed:
+            for held, text_of_it in await engine.memory.would_replace(text, memory_type_hint=hint):
+                _agree(held.content, text_of_it, ask=ask)
         memories = await engine.memory.remember(text, memory_type_hint=hint, sensitive=sensitive, pinned=pin)
         if engine.read_only:
             say(f"donna: {FOLLOWS}")
         return memories
+
+
+def run_memories(
+    text: str, kinds: tuple[str, ...], user: str, space: str | None, *, limit: int, offset: int, as_json: bool
+) -> None:
+    """Print a page of memories and how many there are; exit with 1 if there are none."""
+    wanted = MemoryFilter(types=tuple(map(type_named, kinds)), text=text, user_id=user or ME)
+    page, total = run(_memories(open_session(space), wanted, limit, offset))
+    emit(
+        {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(each) for each in page]},
+        as_json=as_json,
+        human=lambda: (line for each in page for line in memory_lines(each)),
+    )
+    if offset + len(page) < total:
+        say(f"donna: {offset + 1} to {offset + len(page)} of {total:,}; --offset {offset + len(page)} shows more")
+    if not page:
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
+async def _memories(
+    session: Session, wanted: MemoryFilter, limit: int, offset: int
+) -> tuple[tuple[MemoryChunk, ...], int]:
+    async with engine_for(session, "donna memories", by_meaning=False) as engine:
+        await engine.memory.settle(SETTLING_SECONDS)
+        return await engine.memory.memories(wanted, limit=limit, skip=offset), await engine.memory.count(wanted)
+
+
+def _agree(held: str, fresh: str, *, ask: bool) -> None:
+    """Ask whether a preference may be replaced. Raises DonnaError (`conflict`) unless somebody says yes."""
+    if ask and sys.stdin.isatty():
+        say(f"donna: this replaces “{' '.join(held.split())}”")
+        if typer.confirm("Replace it?", err=True):
+            return
+        raise DonnaError(Reason.CONFLICT, "nothing was saved")
+    message = f"“{' '.join(fresh.split())}” would replace “{' '.join(held.split())}”"
+    raise DonnaError(Reason.CONFLICT, message, hint="--yes replaces it")
 
 
 def run_forget(identity: str, space: str | None, *, for_good: bool, undo: bool, as_json: bool) -> None:

@@ -100,10 +100,12 @@ class CommitmentLogConfig(Skill):
 class WeeklyReviewLimits(Block):
     """How many passages of each kind a weekly review may draw on."""
 
-    tasks: Limit = Field(25, description="Tasks.")
+    tasks: Limit = Field(25, description="Tasks.", validation_alias=AliasChoices("tasks", "completed_tasks"))
     meetings: Limit = Field(15, description="Meetings of the week.")
     commitments: Limit = Field(15, description="Open commitments.")
-    chats: Limit = Field(10, description="Passages of chats.")
+    chats: Limit = Field(
+        10, description="Passages of chats.", validation_alias=AliasChoices("chats", "chat_highlights")
+    )
 
 
 class WeeklyReviewConfig(Skill):
@@ -119,10 +121,12 @@ class WeeklyReviewConfig(Skill):
 class PersonProfileLimits(Block):
     """How many passages of each kind a profile may draw on."""
 
-    vault: Limit = Field(10, description="Passages of notes.")
-    chat: Limit = Field(10, description="Passages of chats.")
-    task: Limit = Field(10, description="Tasks.")
-    corrections: Limit = Field(5, description="Corrections.")
+    vault: Limit = Field(10, description="Passages of notes.", validation_alias=AliasChoices("vault", "vault_hits"))
+    chat: Limit = Field(10, description="Passages of chats.", validation_alias=AliasChoices("chat", "chat_hits"))
+    task: Limit = Field(10, description="Tasks.", validation_alias=AliasChoices("task", "task_hits"))
+    corrections: Limit = Field(
+        5, description="Corrections.", validation_alias=AliasChoices("corrections", "correction_hits")
+    )
 
 
 class PersonProfileConfig(Skill):

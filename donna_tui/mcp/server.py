@@ -119,7 +119,7 @@ def published(tool: Tool) -> types.Tool:
 
 
 def _result(answer: dict[str, Any]) -> types.CallToolResult:
-    text = json.dumps(answer, ensure_ascii=True)
+    text = json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace").decode()
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)], structured_content=answer, is_error=not answer["ok"]
     )

@@ -18,6 +18,20 @@ CONVERSATIONS = ("conversations*.json", "*.jsonl")
 _ENCRYPTED = 0x1
 
 
+def exports_in(path: Path) -> list[Path]:
+    """The files to import from a path: itself, or the exports and logs below a folder, in order."""
+    if not path.is_dir():
+        return [path]
+    patterns = (*CONVERSATIONS, "*.zip")
+    return sorted(
+        each
+        for each in path.rglob("*")
+        if any(fnmatch.fnmatchcase(each.name, pattern) for pattern in patterns)
+        and each.is_file()
+        and not each.is_symlink()
+    )
+
+
 def opened_parts(path: Path) -> Iterator[BinaryIO]:
     """The files of conversations of an export, one after the other; each is closed before the next is opened.
 

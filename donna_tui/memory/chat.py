@@ -88,10 +88,15 @@ class ChatSource:
     def documents(
         self, session: SessionRow, title: str, turns: Iterable[Turn], user_id: str
     ) -> Iterator[tuple[Document, list[Chunk]]]:
-        """The documents of a session with their passages. The end of an open session stays in its buffer."""
+        """The documents of a session with their passages. The end of an open session stays in its buffer.
+
+        A system message ends a passage also where it is not indexed itself: what follows is about something else.
+        """
         buffer = ChatBuffer(self._cut.counter, self._cut.window, self._merge)
-        for turn in filter(self._rules.counts, turns):
-            for run in buffer.add(turn):
+        for turn in turns:
+            ended = buffer.close() if turn.role == "system" else []
+            flushed = buffer.add(turn) if self._rules.counts(turn) else []
+            for run in (*ended, *flushed):
                 yield self._document(session, title, run, user_id)
         for run in buffer.close() if session.closed else []:
             yield self._document(session, title, run, user_id)

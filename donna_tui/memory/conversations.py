@@ -10,6 +10,7 @@ from dataclasses import field
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, SessionRow, Turn
 from donna_tui.memory.book import Book
+from donna_tui.memory.suggestions import suggest
 from donna_tui.records import dataclass
 
 PAGE = 1_000
@@ -33,11 +34,15 @@ class NewTurn:
 
 @dataclass(slots=True)
 class Recorder:
-    """Adds turns to one user's sessions, some at a time. The counts are those of the sessions and turns seen so far."""
+    """Adds turns to sessions, some at a time. The counts are those of the sessions and turns seen so far.
+
+    A turn belongs to the user that its source names (`origin`), unless `one_user` says that all are `user_id`'s.
+    """
 
     book: Book
     user_id: str = ME
     sensitive: bool = False
+    one_user: bool = False
     added: int = 0
     known: int = 0
     sessions: set[int] = field(default_factory=set)
@@ -74,32 +79,37 @@ class Recorder:
             (session, identity, number, place, turn.role, turn.speaker, turn.text, turn.at),
         )
         self.added += 1
+        suggest(self.book, database.connection.last_insert_rowid(), turn.role, turn.speaker, turn.text)
         return session
 
     def _session(self, turn: NewTurn) -> tuple[int, bool]:
         """The id of a turn's session, which is made if need be, and whether its title is news.
 
-        Two people's sessions of one name are told apart: the later one is kept as `person/name`.
+        Of one user, sessions of one name from two origins are told apart: the later one is kept as `origin/name`. What
+        was stored under another user already stays there.
         """
-        for name in (turn.session, f"{turn.origin}/{turn.session}"):
+        user = self.user_id if self.one_user or not turn.origin else turn.origin
+        for owner, name in dict.fromkeys(
+            ((self.user_id, turn.session), (user, turn.session), (user, f"{turn.origin}/{turn.session}"))
+        ):
             rows = self.book.database.rows(
-                "SELECT id, origin, title FROM sessions WHERE user_id = ? AND name = ?", (self.user_id, name)
+                "SELECT id, origin, title FROM sessions WHERE user_id = ? AND name = ?", (owner, name)
             )
-            if not rows:
-                return self._new_session(name, turn), True
-            session, origin, title = rows[0]
-            if origin == turn.origin or name != turn.session:
+            if rows and rows[0][1] == turn.origin:
                 break
+            if not rows and owner == user:
+                return self._new_session(user, name, turn), True
+        session, _, title = rows[0]
         news = bool(turn.title) and turn.title != title
         if news:
             self.book.database.run("UPDATE sessions SET title = ? WHERE id = ?", (turn.title, session))
         return session, news
 
-    def _new_session(self, name: str, turn: NewTurn) -> int:
+    def _new_session(self, user: str, name: str, turn: NewTurn) -> int:
         database = self.book.database
         database.run(
             "INSERT INTO sessions (user_id, name, origin, title, sensitive) VALUES (?, ?, ?, ?, ?)",
-            (self.user_id, name, turn.origin, turn.title, int(self.sensitive)),
+            (user, name, turn.origin, turn.title, int(self.sensitive)),
         )
         return database.connection.last_insert_rowid()
 
@@ -156,30 +166,46 @@ def read_session(database: Database, session: int) -> SessionRow | None:
     return rows[0] if rows else None
 
 
-def list_sessions(database: Database, user_id: str = ME) -> list[SessionRow]:
-    """All sessions of a user, those that began first at the beginning."""
+def list_sessions(database: Database, user_id: str | None = ME) -> list[SessionRow]:
+    """All sessions of a user, or with None of everybody, those that began first at the beginning."""
+    if user_id is None:
+        return _sessions(database, "ORDER BY 4, s.id", ())
     return _sessions(database, "WHERE s.user_id = ? ORDER BY 4, s.id", (user_id,))
+
+
+def users_of(database: Database) -> list[str]:
+    """The users who have sessions."""
+    return [
+        user for (user,) in database.rows("SELECT DISTINCT user_id FROM sessions ORDER BY user_id = ? DESC, 1", (ME,))
+    ]
 
 
 def _sessions(database: Database, where: str, parameters: tuple[object, ...]) -> list[SessionRow]:
     rows = database.rows(
         "SELECT s.name, s.title, (SELECT count(*) FROM turns WHERE session = s.id AND forgotten_at IS NULL),"  # noqa: S608
         " (SELECT min(at) FROM turns WHERE session = s.id), (SELECT max(at) FROM turns WHERE session = s.id),"
-        f" s.closed, s.sensitive, s.summary FROM sessions s {where}",
+        f" s.closed, s.sensitive, s.summary, s.user_id FROM sessions s {where}",
         parameters,
     )
     return [
         SessionRow(
             name=name, title=title, turns=turns, started_at=started, last_at=last, closed=bool(closed),
-            sensitive=bool(sensitive), summary=summary,
+            sensitive=bool(sensitive), summary=summary, user_id=user,
         )
-        for name, title, turns, started, last, closed, sensitive, summary in rows
+        for name, title, turns, started, last, closed, sensitive, summary, user in rows
     ]  # fmt: skip
 
 
 def find_session(database: Database, name: str, user_id: str = ME) -> int | None:
     """The key of a session, or None."""
     found: int | None = database.value("SELECT id FROM sessions WHERE user_id = ? AND name = ?", (user_id, name))
+    return found
+
+
+def find_anyones_session(database: Database, name: str, user_id: str = ME) -> int | None:
+    """The key of a session of this name: this user's if there is one, else another user's."""
+    sql = "SELECT id FROM sessions WHERE name = ? ORDER BY user_id = ? DESC, id LIMIT 1"
+    found: int | None = database.value(sql, (name, user_id))
     return found
 
 

@@ -16,7 +16,7 @@ from donna_tui.memory.passages import Cut
 from donna_tui.memory.told import correction_document, fact_document
 from donna_tui.text.chunker import Chunk
 
-VERSION = "2"
+VERSION = "3"
 """Changes whenever the documents would be others than before."""
 
 Made = Iterator[tuple[Document, list[Chunk]]]

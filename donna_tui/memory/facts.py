@@ -94,6 +94,14 @@ def procedural(database: Database, user_id: str = ME) -> list[Fact]:
     return [_fact(row) for row in rows]
 
 
+def held_preference(database: Database, user_id: str, content: str) -> Fact | None:
+    """The preference that is kept under the key of this one."""
+    identity = database.value(
+        "SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, preference_key(content))
+    )
+    return read_fact(database, identity) if identity else None
+
+
 def latest_corrections(database: Database, task_type: str, most: int, user_id: str = ME) -> list[Correction]:
     """What was corrected last in a kind of task."""
     rows = database.rows(

@@ -9,7 +9,7 @@ from donna_tui.index.database import Database
 from donna_tui.memories import ME, MemorySource
 from donna_tui.memory.book import Book
 from donna_tui.memory.compression import release
-from donna_tui.memory.conversations import erase_turns, find_session, mark_turns, pin_turns
+from donna_tui.memory.conversations import erase_turns, find_anyones_session, mark_turns, pin_turns
 from donna_tui.memory.facts import erase, mark
 from donna_tui.records import dataclass
 
@@ -55,9 +55,9 @@ def _find(database: Database, source: str, item: str, user_id: str) -> Target | 
     if source not in ("", MemorySource.CHAT):
         return None
     run = _RUN.fullmatch(item)
-    if run and (session := find_session(database, run[1], user_id)):
+    if run and (session := find_anyones_session(database, run[1], user_id)):
         return Target(MemorySource.CHAT, item, session, int(run[2]), int(run[3]))
-    session = find_session(database, item, user_id)
+    session = find_anyones_session(database, item, user_id)
     return Target(MemorySource.CHAT, item, session) if session else None
 
 

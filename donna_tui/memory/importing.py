@@ -49,6 +49,11 @@ class Import:
                 before += file.tell()
         self.recorder.close_sessions()
 
+    def add(self, file: BinaryIO) -> None:
+        """Import the lines of a log that goes on; its sessions stay open. Raises DatabaseError."""
+        for _ in self._import(file):
+            pass
+
     def _import(self, file: BinaryIO) -> Iterator[Progress]:
         pieces = array_elements(file) if first_byte(file) == b"[" else json_lines(file)
         batch: list[NewTurn] = []

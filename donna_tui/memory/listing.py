@@ -38,11 +38,11 @@ def count_memories(database: Database, wanted: MemoryFilter) -> int:
 
 
 def one_memory(database: Database, source: str, source_id: str, user_id: str = ME) -> MemoryChunk | None:
-    """The first passage of a memory, or None."""
+    """The first passage of a memory, or None; this user's if several users have one of that id."""
     rows = database.rows(
-        f"SELECT {_COLUMNS} FROM {_FROM} WHERE d.user_id = ? AND d.source_type = ? AND d.source_id = ?"  # noqa: S608
-        " ORDER BY c.chunk_index LIMIT 1",
-        (user_id, source, source_id),
+        f"SELECT {_COLUMNS} FROM {_FROM} WHERE d.source_type = ? AND d.source_id = ?"  # noqa: S608
+        " ORDER BY d.user_id = ? DESC, c.chunk_index LIMIT 1",
+        (source, source_id, user_id),
     )
     return _memory(rows[0]) if rows else None
 
@@ -73,6 +73,7 @@ def _conditions(wanted: MemoryFilter) -> tuple[str, list[object]]:
         ("d.dated_at < ?", wanted.before),
         (f"{_IMPORTANCE} >= ?", wanted.least_importance),
         (f"{_IMPORTANCE} < ?", wanted.most_importance),
+        ("d.sensitive = ?", wanted.sensitive),
     ):
         if value is not None:
             parts.append((sql, [value]))

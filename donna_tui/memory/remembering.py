@@ -8,7 +8,7 @@ from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import ME, MemoryType
 from donna_tui.memory.book import Book
 from donna_tui.memory.cleaning import clean_text
-from donna_tui.memory.facts import Fact, add_facts, new_id, read_fact, same_fact
+from donna_tui.memory.facts import Fact, add_facts, held_preference, new_id, read_fact, same_fact
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.routing import route
 from donna_tui.records import dataclass
@@ -48,6 +48,17 @@ def remember(book: Book, told: Told, cut: Cut, now: float) -> list[Fact]:
     with book.change():
         add_facts(book, fresh)
     return [*known, *fresh]
+
+
+def would_replace(book: Book, told: Told, cut: Cut) -> list[tuple[Fact, str]]:
+    """The preferences that `remember` would replace, each with the text that would take its place."""
+    found = []
+    for piece in pieces_of(told.text, cut):
+        if route(piece, told.hint) is MemoryType.PROCEDURAL:
+            held = held_preference(book.database, told.user_id, piece)
+            if held and held.content != piece:
+                found.append((held, piece))
+    return found
 
 
 def pieces_of(text: str, cut: Cut) -> list[str]:

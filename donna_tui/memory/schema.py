@@ -152,5 +152,19 @@ CREATE TABLE model_calls (
 CREATE INDEX ix_model_calls_at ON model_calls (at);
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_base", BASE), ("0002_drafts", DRAFTS))
+SUGGESTIONS = """
+CREATE TABLE suggestions (
+    id INTEGER PRIMARY KEY,
+    turn INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    UNIQUE (turn, start)
+);
+CREATE INDEX ix_suggestions_state ON suggestions (state);
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("0001_base", BASE), ("0002_drafts", DRAFTS), ("0003_suggestions", SUGGESTIONS),
+)  # fmt: skip
 """Ordered and append-only: a released migration never changes."""

@@ -21,6 +21,8 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
         "source_path": hit.path,
         "title": hit.title,
         "date": iso_date(hit.dated_at),
+        "type": str(hit.metadata.get("type") or ""),
+        "tags": list(hit.metadata.get("tags") or ()),
         "heading_path": list(hit.heading_path),
         "start_line": hit.start_line,
         "end_line": hit.end_line,

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 def indexed_client(config: MemoryConfig, root: Path) -> VaultClient:
-    """Reads the notes that are indexed."""
-    return _client(config, root, (*config.vault.ignore_globs, *config.sources.vault.ignore_globs))
+    """Reads the notes that are indexed: none where `sources.vault.enabled` is false."""
+    off = () if config.sources.vault.enabled else ("**",)
+    return _client(config, root, (*config.vault.ignore_globs, *config.sources.vault.ignore_globs, *off))
 
 
 def vault_client(config: MemoryConfig, root: Path) -> VaultClient:

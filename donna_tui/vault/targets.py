@@ -32,6 +32,10 @@ _WINDOWS_DEVICES = frozenset(
 """Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file, and `os.path.isreserved` of Python 3.13."""
 
 
+NAMED_FOLDERS = 20
+"""Folders that a refusal names at the most."""
+
+
 def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet, copies: bool = False) -> list[str]:
     """The parts of a vault-relative path that Donna may create or change; with `copies` also that of a conflict copy.
 
@@ -146,7 +150,10 @@ def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> Non
         return
     where = f"the folder “{top}”" if below else "the top of the vault"
     message = f"Donna may not write in {where}"
-    raise _refusal(Reason.OUTSIDE_ALLOWLIST, path, message, hint="safety.path_allowlist says where she may")
+    allowed = ", ".join(allowlist[:NAMED_FOLDERS]) or "nowhere"
+    more = f" and {len(allowlist) - NAMED_FOLDERS} more" if len(allowlist) > NAMED_FOLDERS else ""
+    hint = f"allowed are: {allowed}{more} (safety.path_allowlist)"
+    raise _refusal(Reason.OUTSIDE_ALLOWLIST, path, message, hint=hint)
 
 
 def _names(root: VaultRoot, folder: list[str]) -> list[str]:

@@ -261,3 +261,67 @@ def test_turns_are_measured(donna: Donna, tmp_path: Path) -> None:
     assert [row["system"] for row in rows] == ["hybrid", "in context"]
     assert rows[1]["scores"]["place_1"] == 1.0
     assert donna("eval", "--turns", tmp_path).code == 2
+
+
+def test_what_must_stay_on_this_machine_is_not_in_json_unless_asked(donna: Donna, vault: Path) -> None:
+    donna("remember", "The osprey code is 4711.", "--sensitive", "--type", "semantic", "--space", vault)
+    assert "4711" not in donna("recall", "osprey code", "--json", "--space", vault).out
+    assert "4711" in donna("recall", "osprey code", "--json", "--local", "--space", vault).out
+
+
+def test_remember_says_saved_and_replaces_a_preference_only_if_told_to(donna: Donna, vault: Path) -> None:
+    assert donna("remember", "My favourite colour is blue.", "--space", vault).out.startswith("Saved.\n")
+    refused = donna("remember", "My favourite colour is green.", "--json", "--space", vault)
+    assert (refused.code != 0, refused.json["reason"]) == (True, "conflict")
+    assert "blue" in refused.json["message"]
+    assert donna("remember", "My favourite colour is green.", "--yes", "--space", vault).code == 0
+    listed = donna("memories", "--json", "--space", vault).json
+    assert [each["content"] for each in listed["memories"]] == ["My favourite colour is green."]
+
+
+def test_memories_are_listed_in_pages_with_their_total(donna: Donna, vault: Path, tmp_path: Path) -> None:
+    rows = [row for number in range(40) for row in said(f"s{number}", f"Message {number} is about a kestrel.")]
+    donna("chat", "import", jsonl(tmp_path / "t.jsonl", rows), "--space", vault)
+    first = donna("memories", "--limit", "30", "--json", "--space", vault).json
+    rest = donna("memories", "--limit", "30", "--offset", "30", "--json", "--space", vault).json
+    assert (first["count"], rest["count"], first["total"], rest["total"]) == (30, 10, 40, 40)
+    assert len({each["id"] for page in (first, rest) for each in page["memories"]}) == 40
+
+
+def test_a_folder_is_imported_users_are_kept_and_a_bad_file_costs_only_itself(
+    donna: Donna, vault: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "exports"
+    folder.mkdir()
+    for user in ("ann", "bob"):
+        jsonl(folder / f"{user}.jsonl", said("s", f"{user} likes the kestrel of the motorway.", user_id=user))
+    (folder / "broken.zip").write_bytes(b"PK\x03\x04 nonsense")
+    ran = donna("chat", "import", folder, "--json", "--space", vault)
+    assert (ran.code, ran.json["turns"], ran.json["sessions"]) == (4, 2, 2)
+    assert {each["user_id"] for each in donna("chat", "list", "--json", "--space", vault).json["sessions"]} == {
+        "ann", "bob",
+    }  # fmt: skip
+    bob = donna("recall", "kestrel", "--user", "bob", "--json", "--space", vault).json["memories"]
+    assert ["bob likes" in each["content"] for each in bob] == [True]
+    assert "likes" not in donna("recall", "kestrel", "--json", "--space", vault).out
+
+
+def test_a_log_is_followed_and_preferences_in_it_are_offered(donna: Donna, vault: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "projects" / "birds"
+    folder.mkdir(parents=True)
+    message = {"type": "user", "uuid": "u1", "sessionId": "abc", "timestamp": "2026-03-02T08:00:00Z"}
+    log = jsonl(folder / "abc.jsonl", [{**message, "message": {"role": "user", "content": "I prefer dark roast."}}])
+    watch = ("chat", "watch", "--once", "--folder", tmp_path / "projects", "--space", vault)
+    first = donna(*watch).out
+    assert "1 turn of 1 conversation" in first
+    assert "1 preference found in chats" in first
+    with log.open("ab") as file:
+        file.write(json.dumps({**message, "uuid": "u2", "message": {"role": "user", "content": "Half"}})[:20].encode())
+    assert donna(*watch).out == ""
+    (offered,) = donna("chat", "suggestions", "--json", "--space", vault).json["suggestions"]
+    assert donna("recall", "coffee roast", "--type", "procedural", "--json", "--space", vault).json["count"] == 0
+    assert donna("chat", "suggestions", "--accept", offered["id"], "--space", vault).code == 0
+    assert donna("chat", "suggestions", "--space", vault).code == 1
+    recalled = donna("recall", "coffee roast", "--type", "procedural", "--json", "--space", vault).json
+    assert [each["content"] for each in recalled["memories"]] == ["I prefer dark roast."]
+    assert donna("chat", "watch", "--once", "--folder", tmp_path / "none", "--space", vault).code != 0

@@ -24,13 +24,21 @@ async def through_every_tool(client: Client, desk: Desk) -> None:
     lines = {"path": best["path"], "from": best["startLine"], "lines": 2}
     got = said(await client.call_tool("memory_get", lines))
     assert (got["text"], got["startLine"], got["endLine"]) == ("## Cache\nWe keep the kestrel sessions in Redis.", 3, 4)
-    assert said(await client.call_tool("recall", {"query": "kestrel"}))["prompt"].startswith("<memory>")
+    recalled = said(await client.call_tool("recall", {"query": "kestrel"}))
+    assert (recalled["prompt"], recalled["count"]) == ("", len(recalled["memories"]))
+    block = said(await client.call_tool("recall", {"query": "kestrel", "asBlock": True}))
+    assert block["prompt"].startswith("<memory>")
+    assert block["memories"] == []
+    assert said(await client.call_tool("memory_list", {}))["total"] == 0
+    (task,) = said(await client.call_tool("task_list", {}))["tasks"]
+    assert (task["title"], task["path"]) == ("Feed the kestrel", "Projects/plan.md")
+    assert said(await client.call_tool("agenda", {}))["meetings"] == []
     assert said(await client.call_tool("vault_list", {"folder": "Projects"}))["count"] == 2
-    linked = said(await client.call_tool("vault_link", {"path": "Projects/gateway.md"}))
+    linked = said(await client.call_tool("vault_links", {"path": "Projects/gateway.md"}))
     assert linked["links"] == ["Meetings/standup.md"]
     assert said(await client.call_tool("draft_list", {}))["drafts"] == []
     await _write(client, desk)
-    for name in ("memory_get", "vault_read", "vault_link"):
+    for name in ("memory_get", "vault_read", "vault_links"):
         assert (await refused_over(client, name, {"path": "Projects/codes.md"}))["reason"] == "missing"
     assert CANARY not in str(await client.call_tool("memory_search", {"query": CANARY, "nearMisses": True}))
     assert (await refused_over(client, "memory_search", {"query": "x", "magic": 1}))["reason"] == "usage"
@@ -44,7 +52,20 @@ async def _write(client: Client, desk: Desk) -> None:
     first = said(await client.call_tool("vault_write", changed))
     assert (await refused_over(client, "vault_write", changed))["reason"] == "conflict"
     assert said(await client.call_tool("remember", {"text": "I prefer kestrels to ospreys."}))["remembered"] == 1
-    assert "kestrels to ospreys" in said(await client.call_tool("recall", {"query": "birds"}))["prompt"]
+    assert "kestrels to ospreys" in str(said(await client.call_tool("recall", {"query": "birds"}))["memories"])
+    (memory,) = said(await client.call_tool("memory_list", {"types": ["procedural"]}))["memories"]
+    assert said(await client.call_tool("memory_forget", {"id": memory["id"]}))["changed"]
+    assert said(await client.call_tool("memory_list", {}))["total"] == 0
+    said(await client.call_tool("remember", {"text": "I prefer kestrels to herons."}))
+    section = {"path": "Projects/gateway.md", "headingPath": ["Gateway", "Cache"], "content": "One more line."}
+    etag = said(await client.call_tool("vault_read", {"path": section["path"]}))["etag"]
+    assert said(await client.call_tool("vault_section", {**section, "etag": etag}))["changed"]
+    assert said(await client.call_tool("vault_undo_last", {}))["paths"] == [section["path"]]
+    turns = [{"role": "user", "text": "I prefer dark roast in the morning.", "timestamp": "2026-03-02T08:00:00Z"}]
+    chat = {"sessionId": "one", "turns": turns, "closed": True}
+    added = said(await client.call_tool("chat_add", chat))
+    assert (added["added"], added["suggestions"]) == (1, ["I prefer dark roast in the morning."])
+    assert said(await client.call_tool("chat_add", chat))["known"] == 1
     assert said(await client.call_tool("vault_undo_last", {}))["undone"] == [first["operation"]]
     assert said(await client.call_tool("vault_undo_last", {"everything": True}))["forgotten"] == 1
     assert (desk.root / path).read_text() == PUBLIC[path]

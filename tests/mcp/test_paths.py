@@ -46,7 +46,7 @@ def likely(count: int) -> list[str]:
 
 async def test_no_path_reads_what_is_outside(around: Desk, bench: Bench) -> None:
     for path in (*FOREIGN, *TABLE, *NO_NEW_NAMES, *likely(300)):
-        for name in ("memory_get", "vault_read", "vault_link"):
+        for name in ("memory_get", "vault_read", "vault_links"):
             answer = await bench(name, path=path)
             assert not answer["ok"], (name, path)
             assert OUTSIDE not in json.dumps(answer)

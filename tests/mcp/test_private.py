@@ -39,7 +39,7 @@ async def calls(bench: Bench) -> list[tuple[str, dict[str, Any]]]:
         *(("memory_search", {"query": "kestrel", "folder": each}) for each in ("Private", "Projects/codes.md")),
         *(("recall", {"query": each, "tokenBudget": 32_000, "topK": 50}) for each in QUESTIONS),
         *(("vault_list", {"folder": each}) for each in ("", "Private", "Projects", "Inbox", "Private/deep")),
-        *(("vault_link", {"path": each}) for each in PUBLIC),
+        *(("vault_links", {"path": each}) for each in PUBLIC),
         ("draft_list", {"everything": True}),
     ]
     paths = [
@@ -49,7 +49,7 @@ async def calls(bench: Bench) -> list[tuple[str, dict[str, Any]]]:
             ("memory_get", {}),
             ("memory_get", {"from": 3, "lines": 1}),
             ("vault_read", {}),
-            ("vault_link", {}),
+            ("vault_links", {}),
             ("vault_write", {"content": "mine now\n"}),
             ("vault_write", {"content": "mine now\n", "etag": "0" * 64}),
             ("vault_write", {"content": "mine now\n", "etag": "0" * 64, "replace": True}),
@@ -77,7 +77,7 @@ async def test_a_private_path_answers_exactly_as_one_that_is_not_there(bench: Be
     for name, arguments in (
         ("memory_get", {}),
         ("vault_read", {}),
-        ("vault_link", {}),
+        ("vault_links", {}),
         ("vault_write", {"content": "x\n", "etag": "0" * 64}),
         ("vault_write", {"content": "x\n", "etag": "0" * 64, "replace": True}),
     ):
@@ -98,10 +98,10 @@ async def test_counts_are_those_of_a_vault_without_private_notes(bench: Bench) -
 
 
 async def test_links_are_those_of_a_vault_without_private_notes(bench: Bench) -> None:
-    linked = await bench.fine("vault_link", path="Projects/gateway.md")
+    linked = await bench.fine("vault_links", path="Projects/gateway.md")
     assert linked["links"] == ["Meetings/standup.md"]
     assert linked["linkedFrom"] == ["Meetings/standup.md"]
-    assert (await bench.fine("vault_link", path="Projects/plan.md"))["links"] == ["Projects/gateway.md"]
+    assert (await bench.fine("vault_links", path="Projects/plan.md"))["links"] == ["Projects/gateway.md"]
 
 
 async def test_who_was_granted_them_sees_them_and_still_does_not_write_them(bench: Bench) -> None:
@@ -110,7 +110,7 @@ async def test_who_was_granted_them_sees_them_and_still_does_not_write_them(benc
     assert (await granted.fine("vault_list"))["total"] == len(PUBLIC) + len(PRIVATE)
     found = await granted.fine("memory_search", query=CANARY, maxResults=50)
     assert {each["path"] for each in found["results"]} >= set(PATHS)
-    assert "Projects/codes.md" in (await granted.fine("vault_link", path="Projects/gateway.md"))["links"]
+    assert "Projects/codes.md" in (await granted.fine("vault_links", path="Projects/gateway.md"))["links"]
     for path in ("Projects/codes.md", "Inbox/Secret.md"):
         etag = (await granted.fine("vault_read", path=path))["etag"]
         for replace in (True, False):
@@ -130,9 +130,9 @@ async def test_a_note_that_became_private_a_moment_ago_is_gone_before_the_index_
         assert len(found["results"]) == found["count"] > 0
         assert path not in {each["path"] for each in (await bench.fine("vault_list"))["notes"]}
         assert (await bench("memory_get", path=path))["reason"] == "missing"
-        assert path not in (await bench.fine("vault_link", path="Projects/gateway.md"))["linkedFrom"]
+        assert path not in (await bench.fine("vault_links", path="Projects/gateway.md"))["linkedFrom"]
         write(desk.root, "Meetings/standup.md", f"---\ndonna: local-only\n---\n{PUBLIC['Meetings/standup.md']}")
-        linked = await bench.fine("vault_link", path="Projects/gateway.md")
+        linked = await bench.fine("vault_links", path="Projects/gateway.md")
         assert (linked["links"], linked["linkedFrom"]) == ([], [])
 
 

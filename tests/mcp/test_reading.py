@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from donna_tui.freshness import LATE, Freshness
+from donna_tui.mcp.server import _result
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tools.agent.catalogue import TOOLS
+from donna_tui.tools.agent.noteshapes import SectionAsked
+from donna_tui.tools.agent.writing import with_section
 from tests.cli.running import write
 from tests.engine.helpers import Desk, hide_model, index_once, new_desk
 from tests.hostile import make_hostile_vault
@@ -89,7 +95,7 @@ async def test_every_note_of_a_hostile_vault_is_read_or_refused(
         listed = (await bench.fine("vault_list", limit=1_000))["notes"]
         assert len(listed) > 20
         for number, path in enumerate(each["path"] for each in listed):
-            for name in ("memory_get", "vault_read", *(() if number % 20 else ("vault_link",))):
+            for name in ("memory_get", "vault_read", *(() if number % 20 else ("vault_links",))):
                 answer = await bench(name, path=path)
                 json.dumps(answer).encode("ascii")
                 assert answer["ok"] or answer["message"].isprintable()
@@ -102,8 +108,83 @@ async def test_every_note_of_a_hostile_vault_is_read_or_refused(
 
 
 def test_all_four_natures_of_a_tool_are_said_and_make_sense() -> None:
-    assert len({tool.name for tool in TOOLS}) == len(TOOLS) == 10
+    assert len({tool.name for tool in TOOLS}) == len(TOOLS) == 16
     for tool in TOOLS:
         assert tool.writes or not tool.destroys
         for model in (tool.takes.model_json_schema(), tool.gives.model_json_schema(mode="serialization")):
             assert (model["type"], model["additionalProperties"]) == ("object", False)
+
+
+def properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every property of a schema and of what it refers to, by name."""
+    for model in (schema, *schema.get("$defs", {}).values()):
+        yield from model.get("properties", {}).items()
+
+
+def test_every_parameter_is_described_in_words_and_nothing_refers_to_design_documents() -> None:
+    for tool in TOOLS:
+        taken = tool.takes.model_json_schema()
+        for name, field in properties(taken):
+            assert len(field.get("description", "")) > 8, (tool.name, name)
+        told = json.dumps([tool.description, taken, tool.gives.model_json_schema(mode="serialization")])
+        assert not re.search(r"seed \\d|\u00a7|SPEC", told.replace("\\u00a7", "\u00a7")), tool.name
+
+
+async def test_a_hit_says_what_it_is(desk: Desk) -> None:
+    desk.write(
+        "Meetings/caf\u00e9.md",
+        "---\ntype: meeting\ndate: 2026-03-12\ntags: [caf\u00e9]\n---\nWalruses in the caf\u00e9.\n",
+    )
+    async with open_bench(desk) as bench:
+        (hit,) = (await bench.fine("memory_search", query="walruses"))["results"]
+        assert (hit["type"], hit["tags"], hit["date"]) == ("meeting", ["caf\u00e9"], "2026-03-12")
+        assert (hit["draft"], hit["sensitive"]) == (False, False)
+        answer = _result(await bench("memory_search", query="walruses"))
+        assert "caf\u00e9" in answer.content[0].text
+        assert "\\u00e9" not in answer.content[0].text
+        recalled = await bench.fine("recall", query="walruses")
+        assert str(recalled).count("Walruses in") == 1
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", recalled["memories"][0]["at"])
+
+
+async def test_a_refusal_names_the_allowed_folders(desk: Desk) -> None:
+    async with open_bench(desk) as bench:
+        refused = await bench("vault_write", path="Elsewhere/x.md", content="x")
+        assert refused["reason"] == "outside_allowlist"
+        assert all(folder in refused["hint"] for folder in ("Inbox", "Projects"))
+
+
+SECTIONS = "---\ntags: [a]\n---\n# Log\n\nFirst.\n\n## Today\n\n- one\n\n## Later\n\n- two\n"
+
+
+@pytest.mark.parametrize(
+    ("heading", "mode", "content", "expected"),
+    [
+        (("Log", "Today"), "append", "- more", SECTIONS.replace("- one\n", "- one\n- more\n")),
+        (("Log", "Today"), "replace", "- new", SECTIONS.replace("\n- one", "- new")),
+        (("Log", "Later"), "append", "- three\n", SECTIONS + "- three\n"),
+        (("Log",), "append", "Second.", SECTIONS.replace("First.\n", "First.\nSecond.\n")),
+        ((), "append", "Before.", SECTIONS.replace("# Log", "Before.\n\n# Log")),
+    ],
+)
+def test_one_section_changes_and_the_rest_keeps_its_bytes(
+    heading: tuple[str, ...], mode: str, content: str, expected: str
+) -> None:
+    asked = SectionAsked.model_validate(
+        {"path": "x.md", "headingPath": heading, "mode": mode, "content": content, "etag": "e"}
+    )
+    assert with_section(SECTIONS, SECTIONS.index("# Log"), asked) == expected
+
+
+async def test_a_section_is_changed_only_with_the_etag_that_was_read(bench: Bench) -> None:
+    path, heading = "Projects/gateway.md", ["Gateway", "Cache"]
+    etag = (await bench.fine("vault_read", path=path))["etag"]
+    await bench.fine("vault_section", path=path, headingPath=heading, content="More.", etag=etag)
+    assert "Redis." in (bench.desk.root / path).read_text()
+    for arguments, reason in (
+        ({"headingPath": heading, "etag": etag}, "conflict"),
+        ({"headingPath": ["Nowhere"], "etag": (await bench.fine("vault_read", path=path))["etag"]}, "missing"),
+        ({"path": "Projects/codes.md", "headingPath": [], "etag": etag}, "missing"),
+    ):
+        refused = await bench("vault_section", **{"path": path, "content": "x", **arguments})
+        assert refused["reason"] == reason

@@ -81,9 +81,9 @@ def test_turns_are_read_in_the_order_of_their_numbers(book: Book, tmp_path: Path
 def test_sessions_of_one_name_and_two_people_are_told_apart(book: Book, tmp_path: Path) -> None:
     rows = [*said("s", "mine", user_id="ann"), *said("s", "yours", user_id="bo")]
     file = jsonl(tmp_path / "t.jsonl", rows)
-    import_file(book, file)
+    import_file(book, file, one_user=True)
     assert (texts(book, "s"), texts(book, "bo/s")) == (["mine"], ["yours"])
-    assert import_file(book, file).turns == 0
+    assert import_file(book, file, one_user=True).turns == 0
 
 
 def test_roles_and_speakers(book: Book, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_an_empty_file_is_no_error(book: Book, tmp_path: Path) -> None:
 
 def test_only_one_persons_turns(book: Book, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", [*said("a", "mine", user_id="ann"), *said("b", "yours", user_id="bo")])
-    for _ in Import(Recorder(book), user="bo").run(file):
+    for _ in Import(Recorder(book, one_user=True), user="bo").run(file):
         continue
     assert names(book) == ["b"]
 

@@ -158,6 +158,7 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
         facts += _said_in(passage, names, material)
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": tasks[: limits.task]}
     front = {"type": "person", "name": name, "stub": None, "week": week}
+    corrections = corrections[: limits.corrections]
     return material.context(parts, TASK_TYPE, PersonProfileAnswer, name, data, front, corrections)
 
 

@@ -12,6 +12,7 @@ from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tools.agent.access import Access
 from donna_tui.tools.agent.noteshapes import Draft, DraftsAsked, DraftsGiven
+from donna_tui.tools.agent.shapes import iso_time
 from donna_tui.tools.agent.workspace import Workspace
 from donna_tui.vault.frontmatter import parse_frontmatter
 
@@ -61,5 +62,5 @@ def _row(row: DraftRow) -> Draft:
         state=row.state.value,
         path=row.path,
         target=row.target,
-        created_at=row.created_at,
+        created_at=iso_time(row.created_at),
     )

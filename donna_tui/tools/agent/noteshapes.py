@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from donna_tui.tools.agent.shapes import LONGEST_PATH, Asked, Count, Given, NotePath, Row
+from donna_tui.tools.agent.shapes import LONGEST_PATH, Asked, Count, Given, IsoTime, NotePath, Offset, Row
 
 MOST_LISTED = 1_000
 
@@ -40,18 +40,22 @@ class ReadGiven(Given):
 class ListAsked(Asked):
     """Which notes to list, and which page of them."""
 
-    folder: str = Field(default="", max_length=LONGEST_PATH, description="Only notes below this folder.")
+    folder: str = Field(
+        default="",
+        max_length=LONGEST_PATH,
+        description="Only notes below this folder, vault-relative, such as Projects.",
+    )
     recursive: bool = Field(default=True, description="Also those in folders below it.")
-    offset: Count = 0
-    limit: Annotated[int, Field(ge=1, le=MOST_LISTED)] = 200
+    offset: Offset = 0
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="How many rows at the most.")] = 200
 
 
 class Note(Row):
-    """A note: its path, size in bytes, and the Unix time at which it was changed."""
+    """A note: its path, size in bytes, and when its file was changed."""
 
     path: str
     size: Count
-    modified: float
+    modified: IsoTime
 
 
 class ListGiven(Given):
@@ -83,8 +87,31 @@ class WriteAsked(Asked):
     content: Annotated[str, Field(max_length=2_000_000)] = Field(
         description="The text. Frontmatter that it does not name is kept, unless `replace` is true."
     )
-    etag: Annotated[str, Field(max_length=128)] | None = None
+    etag: Annotated[str, Field(max_length=128)] | None = Field(
+        default=None, description="The `etag` of vault_read, to change a note; left out for a new one."
+    )
     replace: bool = Field(default=False, description="The content is the whole note, frontmatter too.")
+
+
+class SectionAsked(Asked):
+    """A change of one section of a note. The rest of the note keeps its bytes."""
+
+    path: NotePath
+    heading_path: tuple[str, ...] = Field(
+        default=(),
+        max_length=12,
+        description="The headings down to the section, exactly as in `headingPath` of vault_read; empty for the text"
+        " before the first heading.",
+    )
+    content: Annotated[str, Field(max_length=2_000_000)] = Field(
+        description="The text to add or to put in place of what is there, without the heading of the section itself."
+    )
+    mode: Literal["append", "replace"] = Field(
+        default="append",
+        description="append adds to the end of the section's own text, replace puts the content in its place. Sections"
+        " below it stay as they are.",
+    )
+    etag: Annotated[str, Field(min_length=1, max_length=128, description="The `etag` of vault_read.")]
 
 
 class WriteGiven(Given):
@@ -129,7 +156,7 @@ class Draft(Row):
     state: str
     path: str
     target: str
-    created_at: float
+    created_at: IsoTime
 
 
 class DraftsGiven(Given):

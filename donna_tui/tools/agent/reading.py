@@ -1,4 +1,4 @@
-"""`memory_get`, `vault_read`, `vault_list` and `vault_link`: notes as they are on disk now."""
+"""`memory_get`, `vault_read`, `vault_list` and `vault_links`: notes as they are on disk now."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from donna_tui.tools.agent.noteshapes import (
     ReadGiven,
     Section,
 )
-from donna_tui.tools.agent.shapes import GetAsked, GetGiven
+from donna_tui.tools.agent.shapes import GetAsked, GetGiven, iso_time
 from donna_tui.tools.agent.workspace import Workspace
 from donna_tui.tools.remembered import Found, read_remembered
 from donna_tui.vault.client import VaultNote
@@ -75,13 +75,13 @@ async def vault_list(space: Workspace, asked: ListAsked) -> ListGiven:
         (each for each in found if asked.recursive or "/" not in each.path[depth:]), key=lambda each: each.path
     )
     notes = tuple(
-        Note(path=each.path, size=each.size, modified=each.mtime_ns / 1e9)
+        Note(path=each.path, size=each.size, modified=iso_time(each.mtime_ns / 1e9))
         for each in wanted[asked.offset : asked.offset + asked.limit]
     )
     return ListGiven(notes=notes, count=len(notes), total=len(wanted))
 
 
-async def vault_link(space: Workspace, asked: LinkAsked) -> LinkGiven:
+async def vault_links(space: Workspace, asked: LinkAsked) -> LinkGiven:
     """The notes that a note links to, and those that link to it. Raises VaultReadError."""
     path = asked.path.removeprefix(PREFIX)
     note = await asyncio.to_thread(space.access.read, path)

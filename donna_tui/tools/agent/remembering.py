@@ -8,13 +8,10 @@ from donna_tui.errors import DonnaError
 from donna_tui.memories import MemoryChunk, MemorySource, RecallResult
 from donna_tui.memory.prompt import assemble
 from donna_tui.memorydesk import MemoryDesk
-from donna_tui.safety.terminal import clean
 from donna_tui.search.query import readable
-from donna_tui.tools.agent.shapes import Memory, RecallAsked, RecallGiven, RememberAsked, RememberGiven
+from donna_tui.tools.agent.livememory import SETTLING_SECONDS, memory_row
+from donna_tui.tools.agent.shapes import RecallAsked, RecallGiven, RememberAsked, RememberGiven
 from donna_tui.tools.agent.workspace import Workspace
-
-SETTLING_SECONDS = 2.0
-"""How long a call waits for the index to have what has changed; it gets there anyway."""
 
 
 async def recall(space: Workspace, asked: RecallAsked) -> RecallGiven:
@@ -29,12 +26,12 @@ async def recall(space: Workspace, asked: RecallAsked) -> RecallGiven:
     memories = await _seen(space, result)
     dropped = sum(each.tokens for each in result.memories) - sum(each.tokens for each in memories)
     return RecallGiven(
-        memories=tuple(map(_row, memories)),
+        memories=() if asked.as_block else tuple(map(memory_row, memories)),
         count=len(memories),
         total_tokens=max(0, result.total_tokens - dropped),
         token_budget=result.token_budget,
         note=result.note,
-        prompt=assemble(memories),
+        prompt=assemble(memories) if asked.as_block else "",
     )
 
 
@@ -83,16 +80,3 @@ def _note_of(memory: MemoryChunk) -> str:
     if memory.source is MemorySource.TASK:
         return memory.source_id.rpartition("#")[0]
     return memory.source_id if memory.source is MemorySource.VAULT else ""
-
-
-def _row(memory: MemoryChunk) -> Memory:
-    return Memory(
-        type=memory.memory_type,
-        source=memory.source.value,
-        path=memory.source_id,
-        start_line=memory.start_line,
-        end_line=memory.end_line,
-        content=clean(memory.content),
-        at=memory.at,
-        tokens=memory.tokens,
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,8 +18,29 @@ MOST_LINES = 2_000
 MOST_BUDGET = 32_000
 
 Count = Annotated[int, Field(ge=0)]
-NotePath = Annotated[str, Field(min_length=1, max_length=LONGEST_PATH, description="The path of a note, as given.")]
+NotePath = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_PATH,
+        description="Vault-relative, exactly as in `path` of a result, such as Projects/plan.md.",
+    ),
+]
+Offset = Annotated[int, Field(ge=0, description="How many rows to skip: 0 for the first page.")]
+IsoTime = Annotated[str, Field(description="ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown.")]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in any words.")]
+
+
+def iso_time(at: float) -> str:
+    """A Unix time as ISO 8601 in UTC; empty for none, or for a time that no calendar has."""
+    try:
+        return (
+            f"{datetime.datetime.fromtimestamp(at, datetime.UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+            if at
+            else ""
+        )
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 class Asked(BaseModel):
@@ -64,9 +86,13 @@ class SearchAsked(Asked):
     )
     mode: Mode = Field(default="hybrid", description="By words and meaning, or by one of them.")
     sources: Annotated[tuple[str, ...], Field(max_length=8)] = Field(
-        default=(), description="Only these kinds: vault, chat, memory, correction, task, draft."
+        default=(), description="Only these kinds of documents: vault, chat, memory, correction, task, draft."
     )
-    folder: str = Field(default="", max_length=LONGEST_PATH, description="Only notes below this folder.")
+    folder: str = Field(
+        default="",
+        max_length=LONGEST_PATH,
+        description="Only notes below this folder, vault-relative, such as Projects.",
+    )
     near_misses: bool = Field(default=False, description="Also give what came close, where nothing is relevant.")
 
 
@@ -75,6 +101,8 @@ class Hit(Row):
 
     `date` is the note's own, as 2026-03-12: from its frontmatter or file name, else the day of its last change.
     `draft` says that Donna wrote the note and nobody has approved it; such notes are found only with `in:draft`.
+    `type` is what the frontmatter calls the note, or the type of a memory; `sensitive` marks what must not leave this
+    machine.
     """
 
     path: str
@@ -84,7 +112,10 @@ class Hit(Row):
     score: float | None
     title: str
     date: str
+    type: str
+    tags: tuple[str, ...]
     draft: bool
+    sensitive: bool
     heading_path: tuple[str, ...]
     source: str
     citation: str
@@ -125,26 +156,43 @@ class RecallAsked(Asked):
     """What to recall, and how many tokens that may take."""
 
     query: Question
-    top_k: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = None
-    token_budget: Annotated[int, Field(ge=1, le=MOST_BUDGET)] | None = None
-    types: tuple[MemoryType, ...] = Field(default=(), description="Only these types; all if it is empty.")
+    top_k: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = Field(
+        default=None, description="How many memories at the most, besides preferences; as many as fit if left out."
+    )
+    token_budget: Annotated[int, Field(ge=1, le=MOST_BUDGET)] | None = Field(
+        default=None, description="How many tokens the memories may take together; the configured number if left out."
+    )
+    types: tuple[MemoryType, ...] = Field(
+        default=(),
+        description="Only these types: procedural are preferences, episodic are conversations, semantic are facts and"
+        " notes, working is what is under way. All if it is empty.",
+    )
+    as_block: bool = Field(
+        default=False, description="Give one <memory> block to paste into a prompt, in place of the list."
+    )
 
 
 class Memory(Row):
-    """A memory. `path` and the lines lead to where it stands; `at` is Unix time, 0 where it is not known."""
+    """A memory. `id` is what `memory_forget` takes; `path` and the lines lead to where it is.
 
+    `sensitive` marks what must not leave this machine.
+    """
+
+    id: str
     type: MemoryType
     source: str
     path: str
     start_line: int
     end_line: int
     content: str
-    at: float
+    at: IsoTime
+    pinned: bool
+    sensitive: bool
     tokens: int
 
 
 class RecallGiven(Given):
-    """The memories that fit, preferences first, and the same as one block for a prompt."""
+    """The memories that fit, preferences first: as a list, or with `asBlock` as one block for a prompt."""
 
     memories: tuple[Memory, ...]
     count: Count
@@ -157,8 +205,14 @@ class RecallGiven(Given):
 class RememberAsked(Asked):
     """What to remember: one fact, decision or preference, in a sentence that stands alone."""
 
-    text: Annotated[str, Field(min_length=1, max_length=20_000)]
-    type: MemoryType | None = Field(default=None, description="Found by its wording if it is left out.")
+    text: Annotated[
+        str, Field(min_length=1, max_length=20_000, description="The sentence, with names and dates in full.")
+    ]
+    type: MemoryType | None = Field(
+        default=None,
+        description="procedural for a preference, semantic for a fact, episodic for an event, working for what is under"
+        " way; found by the wording if it is left out.",
+    )
 
 
 class RememberGiven(Given):

@@ -7,8 +7,9 @@ import asyncio
 from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.executable import adds_executable
+from donna_tui.text.markdown import split_sections
 from donna_tui.tools.agent.access import missing
-from donna_tui.tools.agent.noteshapes import UndoAsked, UndoGiven, WriteAsked, WriteGiven
+from donna_tui.tools.agent.noteshapes import SectionAsked, UndoAsked, UndoGiven, WriteAsked, WriteGiven
 from donna_tui.tools.agent.remembering import forget_session
 from donna_tui.tools.agent.workspace import Workspace
 from donna_tui.vault.changes import Change, Outcome, Plan
@@ -41,6 +42,38 @@ async def vault_write(space: Workspace, asked: WriteAsked) -> WriteGiven:
         writes_left=session.quota.left,
         remarks=plan.remarks,
     )
+
+
+async def vault_section(space: Workspace, asked: SectionAsked) -> WriteGiven:
+    """Append to one section of a note, or replace its own text: one operation. Raises DonnaError."""
+    note = await asyncio.to_thread(space.access.read, asked.path)
+    if note.lossy:
+        raise VaultWriteError(Reason.ENCODING, f"{note.path} is not all UTF-8", hint="the owner has to change it")
+    if note.etag != asked.etag:
+        raise VaultWriteError(Reason.CONFLICT, "the note has changed", hint="read it again", path=note.path)
+    text = with_section(note.text, note.body_start, asked)
+    return await vault_write(space, WriteAsked(path=note.path, content=text, etag=asked.etag, replace=True))
+
+
+def with_section(text: str, body_start: int, asked: SectionAsked) -> str:
+    """The text of a note with one section changed. Raises DonnaError (`missing`) if it has no such section, and
+    (`usage`) if it has several of that name.
+    """
+    wanted = tuple(asked.heading_path)
+    found = [each for each in split_sections(text, body_start) if each.heading_path == wanted]
+    if len(found) > 1:
+        raise DonnaError(Reason.USAGE, f"the note has {len(found)} sections of that name", hint="use vault_write")
+    if not found and wanted:
+        raise DonnaError(Reason.MISSING, "the note has no such section", hint="vault_read gives the heading paths")
+    start, end = (found[0].body_start, found[0].end) if found else (body_start, body_start)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    content = newline.join(asked.content.strip("\r\n").splitlines())
+    before, own, after = text[:start], text[start:end].rstrip(), text[end:]
+    if asked.mode == "append" and own:
+        content = f"{own}{newline}{content}"
+    before = before if not before or before.endswith(("\n", "\r")) else f"{before}{newline}"
+    gap = f"{newline}{newline}" if after else newline
+    return f"{before}{content}{gap}{after}" if content else f"{before}{newline if after else ''}{after}"
 
 
 async def vault_undo_last(space: Workspace, asked: UndoAsked) -> UndoGiven:

@@ -1,0 +1,78 @@
+"""Preferences stated in chats ("I prefer dark roast"), offered to be remembered, and never stored unasked.
+
+A suggestion is a range of characters in a turn, so that it disappears with the words of the turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from donna_tui.index.database import Database
+from donna_tui.memories import ME, MemoryType, Suggestion
+from donna_tui.memory.book import Book
+from donna_tui.memory.facts import same_fact
+from donna_tui.memory.salience import PREFERENCE
+
+LONGEST = 300
+"""Characters of a sentence that is offered; a longer one is rarely a preference."""
+
+OWNER = "user"
+"""The speaker of an owner's turns where no name is given. What named people prefer is not the owner's preference."""
+
+OPEN, ACCEPTED, DISMISSED = "open", "accepted", "dismissed"
+
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+
+
+def preferences_in(text: str) -> Iterator[tuple[int, int]]:
+    """The sentences that state a preference, as half-open character offsets. Questions state none."""
+    for found in _SENTENCE.finditer(text):
+        sentence = found.group()
+        stripped = sentence.strip(" \t-*>•")
+        if not stripped or len(stripped) > LONGEST or stripped.endswith("?") or not PREFERENCE.search(stripped):
+            continue
+        start = found.start() + sentence.index(stripped)
+        yield start, start + len(stripped)
+
+
+def suggest(book: Book, turn: int, role: str, speaker: str, text: str) -> None:
+    """Within a transaction: offer the preferences in a new turn of the owner."""
+    if role != OWNER or speaker != OWNER:
+        return
+    for start, end in preferences_in(text):
+        book.database.run(
+            "INSERT OR IGNORE INTO suggestions (turn, start, end, state) VALUES (?, ?, ?, ?)", (turn, start, end, OPEN)
+        )
+
+
+def list_suggestions(database: Database, limit: int, user_id: str = ME) -> list[Suggestion]:
+    """The latest preferences that wait for an answer. What is remembered already, in these words, is not offered."""
+    rows = database.rows(
+        "SELECT g.id, substr(t.text, g.start + 1, g.end - g.start), s.name, t.number, t.at, s.sensitive"
+        " FROM suggestions g JOIN turns t ON t.id = g.turn JOIN sessions s ON s.id = t.session"
+        " WHERE g.state = ? AND s.user_id = ? AND t.forgotten_at IS NULL AND t.text <> ''"
+        " ORDER BY t.at DESC, g.id DESC",
+        (OPEN, user_id),
+    )
+    found: dict[str, Suggestion] = {}
+    for identity, text, session, number, at, sensitive in rows:
+        if len(found) < limit and not same_fact(database, user_id, text, MemoryType.PROCEDURAL):
+            found.setdefault(
+                text,
+                Suggestion(id=str(identity), text=text, session=session, turn=number, at=at, sensitive=bool(sensitive)),
+            )
+    return list(found.values())
+
+
+def answer_suggestion(book: Book, identity: str, state: str, user_id: str = ME) -> Suggestion | None:
+    """Within a transaction: mark a suggestion and its repetitions as accepted or dismissed. None if there is none."""
+    found = next((each for each in list_suggestions(book.database, 1_000, user_id) if each.id == identity), None)
+    if found is None:
+        return None
+    book.database.run(
+        "UPDATE suggestions SET state = ?1 WHERE state = ?2 AND EXISTS (SELECT 1 FROM turns t JOIN sessions s"
+        " ON s.id = t.session WHERE t.id = turn AND s.user_id = ?3 AND substr(t.text, start + 1, end - start) = ?4)",
+        (state, OPEN, user_id, found.text),
+    )
+    return found
