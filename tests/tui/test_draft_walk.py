@@ -136,7 +136,10 @@ def walk(vault: Path, home: dict[str, str], expected: str) -> None:
         assert draft.read_text(encoding="utf-8") == text
         terminal.press(b"\r", until="what was decided")
         approved = draft.read_text(encoding="utf-8")
-        assert approved == text.replace("donna_draft: true\n", "")
+        assert approved.partition("\n---\n")[2] == text.partition("\n---\n")[2]
+        assert "donna_id: standup-1@example.invalid" in approved
+        assert "donna_draft" not in approved
+        assert "autowritten" not in approved
         assert (vault / "People" / "Nora Quist.md").exists()
         assert git(vault, "status", "--porcelain") == ""
 
