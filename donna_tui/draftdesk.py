@@ -19,6 +19,7 @@ from donna_tui.drafts.agenda import meeting_row
 from donna_tui.drafts.approval import Approver, corrections_of
 from donna_tui.drafts.context import Read
 from donna_tui.drafts.hunks import claims_of, hunks_of
+from donna_tui.drafts.page import Run
 from donna_tui.drafts.passages import notes_of_key, paths_of_keys
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, MeetingNoteSkill, key_of
@@ -60,6 +61,7 @@ class DraftDeskParts:
     refresh: Callable[[], Awaitable[None]]
     clock: Callable[[], datetime.datetime]
     drafters: Mapping[str, Callable[[Entry], Awaitable[Any]]]
+    runs: Mapping[str, Callable[[Entry], Awaitable[Run]]]
     write: Callable[[str, datetime.date, str], Awaitable[list[WriteResult]]]
 
 
@@ -137,20 +139,28 @@ class DraftDesk:
         return outcome
 
     async def regenerate(self, identity: str) -> DraftRow:
-        """Compose a draft anew from what is known now, in the place of the old text; also tries a failed one again."""
+        """Compose a draft anew from what is known now, and replace the old one once the new one exists.
+
+        What the person typed into it is kept; also tries a failed draft again. Raises DonnaError with the old draft as
+        it was: where the model fails, or the person's lines cannot be merged (`conflict`).
+        """
         entry = await self._entry(identity)
         if entry.state in queue.DECIDED:
             raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
         await self._check_drafted_here(entry)
         if entry.state == DraftState.WAITING:
-            plan = await self._run(self._approver.plan_rejection, entry)
-            await self._run(self._parts.writer.apply, replace(plan, subject=f"Draft {entry.path} anew"))
-            cleared = replace(entry, original="", answer="", evidence="", path="", drafter="", cost=0.0)
-            await self._save(replace(cleared, state=queue.COMPOSING))
-        elif entry.state == DraftState.FAILED:
+            return await self._redraft(entry)
+        if entry.state == DraftState.FAILED:
             await self._save(replace(entry, attempts=0))
         await self.again(entry)
         return (await self._entry(identity)).row()
+
+    async def _redraft(self, entry: Entry) -> DraftRow:
+        await self._run(self._approver.note_of, entry)
+        fresh = await self._parts.skill.writer.redraft(await self._parts.runs[entry.skill](entry), entry)
+        plan = await self._run(self._approver.plan_redraft, entry, fresh.original)
+        await self._run(self._parts.writer.apply, plan)
+        return (await self._save(replace(fresh, reason="", detail=""))).row()
 
     async def again(self, entry: Entry) -> None:
         """Go on with a draft that failed or was cut short. Raises DonnaError if there is nothing to draft from now."""
@@ -166,7 +176,7 @@ class DraftDesk:
         if entry.skill not in self._parts.drafters:
             raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
         if entry.skill == TEMPLATE:
-            await self._meeting(entry.key)
+            await self.meeting(entry.key)
 
     async def write_new(self, skill: str, day: datetime.date, *, person: str = "") -> list[WriteResult]:
         """Write the drafts of a skill that has an hour, for a local day or the week that it is in.
@@ -197,12 +207,12 @@ class DraftDesk:
 
     async def want_notes(self, event_id: str, *, wanted: bool) -> None:
         """Keep whether drafts of the series of a meeting are written by themselves. Drafts that wait stay."""
-        meeting = await self._meeting(event_id)
+        meeting = await self.meeting(event_id)
         await self._parts.book.run(lambda book: want_notes(book, meeting, wanted=wanted))
 
     async def preview(self, event_id: str) -> Preview:
         """The note of a meeting as it would be written now. Nothing is written, and no model is asked."""
-        asked = await self._parts.skill.asked(await self._meeting(event_id))
+        asked = await self._parts.skill.asked(await self.meeting(event_id))
         text, rest = await self._parts.skill.writer.preview(asked)
         return Preview(
             target=asked.effective_path,
@@ -218,7 +228,7 @@ class DraftDesk:
 
     async def draft_meeting(self, event_id: str) -> WriteResult:
         """The same, with what came of it."""
-        return await self._parts.skill.run(await self._meeting(event_id))
+        return await self._parts.skill.run(await self.meeting(event_id))
 
     async def calendars(self) -> tuple[CalendarRow, ...]:
         """The calendars that are followed."""
@@ -232,7 +242,8 @@ class DraftDesk:
         """Wait for what is being written."""
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
-    async def _meeting(self, event_id: str) -> Meeting:
+    async def meeting(self, event_id: str) -> Meeting:
+        """The meeting with this id, or the latest one of the series with it. Raises DonnaError (`missing`)."""
         now = self._parts.clock().timestamp()
         meeting = await self._parts.book.run(lambda book: meeting_of(book.database, event_id, now))
         if meeting is None:

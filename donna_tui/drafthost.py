@@ -99,10 +99,11 @@ class DraftHost:
                 write=self.run_cadence,
                 drafters={
                     meeting_note.TEMPLATE: self._meeting_again,
-                    daily.REFLECTION: lambda entry: self._again(daily.reflection(self._cadence, _day_of(entry))),
-                    daily.COMMITMENTS: lambda entry: self._again(daily.commitments(self._cadence, _day_of(entry))),
-                    weekly.TEMPLATE: lambda entry: self._again(weekly.review(self._cadence, _day_of(entry))),
-                    person.TEMPLATE: lambda entry: self._again(person.profile(self._cadence, *_person_of(entry))),
+                    **dict.fromkeys((*_CADENCES, person.TEMPLATE), self._again),
+                },
+                runs={
+                    meeting_note.TEMPLATE: self._meeting_run,
+                    **dict.fromkeys((*_CADENCES, person.TEMPLATE), self._cadence_run),
                 },
             )
         )
@@ -188,8 +189,16 @@ class DraftHost:
     async def _meeting_again(self, entry: Entry) -> None:
         await self.desk.draft_meeting(entry.key)
 
-    async def _again(self, run: Run) -> None:
-        await self._writer.carry_out(run)
+    async def _meeting_run(self, entry: Entry) -> Run:
+        return await self.meeting_skill.asked(await self.desk.meeting(entry.key))
+
+    async def _again(self, entry: Entry) -> None:
+        await self._writer.carry_out(await self._cadence_run(entry))
+
+    async def _cadence_run(self, entry: Entry) -> Run:
+        if entry.skill == person.TEMPLATE:
+            return person.profile(self._cadence, *_person_of(entry))
+        return _CADENCES[entry.skill](self._cadence, _day_of(entry))
 
     # In the background
 
@@ -224,12 +233,8 @@ class DraftHost:
         await self.run_cadence(skill, day)
 
     async def _runs(self, skill: str, day: datetime.date) -> list[Run]:
-        if skill == daily.REFLECTION:
-            return [daily.reflection(self._cadence, day)]
-        if skill == daily.COMMITMENTS:
-            return [daily.commitments(self._cadence, day)]
-        if skill == weekly.TEMPLATE:
-            return [weekly.review(self._cadence, day)]
+        if skill in _CADENCES:
+            return [_CADENCES[skill](self._cadence, day)]
         config, now = self._parts.config.skills.person_profile, time.time()
         names: list[str] = await self._parts.read(lambda index: person.people_due(index, self._client, config, now))
         return [person.profile(self._cadence, name, day) for name in names]
@@ -269,6 +274,14 @@ class DraftHost:
         """Wait for what is being written."""
         if "desk" in self.__dict__:
             await self.desk.close()
+
+
+_CADENCES: dict[str, Callable[[CadenceParts, datetime.date], Run]] = {
+    daily.REFLECTION: daily.reflection,
+    daily.COMMITMENTS: daily.commitments,
+    weekly.TEMPLATE: weekly.review,
+}
+"""The skills that are for a day, or for the week that it is in."""
 
 
 def templates_dir(config: MemoryConfig) -> Path:

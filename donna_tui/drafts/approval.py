@@ -17,6 +17,7 @@ from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.memories import Correction
 from donna_tui.text.numbers import plural
 from donna_tui.text.outline import headings
+from donna_tui.text.threeway import merge_texts
 from donna_tui.vault.changes import Change, OperationKind, Outcome, Plan
 from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.frontmatter import DRAFT_KEY, parse_frontmatter
@@ -83,6 +84,22 @@ class Approver:
         note = self.note_of(entry)
         plan = self._writer.planner.delete(entry.path, seen=expecting(note.etag))
         return replace(plan, subject=f"Reject {entry.path}")
+
+    def plan_redraft(self, entry: Entry, fresh: str) -> Plan:
+        """The draft gets a new text, into which the lines that the person changed are merged (diff3).
+
+        Raises DonnaError (`conflict`) where the person and the new draft changed the same lines.
+        """
+        note = self.note_of(entry)
+        merged = merge_texts(entry.original, note.text, fresh)
+        if merged.collisions:
+            raise DonnaError(
+                Reason.CONFLICT,
+                "What you typed is where the new draft differs: nothing was changed",
+                hint="approve or reject the draft, or move your lines under Notes",
+            )
+        plan = self._writer.planner.write(entry.path, merged.text, seen=expecting(note.etag), replace=True)
+        return replace(plan, subject=f"Draft {entry.path} anew")
 
     def before(self, entry: Entry) -> str | None:
         """The note that approving would replace: a page of a person that Donna may bring up to date."""

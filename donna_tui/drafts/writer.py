@@ -177,24 +177,49 @@ class MemoryInformedWriter:
         if context.is_empty:
             raise _NothingToSayError
         self._parts.reached("gathered")
-        entry, answer = await self._answered(context, entry)
+        entry, answer, remarks = await self._answered(context, entry)
         page = await asyncio.to_thread(self._page, run, context, answer, entry.drafter)
         note = await asyncio.to_thread(self._rendered, page)
         self._parts.reached("rendered")
-        ready = replace(entry, state=queue.READY, original=note, evidence=page.rest.dumped(), sensitive=page.is_private)
+        rest = replace(page.rest, remarks=(*remarks, *page.rest.remarks))
+        ready = replace(entry, state=queue.READY, original=note, evidence=rest.dumped(), sensitive=page.is_private)
         return await self._save(ready)
 
-    async def _answered(self, context: Context, entry: Entry) -> tuple[Entry, Answer]:
-        """The answer; one that is there is not asked for again."""
+    async def _answered(self, context: Context, entry: Entry) -> tuple[Entry, Answer, tuple[str, ...]]:
+        """The answer; one that is there is not asked for again. Where the model fails, the notes alone answer."""
         if entry.answer:
-            return entry, context.task.schema.model_validate_json(entry.answer)
-        composed: Composed = await self._parts.drafter.compose(context.task)
+            return entry, context.task.schema.model_validate_json(entry.answer), ()
+        remarks: tuple[str, ...] = ()
+        try:
+            composed: Composed = await self._parts.drafter.compose(context.task)
+        except DonnaError as error:
+            if error.reason not in (Reason.MODEL_CALL_FAILED, Reason.EGRESS_REFUSED):
+                raise
+            answer = corrected(extract(context.task), context.task.corrections)
+            composed = Composed(answer, EXTRACTIVE, 0.0)
+            remarks = (f"Drafted from your notes only: {error.message}",)
         self._parts.reached("composed")
         saved = await self._save(replace(
             entry, answer=composed.answer.model_dump_json(), drafter=composed.drafter, cost=composed.cost
         ))  # fmt: skip
         self._parts.reached("answered")
-        return saved, composed.answer
+        return saved, composed.answer, remarks
+
+    async def redraft(self, run: Run, entry: Entry) -> Entry:
+        """Compose a draft anew, and return its entry with the new text as `original`; nothing is written or saved.
+
+        Raises DonnaError where there is nothing to draft from, or the model fails: the draft stays as it is then.
+        """
+        context = await run.gather()
+        if context.is_empty:
+            raise DonnaError(Reason.MISSING, "there is nothing to draft from any more")
+        composed: Composed = await self._parts.drafter.compose(context.task)
+        page = await asyncio.to_thread(self._page, run, context, composed.answer, composed.drafter)
+        note = await asyncio.to_thread(self._rendered, page)
+        return replace(
+            entry, original=note, answer=composed.answer.model_dump_json(), evidence=page.rest.dumped(),
+            drafter=composed.drafter, cost=entry.cost + composed.cost, sensitive=page.is_private,
+        )  # fmt: skip
 
     def _rendered(self, page: Page) -> str:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._parts.clock()))

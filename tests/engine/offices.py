@@ -160,14 +160,14 @@ class Counting:
 
 
 class Broken:
-    """A model that is away until it works."""
+    """A model that fails until it works."""
 
     remote = False
 
-    def __init__(self) -> None:
-        self.works = False
+    def __init__(self, reason: Reason = Reason.MODEL_CALL_FAILED) -> None:
+        self.works, self.reason = False, reason
 
     async def compose(self, task: Task) -> Composed:
         if not self.works:
-            raise DonnaError(Reason.MODEL_CALL_FAILED, "the model is away")
+            raise DonnaError(self.reason, "the model is away")
         return await ExtractiveDrafter().compose(task)

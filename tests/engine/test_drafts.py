@@ -242,10 +242,10 @@ async def test_a_draft_is_not_lost_where_its_meeting_is_in_no_calendar(tmp_path:
 async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(DraftHost, "_drafter", Broken())
+    monkeypatch.setattr(DraftHost, "_drafter", Broken(Reason.DISK_FULL))
     async with office(tmp_path) as here:
         row = await here.write(meeting())
-        assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "model_call_failed", 1)
+        assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "disk_full", 1)
         await here.engine.memory.book.run(lambda book: book.database.run("DELETE FROM calendar_mirror"))
         for _ in range(len(BACK_OFF)):  # the engine tries too, once a pause is over
             entry = await here.engine.memory.book.run(lambda book: queue.of_id(book.database, row.id))
@@ -262,18 +262,43 @@ async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
         assert due == []
 
 
-async def test_a_model_that_fails_is_asked_again_and_then_the_draft_is_there(
+async def test_where_the_model_fails_the_notes_alone_are_drafted_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = Broken()
     monkeypatch.setattr(DraftHost, "_drafter", broken)
     async with office(tmp_path) as here:
         row = await here.write(meeting())
-        assert "the model is away" in row.detail
-        assert NOTE not in here.notes()
+        assert row.state is DraftState.WAITING
+        draft = await here.engine.drafts.draft(row.id)
+        assert draft.remarks[0] == "Drafted from your notes only: the model is away"
+        assert "Order two new machines" in here.text(NOTE)
+        typed = here.text(NOTE).replace("## Notes\n", "## Notes\n\n- typed by hand\n")
+        here.desk.write(NOTE, typed)
+        with pytest.raises(DonnaError) as refused:
+            await here.engine.drafts.regenerate(row.id)
+        assert refused.value.reason is Reason.MODEL_CALL_FAILED
+        assert here.text(NOTE) == typed
+        assert (await here.row(row.id)).state is DraftState.WAITING
         broken.works = True
         again = await here.engine.drafts.regenerate(row.id)
-        assert (again.state, again.detail, again.reason) == (DraftState.WAITING, "", "")
+        assert (again.state, again.path) == (DraftState.WAITING, NOTE)
+        assert "- typed by hand" in here.text(NOTE)
+        assert not (await here.engine.drafts.draft(row.id)).remarks
+
+
+async def test_a_draft_anew_never_writes_over_what_was_typed(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        typed = here.text(NOTE).replace("Order two new machines", "Order three new machines")
+        here.desk.write(NOTE, typed)
+        last = LAST_TIME.replace("Order two new machines", "Return the old machines")
+        here.desk.write("Meetings/2024-01-10-gateway-team.md", last)
+        await here.indexed()
+        with pytest.raises(DonnaError) as refused:
+            await here.engine.drafts.regenerate(row.id)
+        assert refused.value.reason is Reason.CONFLICT
+        assert here.text(NOTE) == typed
 
 
 async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def assert_one_whole_draft(base: Path, user: User) -> str:
     text = drafts[0].read_text()
     front = parse_frontmatter(text)
     assert (front.problem, front.data["idempotency_key"], front.data["donna_draft"]) == ("", KEY, True)
-    assert text.count("- [ ] Promise of answer") == 1
+    assert text.count("- Promise of answer") == 1
     assert text.endswith("(chat Chat)\n")
     assert user.git(vault, "status", "--porcelain") == ""
     assert user.git(vault, "log", "--format=%s", "--", PATH).splitlines() == [f"autowrite: commitment_log {KEY}"]
