@@ -43,6 +43,14 @@ _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,9}[.)])\s+(?:\[(.)\]\s+)?(.*)$")
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
 _DECISION_HEADING = re.compile(r"^(?:decisions?|conclusions?|resolutions?|outcomes?|agreed)\W*$", re.IGNORECASE)
 _DECISION = re.compile(r"^\W*(?:decision|decided|conclusion|resolution|resolved|agreed)\W{0,3}:", re.IGNORECASE)
+_REPORTED = re.compile(
+    r"\b(?:agreed|decided|approved)\b|\b(?:was|is|were|reached|have|had|general) (?:a )?consensus\b", re.IGNORECASE
+)
+_NOT_YET = re.compile(
+    r"\b(?:no|not|if|needs?|would|should|could|can|to be|until|before|whether|seek\w*)\b|\?", re.IGNORECASE
+)
+"""In minutes without a section for decisions, an item that says that something was agreed is one, and no maybe is."""
+
 _NAIVE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+")
 _INITIAL = re.compile(r"(?:\b[A-Z]|\be\.g|\bi\.e|\bProf|\bDr|\bMr|\bMrs)\.$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
@@ -80,6 +88,7 @@ class Score:
     foreign: list[str] = field(default_factory=list)
     no_boxes: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     lines: int = 0
 
 
@@ -146,6 +155,7 @@ def _add(found: Source, block: str, box: str, *, is_decision: bool, is_item: boo
             if not is_cut and not (start and _INITIAL.search(pieces[start - 1])):
                 found.units.add(words(" ".join(pieces[start:end])))
     has_code = "`" in block or "::" in block
+    is_decision = is_decision or bool(_REPORTED.search(block) and not _NOT_YET.search(block))
     if (_DECISION.match(block) or (is_decision and is_item)) and not has_code and words(block) and len(block) < 480:
         found.decisions.append(words(block))
 
@@ -231,6 +241,7 @@ def score_draft(score: Score, draft: Drafted, held: Held, sources: dict[str, Sou
     said = {words(each) for each in draft.quoted}
     last = sources[held.last] if held.last else Source()
     score.decisions += [each in said for each in last.decisions]
+    score.missing += [f"{held.path}: {each} is missing" for each in last.decisions if each not in said]
     carried = {words(each) for each in draft.carried}
     score.carried += [each in carried for each in dict.fromkeys(last.boxes)]
     own: set[str] = set().union(*(sources[each].units for each in held.earlier))
@@ -463,6 +474,7 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
         report.add("lines a draft of the mixed vault", found.lines / cases, "")
     for problem in (
         *score.wrong,
+        *score.missing,
         *found.missing,
         *score.cut,
         *score.foreign,

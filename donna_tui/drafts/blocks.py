@@ -127,6 +127,7 @@ _CODE = re.compile(
     r"|\bTraceback\b|\b\w+Error:",
     re.IGNORECASE | re.MULTILINE,
 )
+_ADDRESS = re.compile(r"\S+[./]\S+")
 _LOG_LEVEL = re.compile(r"(?:^|\s)(?:DEBUG|INFO|WARN|ERROR|FATAL|TRACE)(?:\s|:)")
 
 
@@ -246,6 +247,8 @@ def is_quotable(block: Block) -> bool:
     """Whether a block says something: no code, log line, boilerplate of invitations, or “nothing new”."""
     text = block.text
     if _CODE.search(text) or _LOG_LEVEL.search(text) or _BOILERPLATE.search(text) or _NOTHING.search(text):
+        return False
+    if _ADDRESS.fullmatch(text):
         return False
     letters = sum(char.isalpha() or char.isspace() for char in text)
     return letters >= 0.6 * len(text) and len(text) <= LONGEST_BLOCK and bool(stems_of(text))

@@ -24,6 +24,9 @@ from donna_tui.vault.client import VaultClient
 
 MOST_DECISIONS, MOST_ACTIONS, MOST_QUESTIONS, MOST_TOPICS = 25, 12, 8, 12
 MOST_NOTES, MOST_NOTES_BESIDE_DECISIONS, MOST_SENTENCES = 12, 8, 5
+FEW = 3
+"""Lines below which the topics of a note are listed as well."""
+
 LONG = 240
 """Characters from which a statement of the notes is rather a part of a discussion."""
 
@@ -38,6 +41,10 @@ _OUTCOME = re.compile(
     re.IGNORECASE,
 )
 _STRICT_OUTCOME = re.compile(r"\b(?:agreed|decided|consensus|conclusion|resolved|approved)\b", re.IGNORECASE)
+_MAYBE = re.compile(
+    r"\b(?:no consensus|not (?:yet )?\w+|if|whether|needs? to be|should be|to be|until)\b|\?\W*$", re.IGNORECASE
+)
+_NUMBERED = re.compile(r"#\d+\W*$")
 _REFERENCE = re.compile(r"(?:#\d+|\S+/\S+/\d+|\]\))\W*$")
 _REPLACES = re.compile(
     r"\b(?:instead(?: of)?|no longer|not any ?more|replac(?:es?|ed|ing)|supersed(?:es?|ed)|rather than|revert(?:s|ed)?"
@@ -134,7 +141,7 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
         notes=_in_order(blocks, notes, points),
         actions=_in_order(blocks, by_role[Role.ACTIONS][:MOST_ACTIONS], points),
         questions=_in_order(blocks, by_role[Role.QUESTIONS][:MOST_QUESTIONS], points),
-        topics=tuple(topics_of(blocks))[:MOST_TOPICS] if not (decided or notes) else (),
+        topics=tuple(topics_of(blocks))[:MOST_TOPICS] if len(decided) + len(notes) < FEW else (),
     )
 
 
@@ -221,8 +228,8 @@ def _chosen_notes(
     bullets = [number for number in candidates if blocks[number].is_bullet]
     prose = [number for number in candidates if not blocks[number].is_bullet and _is_a_sentence(blocks[number].text)]
     if len(prose) > MOST_PROSE and len(prose) > len(bullets):
-        chosen = [] if topics_of(blocks) else [each for each in prose if _STRICT_OUTCOME.search(blocks[each].text)]
-        most = min(most, MOST_SENTENCES)
+        said = bullets if topics_of(blocks) else [*bullets, *prose]
+        chosen, most = [each for each in said if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
         chosen = [each for each in bullets if _says_something(blocks[each], is_parent=each in parents)]
@@ -247,11 +254,18 @@ def _chosen_notes(
 def _worth(block: Block, agenda: Sequence[frozenset[str]]) -> int:
     """How much a line tells: outcomes and what is on the agenda more, long statements less."""
     is_on_agenda = _place(block, agenda) < len(agenda)
-    return 2 * bool(_OUTCOME.search(block.text)) + is_on_agenda - (len(block.text) > LONG)
+    return 3 * _is_decided(block) + 2 * bool(_OUTCOME.search(block.text)) + is_on_agenda - (len(block.text) > LONG)
+
+
+def _is_decided(block: Block) -> bool:
+    """Whether a statement reports something that was agreed, and not that it may be."""
+    return bool(_STRICT_OUTCOME.search(block.text)) and not _MAYBE.search(block.text)
 
 
 def _says_something(block: Block, *, is_parent: bool) -> bool:
     """Whether a bullet tells something by itself: more than the name of a topic, or the beginning of a list."""
+    if _is_decided(block) and not _NUMBERED.search(block.text):
+        return True
     if block.text.endswith(":") or (is_parent and not _OUTCOME.search(block.text)):
         return False
     return not _REFERENCE.search(block.text) and len(stems_of(block.text)) > 1

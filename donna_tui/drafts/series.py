@@ -64,7 +64,8 @@ _ANYBODY = _PERSONAL | {
 }  # fmt: skip
 """Words of titles that are used for meetings with anybody, so that a title of these alone does not tell a meeting."""
 
-_PROJECT_NAMES = frozenset({"overview", "index", "readme", "plan", "notes", "home", "summary", "project"})
+OVERVIEWS = frozenset({"overview", "index", "readme", "plan", "notes", "home", "summary", "project"})
+"""Names of notes that go by the name of their folder."""
 
 
 class Match(IntEnum):
@@ -287,7 +288,7 @@ def _project_name(note: IndexedNote) -> str:
     in_projects = any(part.casefold() in ("projects", "project", "projekte", "areas") for part in path.parts[:-1])
     if not (in_projects or note.front.get("type") == "project") or day_in(path.name, {}):
         return ""
-    named = path.parent.name if path.stem.casefold() in _PROJECT_NAMES else path.stem
+    named = path.parent.name if path.stem.casefold() in OVERVIEWS else path.stem
     return " ".join(title_key(named))
 
 

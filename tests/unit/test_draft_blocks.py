@@ -133,6 +133,7 @@ def test_a_nested_bullet_is_quoted_below_its_own() -> None:
         "Click `+GoogleCalendar` at the bottom right to add to your own Google calendar.",
         "Meeting ID: 123 456 789",
         "No announcements this week",
+        "https://github.com/openjs-foundation/cross-project-council/labels/waiting-on-board",
         "skipped, not enough time this week",
         "None",
         "N/A",

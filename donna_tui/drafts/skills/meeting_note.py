@@ -7,6 +7,7 @@ import datetime
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import field
+from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.skills import MeetingNoteConfig
@@ -21,7 +22,7 @@ from donna_tui.drafts.passages import IndexedNote, Passages
 from donna_tui.drafts.people import person_links
 from donna_tui.drafts.plain import inline, slug, wikilink, words_only
 from donna_tui.drafts.quotes import Points, Read, day_of_note, open_boxes, points_of
-from donna_tui.drafts.series import Earlier, Invited, Match, day_in, may_be_quoted, path_after
+from donna_tui.drafts.series import OVERVIEWS, Earlier, Invited, Match, day_in, may_be_quoted, path_after
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.records import dataclass
 from donna_tui.vault.client import VaultClient
@@ -305,10 +306,14 @@ def _facts(meeting: Meeting, agenda: list[str]) -> tuple[str, ...]:
 
 
 def _link(note: IndexedNote) -> str:
-    return wikilink(note.path, note.path.rsplit("/", 1)[-1].removesuffix(".md"))
+    path = PurePosixPath(note.path)
+    shown = path.parent.name if path.stem.casefold() in OVERVIEWS and path.parent.name else path.stem
+    return wikilink(note.path, shown)
 
 
 def _heading_link(note: IndexedNote, path: tuple[str, ...]) -> str:
-    """A link to a section of a note. Obsidian, too, leaves out of it what a link cannot hold."""
-    heading = " ".join(re.sub(r"[\[\]|#^\\]", " ", words_only(path[-1], 120)).split())
-    return f"[[{note.path.removesuffix('.md')}#{heading}|{heading}]]"
+    """A link to a section of a note, or to the note where the heading is none that a link can name."""
+    shown = " ".join(re.sub(r"[\[\]|#^\\]|\(\S*/\S*\)", " ", words_only(path[-1], 120)).split()).rstrip(" ,;:")
+    heading = path[-1].strip()
+    anchor = "" if re.search(r"[\[\]|#^\\`*]|://", heading) else f"#{heading}"
+    return f"[[{note.path.removesuffix('.md')}{anchor}|{shown}]]"
