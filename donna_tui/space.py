@@ -36,7 +36,30 @@ def space_at(root: Path, paths: AppPaths) -> Space:
 
 
 def _space(root: Path, paths: AppPaths) -> Space:
+    _check_apart(root.resolve(), paths)
     return Space(root.resolve().name or "vault", root.resolve(), paths.space_state(root))
+
+
+def _check_apart(root: Path, paths: AppPaths) -> None:
+    """Raises SpaceError (`config_invalid`) if Donna's own folders are in the vault, or the vault among her indexes.
+
+    The index would be synced, committed and served with the notes, and its own changes would be seen as theirs.
+    """
+    for folder in (paths.config, paths.state, paths.cache, paths.log):
+        own = folder.resolve()
+        if own == root or root in own.parents:
+            raise SpaceError(
+                Reason.CONFIG_INVALID,
+                f"Donna's own folder {own} is inside the vault {root}",
+                hint="set DONNA_HOME to a folder outside of it, and move what is there",
+            )
+    for folder in (paths.state / "spaces", paths.state / "agents"):
+        if folder.resolve() in (root, *root.parents):
+            raise SpaceError(
+                Reason.CONFIG_INVALID,
+                f"the vault {root} is inside the folder of Donna's own indexes",
+                hint="move your notes elsewhere, or set DONNA_HOME to another folder",
+            )
 
 
 def agent_space(agent: str, workspace: Path, store: Path | None, paths: AppPaths) -> Space:

@@ -100,7 +100,9 @@ async def _forget(session: Session, identity: str, *, for_good: bool, undo: bool
         changed = await (desk.bring_back(identity) if undo else desk.forget(identity, for_good=for_good))
         if not await desk.settle() and engine.read_only:
             say(f"donna: {FOLLOWS}")
-        return changed
+    if for_good and any(session.space.state.glob("*-erasing")):
+        say("donna: another program reads the index: the words may be in its log for a moment; see donna doctor")
+    return changed
 
 
 def type_named(kind: str) -> MemoryType:

@@ -99,6 +99,20 @@ def open_database(path: Path, *, read_only: bool = False, remembered: Remembered
         return Database(connection, path, _load_vec(connection), remembered)
 
 
+def truncate_log(database: Database) -> bool:
+    """Move everything into the database file and empty its write-ahead log, so that no erased text is left in it.
+
+    False if another connection is in the middle of reading or writing, for longer than a statement waits.
+    """
+    try:
+        ((busy, _, _),) = database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    except DatabaseError as error:
+        if error.reason is not Reason.DATABASE_LOCKED:
+            raise
+        return False
+    return not busy
+
+
 MUCH_ROOM = 0.1
 """Share of a file's pages that may stand empty, for what is written next."""
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from donna_tui.errors import DatabaseError, Reason
-from donna_tui.index.database import Database, open_database
+from donna_tui.index.database import Database, open_database, truncate_log
 from donna_tui.index.generations import set_aside
 from donna_tui.memory.backups import back_up, newest_backup
 from donna_tui.memory.schema import MIGRATIONS
@@ -50,6 +50,19 @@ class Book:
         self.database.close()
 
 
+def erasure_mark(path: Path) -> Path:
+    """The file that says that words were erased from this database and may still be in its log."""
+    return path.with_name(f"{path.name}-erasing")
+
+
+def finish_erasures(database: Database) -> bool:
+    """Empty the log of a database from which words were erased; False if another process is reading just now."""
+    mark = erasure_mark(database.path)
+    if mark.exists() and truncate_log(database):
+        mark.unlink(missing_ok=True)
+    return not mark.exists()
+
+
 def book_path(folder: Path) -> Path:
     """Where the memory of the space with this state folder is."""
     return folder / NAME
@@ -68,6 +81,7 @@ def open_book(folder: Path) -> Book:
             restored = _restore(path)
             database = _open(path)
     try:
+        finish_erasures(database)
         return _book(database, restored)
     except DatabaseError:
         database.close()

@@ -26,7 +26,7 @@ from donna_tui.index.documents import Document
 from donna_tui.index.migrations import get_meta, set_meta
 from donna_tui.index.store import MemoryStore
 from donna_tui.memories import MemorySource
-from donna_tui.memory.book import Book, read_book
+from donna_tui.memory.book import Book, erasure_mark, finish_erasures, read_book
 from donna_tui.memory.derive import Deriver
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.scores import keep_scores, settle_departed
@@ -79,6 +79,7 @@ class Follower:
             yield from self._begin_anew(book)
         yield from self._follow_changes(book)
         settle_departed(database)
+        finish_erasures(database)
 
     def _tasks_version(self) -> str:
         return f"{VERSION}:{self._parts.sources.tasks.enabled}:{self._deriver.version}"
@@ -88,7 +89,7 @@ class Follower:
         for source in _TOLD:
             for source_id, user in _documents(self._store, source):
                 if not self._deriver.holds(book.database, source, source_id, user):
-                    self._store.delete(source, source_id, user)
+                    self._erase(source, source_id, user)
                     yield 1
         set_meta(self._store.database, "memory_seq", "0")
         set_meta(self._store.database, "memory_book", book.id)
@@ -131,11 +132,20 @@ class Follower:
         user, prefix, made = self._deriver.documents(book.database, self._store.database, source, item)
         left = self._deriver.existing(self._store.database, source, prefix, user)
         for document, chunks in made:
+            was_there = document.source_id in left
             left.discard(document.source_id)
-            yield int(self._keep(document, chunks))
+            changed = self._keep(document, chunks)
+            if changed and was_there:
+                erasure_mark(self._store.database.path).touch(mode=0o600)
+            yield int(changed)
         for source_id in left:
-            self._store.delete(source, source_id, user)
+            self._erase(source, source_id, user)
             yield 0
+
+    def _erase(self, source: str, source_id: str, user: str) -> None:
+        """Delete a document, and have its words removed from the log as well at the end of the round."""
+        erasure_mark(self._store.database.path).touch(mode=0o600)
+        self._store.delete(source, source_id, user)
 
     def _keep(self, document: Document, chunks: list[Chunk]) -> bool:
         stored = self._store.upsert(document, chunks)

@@ -7,7 +7,7 @@ import re
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.index.database import Database
 from donna_tui.memories import ME, MemorySource
-from donna_tui.memory.book import Book
+from donna_tui.memory.book import Book, erasure_mark, finish_erasures
 from donna_tui.memory.compression import release
 from donna_tui.memory.conversations import erase_turns, find_anyones_session, mark_turns, pin_turns
 from donna_tui.memory.facts import erase, mark
@@ -72,7 +72,12 @@ def forget(book: Book, target: Target, now: float | None) -> bool:
 
 
 def forget_for_good(book: Book, target: Target, now: float) -> bool:
-    """Erase the words from `memory.db`. Whether anything was there. The backups are the caller's to drop."""
+    """Erase the words from `memory.db` and its log. Whether anything was there.
+
+    If another process reads at this very moment, the log is emptied later, by whoever opens the memory next (see
+    `finish_erasures`). The backups are the caller's to drop.
+    """
+    erasure_mark(book.database.path).touch(mode=0o600)
     with book.change():
         if target.source is MemorySource.CHAT:
             erased = erase_turns(book, target.session, target.first, target.last, now) > 0
@@ -80,7 +85,7 @@ def forget_for_good(book: Book, target: Target, now: float) -> bool:
         else:
             release(book, target.item)
             erased = erase(book, target.source, target.item)
-    book.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    finish_erasures(book.database)
     return erased
 
 

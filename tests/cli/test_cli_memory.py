@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -325,3 +329,61 @@ def test_a_log_is_followed_and_preferences_in_it_are_offered(donna: Donna, vault
     recalled = donna("recall", "coffee roast", "--type", "procedural", "--json", "--space", vault).json
     assert [each["content"] for each in recalled["memories"]] == ["I prefer dark roast."]
     assert donna("chat", "watch", "--once", "--folder", tmp_path / "none", "--space", vault).code != 0
+
+
+HOLDS = """
+import sys, apsw
+open_ones = [apsw.Connection(path) for path in sys.argv[2:]]
+for each in open_ones:
+    if sys.argv[1] == "reading":
+        each.execute("BEGIN")
+    each.execute("SELECT count(*) FROM sqlite_master").fetchall()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def held_open(home: Path, how: str) -> Iterator[None]:
+    """Another process that has the memory and its index open, in the middle of reading or not."""
+    databases = sorted(str(path) for path in home.rglob("*.db") if "backups" not in path.parts)
+    assert len(databases) == 2, databases
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDS, how, *databases], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"ready\n"
+        yield
+    finally:
+        holder.communicate()
+
+
+def holding(home: Path, word: bytes) -> list[str]:
+    """The files of Donna's that hold a word."""
+    return sorted(path.name for path in home.rglob("*") if path.is_file() and word in path.read_bytes())
+
+
+def test_forgotten_words_are_in_no_file_while_another_process_has_them_open(donna: Donna, vault: Path) -> None:
+    donna("index", "--space", vault)
+    donna("remember", "The first thing.", "--space", vault)
+    with held_open(donna.home, "idle"):
+        (memory,) = donna("remember", "The ospreycode is 4711.", "--json", "--space", vault).json["memories"]
+        assert holding(donna.home, b"ospreycode")
+        assert donna("forget", memory["id"], "--for-good", "--space", vault).code == 0
+        assert not holding(donna.home, b"ospreycode")
+        assert not list(donna.home.rglob("*-erasing"))
+
+
+def test_an_erasure_that_a_reader_holds_up_is_finished_later(donna: Donna, vault: Path) -> None:
+    donna("index", "--space", vault)
+    (memory,) = donna("remember", "The ospreycode is 4711.", "--json", "--space", vault).json["memories"]
+    with held_open(donna.home, "reading"):
+        ran = donna("forget", memory["id"], "--for-good", "--space", vault)
+        assert ran.code == 0
+        assert "another program reads" in ran.err
+        found = donna("doctor", "--json", "--space", vault).json["findings"]
+        assert [each["state"] for each in found if each["id"] == "erasure"]
+    donna("remember", "Something else.", "--space", vault)
+    assert not holding(donna.home, b"ospreycode")
+    assert not list(donna.home.rglob("*-erasing"))

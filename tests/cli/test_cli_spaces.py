@@ -172,3 +172,16 @@ def test_a_model_folder_that_cannot_be_made_leaves_search_by_words(donna: Donna,
     with_weights = Donna(donna.home, donna.cwd, module="tests.cli.with_weights")
     ran = with_weights("search", "osprey", "--json", "--space", vault)
     assert (ran.code, ran.json["mode"]) == (0, "keyword")
+
+
+def test_donnas_own_folders_are_not_in_the_vault(vault: Path, tmp_path: Path) -> None:
+    """They would be committed and synced with the notes."""
+    inside = Donna(vault / ".donna-home", tmp_path)
+    for arguments in (("index",), ("search", "kestrel"), ("write", "Inbox/a.md")):
+        ran = inside(*arguments, "--space", vault, "--json", stdin="x")
+        assert (ran.code, ran.json["reason"]) == (2, "config_invalid")
+        assert "is inside the vault" in ran.json["message"]
+    beside = Donna(tmp_path / "home", tmp_path)
+    beside("index", "--space", vault)
+    (state,) = (tmp_path / "home/state/spaces").iterdir()
+    assert beside("index", "--space", state, "--json").json["reason"] == "config_invalid"
