@@ -8,6 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from donna_tui.config.models import MemoryConfig
@@ -24,7 +25,7 @@ from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.frontmatter import DRAFT_KEY
 from donna_tui.vault.open import indexed_client, open_writer, vault_client
 from donna_tui.vault.seen import expecting
-from donna_tui.vault.shelf import EditShelf
+from donna_tui.vault.shelf import EditShelf, edited_text
 from donna_tui.vault.targets import EVERYWHERE
 from donna_tui.vault.writer import VaultWriter, Written
 
@@ -156,6 +157,18 @@ class VaultDesk:
     async def keep_edit(self, edit: Edit) -> None:
         """Keep an edit that is not written yet."""
         await self._run(self._shelf.keep, edit)
+
+    async def begin_edit(self, edit: Edit) -> Path:
+        """A copy of an edit for an editor, which outlives the program until the edit is kept, written or dropped."""
+        return await self._run(self._shelf.begin, edit)
+
+    async def edited_text(self, copy: Path) -> str:
+        """What the editor left in that copy."""
+        return await self._run(edited_text, copy)
+
+    async def whereabouts(self, path: str) -> str:
+        """What became of a note that is gone, as a sentence; empty if nobody knows."""
+        return await self._run(self._writer.history.whereabouts, path)
 
     async def drop_edit(self, path: str) -> None:
         """Forget the edit of a note."""

@@ -6,7 +6,6 @@ import datetime
 import os
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -22,8 +21,10 @@ from donna_tui.draftdesk import DraftDesk
 from donna_tui.drafting import Draft, DraftRow, DraftState
 from donna_tui.engine import Engine
 from donna_tui.errors import DonnaError, Reason
+from donna_tui.notes import Edit
 from donna_tui.vault.changes import Outcome, Plan
 from donna_tui.vault.seen import expecting
+from donna_tui.vault.shelf import EditShelf, edited_text
 from donna_tui.vault.targets import EVERYWHERE
 
 SKILLS = ("daily_reflection", "commitment_log", "weekly_review", "person_profile")
@@ -84,15 +85,19 @@ def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
     draft = run(_with(space, lambda engine: _draft(engine.drafts, named)))
     if draft.row.state is not DraftState.WAITING:
         raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
-    text = _edited(draft.text)
     session = open_session(space)
+    shelf = EditShelf(session.space.state / "edits")
+    edit = Edit(draft.row.path, draft.text, draft.etag, draft.text)
+    copy = shelf.begin(edit)
+    text = _edited(copy)
     writer = writer_for(session, allowlist=(EVERYWHERE,))
     try:
         plan = writer.planner.write(draft.row.path, text, seen=expecting(draft.etag), replace=True)
         outcome = writer.apply(plan)
     except DonnaError as error:
-        message = f"{error.message}; your text is in {_kept(text)}"
+        message = f"{error.message}; your text is in {copy}"
         raise DonnaError(error.reason, message, hint=error.hint) from error
+    shelf.drop(edit.path)
     _tell(plan, outcome, as_json=as_json)
 
 
@@ -196,29 +201,15 @@ def _shown(draft: Draft) -> Iterator[str]:
         yield f"[{each.number}] {' › '.join((each.title, *each.heading_path))} ({each.path}:{each.start_line})"
 
 
-def _edited(text: str) -> str:
-    """What the user makes of a text in their editor. Raises DonnaError without one, or if it fails."""
+def _edited(file: Path) -> str:
+    """What the user makes of a file in their editor. Raises DonnaError without one, or if it fails; the file stays."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise DonnaError(Reason.USAGE, "there is no editor", hint="set $EDITOR")
-    with tempfile.TemporaryDirectory(prefix="donna-") as folder:
-        file = Path(folder) / "draft.md"
-        file.write_text(text, encoding="utf-8")
-        try:
-            code = subprocess.call([*shlex.split(editor), str(file)])  # noqa: S603 - the user's own editor
-        except (OSError, ValueError):
-            raise DonnaError(Reason.USAGE, "the editor cannot be started", hint="correct $EDITOR") from None
-        if code != 0:
-            raise DonnaError(Reason.USAGE, "the editor ended with an error; nothing was changed")
-        try:
-            return file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise DonnaError(Reason.ENCODING, "what the editor left is no text in UTF-8; nothing was changed") from None
-
-
-def _kept(text: str) -> str:
-    """The path of a file that only the user can read, with what they wrote and the vault did not take."""
-    descriptor, path = tempfile.mkstemp(prefix="donna-", suffix=".md")
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    return path
+    try:
+        code = subprocess.call([*shlex.split(editor), str(file)])  # noqa: S603 - the user's own editor
+    except (OSError, ValueError):
+        raise DonnaError(Reason.USAGE, "the editor cannot be started", hint="correct $EDITOR") from None
+    if code != 0:
+        raise DonnaError(Reason.USAGE, "the editor ended with an error; nothing was changed", hint=f"see {file}")
+    return edited_text(file)

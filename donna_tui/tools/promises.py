@@ -10,6 +10,7 @@ from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError, 
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.files import file_states
 from donna_tui.index.generations import current_generation, index_path
+from donna_tui.memory.book import book_path, erasure_mark
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.space import Space
 from donna_tui.tools.finding import Finding
@@ -19,6 +20,7 @@ from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.operations import each_operation
 from donna_tui.vault.orphans import Fate, Restored, find_orphans
 from donna_tui.vault.repository import GitRepo, Place
+from donna_tui.vault.shelf import EditShelf
 from donna_tui.vault.writer import VaultWriter
 
 
@@ -26,7 +28,9 @@ def examine_promises(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     """The findings about writing and history, then those about index and vault."""
     yield from _history(space, config)
     yield from _orphans(space)
+    yield from _edits(space)
     generation = current_generation(space.state)
+    yield from _erasures(space, generation)
     if generation is not None:
         yield from _index(space, config, generation)
 
@@ -112,6 +116,28 @@ def _restored(what: Restored | VaultWriteError) -> Finding:
         return Finding("repair", "ok", f"{what.note} is restored from {what.path}")
     hint = "compare it with the note beside it, then delete the one that you do not need"
     return Finding("repair", "ok", f"the text of {what.path} is in {what.note} now", hint)
+
+
+def _edits(space: Space) -> Iterator[Finding]:
+    """What was typed in an editor or on the screen is written, or waits where it is found again."""
+    shelf = EditShelf(space.state / "edits")
+    for edit in shelf.edits():
+        hint = "open it in the Vault screen: e goes on with it, X drops it"
+        yield Finding("edits", "warn", f"your edit of {edit.path} is not written yet", hint)
+    for copy in shelf.copies():
+        if not copy.is_open and (copy.text is None or copy.beside):
+            beside = f", with {', '.join(copy.beside)}" if copy.beside else ""
+            message = f"an editor left a copy of {copy.begun.path} that it had not finished with{beside}"
+            yield Finding("edits", "warn", message, f"open it in the same editor: {copy.file}")
+
+
+def _erasures(space: Space, generation: int | None) -> Iterator[Finding]:
+    """What was forgotten for good is in no file of ours."""
+    paths = [book_path(space.state), *([index_path(space.state, generation)] if generation is not None else [])]
+    for path in paths:
+        if erasure_mark(path).exists():
+            message = f"words that were forgotten for good may still be in {path.name}-wal: another program reads it"
+            yield Finding("erasure", "warn", message, "quit the other Donna; the next start of one finishes it")
 
 
 def _index(space: Space, config: MemoryConfig, generation: int) -> Iterator[Finding]:

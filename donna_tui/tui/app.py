@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from textual import events, work
@@ -73,6 +73,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._spaces = spaces
         self._chosen_keymap = keymap
         self._outside = Outside(self, external or External(in_browser=self.is_web))
+        self._outside.whereabouts = self._whereabouts
         self._main: MainScreen | None = None
         self._backend: Backend | None = None
         self._opening: Worker[None] | None = None
@@ -239,6 +240,14 @@ class DonnaApp(App[None], inherit_bindings=False):
         else:
             if self._main is not None:
                 self._main.connect(self._backend)
+
+    async def _whereabouts(self, path: Path) -> str:
+        """What became of a file of this vault that is gone; empty if nobody knows."""
+        with suppress(DonnaError, ValueError):
+            if self._backend is not None:
+                relative = path.relative_to(self._backend.status().root)
+                return await self._backend.notes.whereabouts(relative.as_posix())
+        return ""
 
     def _cannot_open(self, error: DonnaError) -> None:
         if self._main is not None:

@@ -109,6 +109,15 @@ class VaultBackend(Protocol):
     async def keep_edit(self, edit: Edit) -> None:
         """Keep an edit that is not written yet."""
 
+    async def begin_edit(self, edit: Edit) -> Path:
+        """A copy of an edit for an editor, which outlives the program until the edit is kept, written or dropped."""
+
+    async def edited_text(self, copy: Path) -> str:
+        """What the editor left in that copy."""
+
+    async def whereabouts(self, path: str) -> str:
+        """What became of a note that is gone, as a sentence; empty if nobody knows."""
+
     async def drop_edit(self, path: str) -> None:
         """Forget the edit of a note."""
 

@@ -7,8 +7,10 @@ import contextlib
 import os
 import signal
 import sys
+import tempfile
 import termios
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from donna_tui.notes import Edit
@@ -46,12 +48,11 @@ async def keep_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
 
 
 def _copied(edit: Edit) -> str:
-    from donna_tui.tui.editing import EditCopy
+    from donna_tui.vault.shelf import EditShelf
 
     try:
-        return (
-            f"Your edit of {edit.path} could not be kept in its place; it is in {EditCopy(edit.path, edit.text).file}"
-        )
+        copy = EditShelf(Path(tempfile.mkdtemp(prefix="donna-edit-"))).begin(edit)
+        return f"Your edit of {edit.path} could not be kept in its place; it is in {copy}"
     except Exception:
         return f"Your edit of {edit.path} could not be kept: there is no room for it."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,16 +20,30 @@ class Outside:
     def __init__(self, app: App[None], external: External) -> None:
         self._app = app
         self.external = external
+        self.whereabouts: Callable[[Path], Awaitable[str]] = _unknown
 
     async def edit(self, path: Path, line: int) -> None:
-        """Open a file in the user's editor, at a line (1-based), and wait if the editor uses this terminal."""
-        await self._run(self.external.edit(path, line))
+        """Open a file in the user's editor, at a line (1-based), and wait if the editor uses this terminal.
+
+        A file that is gone is not opened: the editor would show an empty buffer and make an empty note of it.
+        """
+        if await self._is_there(path):
+            await self._run(self.external.edit(path, line))
 
     async def open_in_obsidian(self, root: Path, path: str) -> None:
         """Open a note of the vault at `root` in Obsidian."""
         from donna_tui.vault.obsidian import obsidian_uri
 
-        await self._run(self.external.open(obsidian_uri(root, path)))
+        if await self._is_there(root / path):
+            await self._run(self.external.open(obsidian_uri(root, path)))
+
+    async def _is_there(self, path: Path) -> bool:
+        """Whether there is such a file; if not, say so, and what became of it where that is known."""
+        if await asyncio.to_thread(path.is_file):
+            return True
+        became = await self.whereabouts(path)
+        self._complain(f"This note no longer exists: {path.name}. {became}".strip())
+        return False
 
     def copy(self, text: str, what: str) -> None:
         """Send text to the terminal's clipboard, which does not say whether it took it."""
@@ -48,6 +62,10 @@ class Outside:
 
     def _complain(self, message: str) -> None:
         self._app.notify(clean_line(message), severity="error", timeout=8, markup=False)
+
+
+async def _unknown(_: Path) -> str:
+    return ""
 
 
 async def _run_here(command: Command) -> str:

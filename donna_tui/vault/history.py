@@ -15,7 +15,7 @@ from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.notes import BlameLine
 from donna_tui.text.lines import each_line
 from donna_tui.text.matching import common_runs
-from donna_tui.vault.changes import REGULAR_FILE, Change, Revision
+from donna_tui.vault.changes import REGULAR_FILE, Change, OperationKind, Revision
 from donna_tui.vault.client import VaultClient, decode
 from donna_tui.vault.commits import blob_id
 from donna_tui.vault.files import VaultFiles
@@ -108,6 +108,21 @@ class History:
         known = self._repo.all_blob_ids(tip.commit, place)
         suspects = self._touched(place, notes) | self._staged(tip.commit) | notes.keys() - known.keys()
         return {path: path in known for path in suspects & notes.keys() if self._differs(path, known, place)}
+
+    def whereabouts(self, path: str) -> str:
+        """What became of a note that is gone, as a sentence; empty if nothing tells."""
+        name = path.rpartition("/")[2]
+        newest = next(iter(self.revisions(path, limit=1)), None) if self._repo.find() else None
+        operation = newest.operation if newest is not None else None
+        for change in operation.changes if operation is not None else ():
+            if change.path == path and change.after is None and operation is not None:
+                made = [each.path for each in operation.changes if each.before is None]
+                moved = operation.kind is OperationKind.MOVE and len(made) == 1
+                return f"It was moved to {made[0]}." if moved else "It was deleted; undo can restore it."
+        alike = [each for each in self._client.list() if each.rpartition("/")[2] == name]
+        if alike:
+            return f"A note of that name is at {alike[0]}."
+        return "It was deleted; git has its last version." if newest is not None else ""
 
     def blame(self, path: str, first: int, last: int) -> list[BlameLine]:
         """Where lines (1-based, inclusive) of a note on disk are from; those that git does not have have no commit."""

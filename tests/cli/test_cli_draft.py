@@ -175,7 +175,7 @@ def test_what_was_written_is_kept_where_the_draft_changed_meanwhile(donna: Donna
     ran = donna("draft", "edit", row["id"], "--space", kept, "--json", EDITOR=both, VISUAL="", TMPDIR=str(tmp_path))
     assert (ran.code, ran.json["reason"]) == (3, "conflict")
     assert (kept / REFLECTION).read_text().endswith("theirs\n")
-    (saved,) = tmp_path.glob("donna-*.md")
+    (saved,) = donna.home.glob("state/spaces/*/edits/*/*.md")
     assert str(saved) in ran.json["message"]
     assert saved.read_text().endswith("mine\n")
 

@@ -107,3 +107,19 @@ def test_text_of_a_home_that_is_lost_outlives_garbage_collection(donna: Donna, d
     waiting.unlink()
     desk.git("gc", "--quiet", "--prune=now")
     assert UNCOMMITTED in everything(desk)
+
+
+def test_a_note_that_is_gone_is_reported_with_what_became_of_it(donna: Donna, desk: Desk) -> None:
+    donna("mv", "Inbox/t0.md", "Projects/t9.md", "--space", desk.vault)
+    donna("rm", "Projects/t1.md", "--space", desk.vault)
+    desk.put("Projects/elsewhere/plain.md", desk.notes()["Projects/plain.md"])
+    (desk.vault / "Projects/plain.md").unlink()
+    moved, deleted, renamed, never = (
+        donna("get", path, "--space", desk.vault)
+        for path in ("Inbox/t0.md", "Projects/t1.md", "Projects/plain.md", "Inbox/never.md")
+    )
+    assert "no longer exists" in moved.err
+    assert "moved to Projects/t9.md" in moved.err
+    assert "undo can restore it" in deleted.err
+    assert "A note of that name is at Projects/elsewhere/plain.md" in renamed.err
+    assert "moved" not in never.err

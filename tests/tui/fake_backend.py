@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from donna_tui.status import Status
 from donna_tui.tui.backend import Passage
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
 from donna_tui.vault.conflicts import Conflict, Keep
+from donna_tui.vault.shelf import EditShelf, edited_text
 from tests.tui.fake_drafts import FakeDrafts
 from tests.tui.fake_memory import FakeMemory
 from tests.tui.fake_vault import FakeVault
@@ -101,6 +103,7 @@ class FakeBackend:
         self.source_names = sources
         self.script = tuple(script)
         self.vault = vault or FakeVault()
+        self.shelf = EditShelf(Path(tempfile.mkdtemp(prefix="donna-test-")))
         self.memory = FakeMemory(self._enter, list(memories))
         self.drafts = FakeDrafts(self._enter, self.vault)
         self.gates = Gates()
@@ -280,10 +283,24 @@ class FakeBackend:
     async def keep_edit(self, edit: Edit) -> None:
         await self._enter("keep_edit", edit, key=edit.path)
         self.vault.edits[edit.path] = edit
+        self.shelf.keep(edit)
+
+    async def begin_edit(self, edit: Edit) -> Path:
+        await self._enter("begin_edit", edit, key=edit.path)
+        return self.shelf.begin(edit)
+
+    async def edited_text(self, copy: Path) -> str:
+        await self._enter("edited_text", copy)
+        return edited_text(copy)
+
+    async def whereabouts(self, path: str) -> str:
+        await self._enter("whereabouts", path)
+        return "It was moved to Archive/here.md."
 
     async def drop_edit(self, path: str) -> None:
         await self._enter("drop_edit", path, key=path)
         self.vault.edits.pop(path, None)
+        self.shelf.drop(path)
 
     def _play(self) -> None:
         if self._started and self.listeners:

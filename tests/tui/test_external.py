@@ -124,6 +124,7 @@ async def test_an_editor_really_runs_with_the_terminal_to_itself(tmp_path: Path)
 async def test_an_editor_that_fails_or_is_missing_is_said(tmp_path: Path) -> None:
     terminal = Terminal()
     outside = Outside(terminal, External(environ={"EDITOR": "false"}))  # type: ignore[arg-type]
+    (tmp_path / "x.md").touch()
     await outside.edit(tmp_path / "x.md", 1)
     await outside._run(Command(("/no/such/program",), in_terminal=True))
     assert terminal.told[0] == "false ended with an error (1)."
@@ -136,3 +137,19 @@ def test_copying_never_claims_more_than_it_knows_and_takes_any_text() -> None:
     Outside(terminal, External()).copy("bad\ud800name", "The passage")  # type: ignore[arg-type]
     assert terminal.copied == "bad?name"
     assert terminal.told == ["The passage was sent to the terminal's clipboard."]
+
+
+async def test_a_note_that_is_gone_is_not_opened(tmp_path: Path) -> None:
+    """The editor would show an empty buffer, and `:wq` would make a note of no bytes."""
+    terminal, note = Terminal(), tmp_path / "gone.md"
+    outside = Outside(terminal, External(environ={"EDITOR": "touch", "DISPLAY": ":0"}, platform="linux"))  # type: ignore[arg-type]
+
+    async def became(path: Path) -> str:
+        return f"It was moved to Archive/{path.name}."
+
+    outside.whereabouts = became
+    await outside.edit(note, 1)
+    await outside.open_in_obsidian(tmp_path, note.name)
+    assert not note.exists()
+    assert not terminal.steps
+    assert terminal.told == ["This note no longer exists: gone.md. It was moved to Archive/gone.md."] * 2

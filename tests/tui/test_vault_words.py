@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.notes import NoteRow, NoteState
-from donna_tui.tui.editing import EditCopy
 from donna_tui.tui.origins import actor_name, author_of, done_by, what_of, when
 from donna_tui.tui.refusals import _WORDS, refusal_of, sentence
 from donna_tui.tui.screens.ask_path import note_path
@@ -247,42 +244,3 @@ def test_what_was_taken_back_and_done_again() -> None:
 )
 def test_a_typed_name_becomes_a_path(typed: str, path: str) -> None:
     assert note_path(typed) == path
-
-
-@pytest.mark.parametrize(
-    "path", ["a/b.md", "../../etc/x.md", "-rf.md", "\x1b]0;x.md", "a\ud800.md", ".md", "x" * 999 + ".md"]
-)
-def test_the_copy_for_an_editor_has_a_harmless_name(path: str) -> None:
-    copy = EditCopy(path, "text\r\n")
-    try:
-        assert copy.file.read_bytes() == b"text\r\n"
-        assert copy.file.suffix == ".md"
-        assert copy.file.name.isprintable()
-        assert copy.file.is_absolute()
-        assert not copy.file.name.startswith((".", "-"))
-        assert len(os.fsencode(copy.file.name)) < 255
-    finally:
-        copy.remove()
-    assert not copy.file.parent.exists()
-
-
-def test_a_copy_that_is_no_text_any_more_is_kept() -> None:
-    copy = EditCopy("a.md", "text")
-    copy.file.write_bytes(b"\xff\xfe")
-    with pytest.raises(VaultWriteError) as caught:
-        copy.read()
-    assert caught.value.reason is Reason.ENCODING
-    assert str(copy.file) in (caught.value.hint or "")
-    assert copy.file.exists()
-    copy.remove()
-    with pytest.raises(VaultWriteError) as gone:
-        copy.read()
-    assert gone.value.reason is Reason.IO_ERROR
-
-
-def test_without_room_for_a_copy_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    with pytest.raises(VaultWriteError) as caught:
-        EditCopy("a.md", "text")
-    assert caught.value.reason is Reason.IO_ERROR
-    assert not isinstance(caught.value, VaultReadError)

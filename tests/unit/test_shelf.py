@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.notes import Edit
 from donna_tui.vault import durable
-from donna_tui.vault.shelf import EditShelf
+from donna_tui.vault.shelf import EditShelf, edited_text
 
 EDIT = Edit("Folder/Ünïcode ␛.md", "before\r\n", "0" * 64, "before\r\nand \x1b after\n")
 NEW = Edit("a.md", "", None, "new\n")
@@ -59,3 +61,78 @@ def test_a_file_that_is_no_edit_is_left_alone(tmp_path: Path, content: bytes) ->
     shelf.keep(NEW)
     assert shelf.edits() == (NEW,)
     assert (tmp_path / "strange.json").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "path", ["a/b.md", "../../etc/x.md", "-rf.md", "\x1b]0;x.md", "a\ud800.md", ".md", "x" * 999 + ".md"]
+)
+def test_the_copy_for_an_editor_is_private_and_has_a_harmless_name(tmp_path: Path, path: str) -> None:
+    shelf = EditShelf(tmp_path / "edits")
+    file = shelf.begin(Edit(path, "", None, "text\r\n"))
+    assert file.read_bytes() == b"text\r\n"
+    assert file.suffix == ".md"
+    assert file.name.isprintable()
+    assert file.is_absolute()
+    assert not file.name.startswith((".", "-"))
+    assert len(os.fsencode(file.name)) < 255
+    assert {each.stat().st_mode & 0o777 for each in (tmp_path / "edits").rglob("*")} == {0o600, 0o700}
+    shelf.drop(path)
+    assert not list((tmp_path / "edits").iterdir())
+
+
+def test_what_an_editor_saved_is_on_the_shelf_at_once(tmp_path: Path) -> None:
+    file = EditShelf(tmp_path).begin(EDIT)
+    file.write_text("typed in the editor\n", encoding="utf-8")
+    saved = Edit(EDIT.path, EDIT.base, EDIT.etag, "typed in the editor\n")
+    shelf = EditShelf(tmp_path)
+    assert shelf.edits() == (saved,)
+    shelf.keep(saved)
+    assert not file.exists()
+    assert shelf.edits() == (saved,)
+
+
+def test_a_copy_in_which_nothing_was_changed_is_removed(tmp_path: Path) -> None:
+    file = EditShelf(tmp_path).begin(EDIT)
+    assert EditShelf(tmp_path).edits() == ()
+    assert not file.parent.exists()
+
+
+def test_what_an_editor_keeps_for_a_recovery_stays(tmp_path: Path) -> None:
+    file = EditShelf(tmp_path).begin(EDIT)
+    (file.parent / f".{file.name}.swp").write_bytes(b"what vim had not saved")
+    assert EditShelf(tmp_path).edits() == ()
+    (copy,) = EditShelf(tmp_path).copies()
+    assert copy.beside == (f".{file.name}.swp",)
+
+
+def test_a_copy_that_another_program_waits_for_is_left_alone(tmp_path: Path) -> None:
+    file = EditShelf(tmp_path).begin(EDIT)
+    begun = file.parent / "edit.json"
+    begun.write_text(json.dumps({**json.loads(begun.read_text()), "owner": os.getppid()}))
+    shelf = EditShelf(tmp_path)
+    assert shelf.edits() == ()
+    shelf.drop(EDIT.path)
+    assert file.exists()
+
+
+def test_a_copy_that_is_no_text_any_more_is_kept(tmp_path: Path) -> None:
+    shelf = EditShelf(tmp_path)
+    file = shelf.begin(EDIT)
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(VaultWriteError) as caught:
+        edited_text(file)
+    assert caught.value.reason is Reason.ENCODING
+    assert str(file) in (caught.value.hint or "")
+    assert shelf.edits() == ()
+    assert file.exists()
+    file.unlink()
+    with pytest.raises(VaultWriteError) as gone:
+        edited_text(file)
+    assert gone.value.reason is Reason.IO_ERROR
+
+
+def test_without_room_for_a_copy_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / "edits").write_text("a file is in the way")
+    with pytest.raises(VaultWriteError) as caught:
+        EditShelf(tmp_path / "edits").begin(EDIT)
+    assert caught.value.reason is Reason.IO_ERROR

@@ -44,8 +44,8 @@ class WaitingEdits:
     async def drop(self, path: str) -> None:
         """Forget an edit."""
         self.unkept.discard(path)
-        if self._edits.pop(path, None):
-            await self._backend.notes.drop_edit(path)
+        self._edits.pop(path, None)
+        await self._backend.notes.drop_edit(path)
 
     def unsaved(self) -> Iterator[Unsaved]:
         """The edits that are not on disk, to be tried once more."""

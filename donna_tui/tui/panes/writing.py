@@ -14,7 +14,6 @@ from donna_tui.notes import Edit, NoteRow, NoteText
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.threeway import Merge, merge_texts
 from donna_tui.tui.backend import Backend
-from donna_tui.tui.editing import EditCopy
 from donna_tui.tui.humanize import moment
 from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.origins import actor_name, done_by
@@ -239,14 +238,12 @@ class Writing(Looking):
 
     async def _in_editor(self, edit: Edit, line: int) -> str | None:
         """What the editor made of an edit; None if somebody left while it was open in a window of its own."""
-        copy = EditCopy(edit.path, edit.text)
-        await self._outside.edit(copy.file, line)
-        has_window = not self._outside.external.edit(copy.file, line).in_terminal
+        copy = await self._backend.notes.begin_edit(edit)
+        await self._outside.edit(copy, line)
+        has_window = not self._outside.external.edit(copy, line).in_terminal
         if has_window and not await self._ask(_window_open(edit.path, self._keys)):
             return None
-        text = copy.read()
-        copy.remove()
-        return text
+        return await self._backend.notes.edited_text(copy)
 
     async def _template(self, paths: list[str]) -> str | None:
         """The text to begin with; None if somebody left."""

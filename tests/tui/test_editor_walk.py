@@ -1,0 +1,58 @@
+"""The terminal closes while an editor is open in it: what was saved there is offered again, and the doctor lists it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+from donna_tui.resources import resource
+from tests.cli.running import Donna
+from tests.terminal import PATIENCE_SECONDS, python_in_terminal
+
+EDITOR = """#!{python}
+import pathlib, sys, time
+file = pathlib.Path(sys.argv[-1])
+file.write_text(file.read_text() + "Typed in the editor.\\n")
+pathlib.Path({saved!r}).write_text(str(file))
+time.sleep(60)
+"""
+
+
+def test_what_an_editor_saved_outlives_the_terminal(tmp_path: Path) -> None:
+    vault, saved, editor = tmp_path / "vault", tmp_path / "saved", tmp_path / "vi"
+    shutil.copytree(resource("vault_templates", "demo"), vault)
+    editor.write_text(EDITOR.format(python=sys.executable, saved=str(saved)))
+    editor.chmod(0o700)
+    home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "EDITOR": str(editor)}
+    before = {path: path.read_bytes() for path in vault.rglob("*.md")}
+    with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as terminal:
+        terminal.wait_for("all folders")
+        terminal.press(b"\x1b", until="keys")
+        terminal.press(b"2", until="45 notes")
+        terminal.press(b"/", until="part of a path")
+        terminal.press(b"roadmap-planning\r", until="roadmap-planning")
+        terminal.press(b"j", until="Planning")
+        os.write(terminal.descriptor, b"e")
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not saved.exists():
+            assert time.monotonic() < deadline, f"the editor never started: {terminal._end()}"
+            terminal.rest(0.05)
+        os.killpg(terminal.process.pid, signal.SIGHUP)
+        terminal.process.wait(PATIENCE_SECONDS)
+    copy = Path(saved.read_text())
+    assert copy.is_relative_to(tmp_path / "home" / "state")
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert {path: path.read_bytes() for path in vault.rglob("*.md")} == before
+    doctor = Donna(tmp_path / "home", tmp_path)("doctor", "--repair", "--json", "--space", vault)
+    (finding,) = (each for each in doctor.json["findings"] if each["id"] == "edits")
+    assert "roadmap-planning.md is not written yet" in finding["message"]
+    with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as again:
+        again.wait_for("all folders")
+        again.press(b"\x1b", until="keys")
+        again.press(b"2", until="unwritten")
+        again.leave()
+    assert copy.read_text().endswith("Typed in the editor.\n")
