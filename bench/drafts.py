@@ -16,7 +16,7 @@ import subprocess
 import sys
 from argparse import ArgumentParser
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -360,14 +360,15 @@ def mixed_notes() -> dict[str, str]:
     return {path: text.lstrip("\n") for path, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-async def mixed(home: Home, keep: Path | None) -> tuple[Mixed, int]:
-    """Draft the meetings of the mixed vault; nothing may be quoted but of the notes that are named for each."""
+async def mixed(home: Home, keep: Path | None, only: Collection[str] = ()) -> tuple[Mixed, int]:
+    """Draft the meetings of the mixed vault, or some; only the notes that are named for each may be quoted."""
     vault = home.folder / "mixed"
     notes = mixed_notes()
     for path, text in notes.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
         (vault / path).write_text(text, encoding="utf-8")
     cases: list[dict[str, Any]] = json.loads((DATA / "mixed_meetings.json").read_text(encoding="utf-8"))
+    cases = [case for case in cases if not only or case["id"] in only]
     meetings = {
         case["id"]: _meeting(case["id"], case["title"], datetime.date.fromisoformat(case["day"]), case["people"])
         for case in cases

@@ -20,13 +20,14 @@ from donna_tui.drafting import DraftState, MeetingState
 from donna_tui.engine import Engine
 from donna_tui.ingest.worker import IngestWorker
 from donna_tui.results import SearchRequest
+from donna_tui.vault.frontmatter import parse_frontmatter
 from tests.engine.helpers import Desk, eventually, new_desk
 from tests.engine.providers import FaultyModel, serve
 
 MEETINGS = Path(__file__).resolve().parents[3] / "shared" / "eval" / "meetings"
 DAY = datetime.date(2024, 1, 24)
 END = datetime.datetime(2024, 1, 24, 16, 0, tzinfo=datetime.UTC)
-NOTE = "Meetings/2024-01-24-node-tsc-meeting.md"
+NOTE = "Meetings/Node TSC/2024-01-24 meeting.md"
 
 
 @pytest.fixture
@@ -116,7 +117,10 @@ async def test_the_end_of_a_meeting_brings_its_draft_once(desk: Desk, monkeypatc
         assert {change.path.split("/")[0] for change in plan.changes[1:]} == {"People"}
         await engine.drafts.approve(identity, plan)
         approved = (desk.root / NOTE).read_text(encoding="utf-8")
-        assert approved == text.replace("donna_draft: true\n", "")
+        front, body = parse_frontmatter(approved), text[parse_frontmatter(text).body_start :]
+        assert approved[front.body_start :] == body
+        assert front.data["donna_id"] == front.data["calendar_event_id"]
+        assert not {"donna_draft", "idempotency_key", "autowritten_by", "autowritten_at"} & set(front.data)
         assert git(desk, "status", "--porcelain") == ""
 
         async def found() -> bool:
