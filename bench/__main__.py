@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import abstention, drawn, ingest, keypress, memory, peers, recall, scale, search, startup, write
+from bench import abstention, drawn, ingest, keypress, memory, names, peers, recall, scale, search, startup, write
 from bench.report import Report, UnavailableError, machine, write_json
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
@@ -28,6 +28,7 @@ ALL: dict[str, Measure] = {
     "drawn": lambda small: drawn.measure(drawn.SMALL_SIZES, drawn.SMALL_KEYS) if small else drawn.measure(),
     "search": lambda small: search.measure(search.SMALL_SIZES if small else search.SIZES),
     "abstention": lambda small: abstention.measure(small=small),
+    "names": lambda small: names.measure(small=small),
     "scale": measure_scale,
     "memory": lambda small: memory.measure(small=small),
     "recall": lambda small: recall.measure(small=small),

@@ -19,6 +19,8 @@ DRAFTS = "draft"
 class Filters:
     """What a search is limited to. Empty means everything.
 
+    `path_parts` are found anywhere in a path, whatever their case.
+
     Filters act inside the search: a scope with n matches gives min(k, n). `path_prefix` matches whole components:
     `Projects` holds `Projects/a.md`, not `Projects-old/a.md`. `after` and `before` are Unix seconds, compared with the
     note's own date.
@@ -27,6 +29,7 @@ class Filters:
     user_id: str = "me"
     sources: tuple[str, ...] = ()
     path_prefix: str = ""
+    path_parts: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     note_type: str = ""
@@ -114,6 +117,20 @@ class Hit:
     named: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class FilterProblem:
+    """A filter as it was typed that is none or that nothing matches, why, and the nearest one, empty without any."""
+
+    text: str
+    message: str
+    nearest: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """For people; raw, like everything that is typed."""
+        return f"{self.text}: {self.message}{f'; did you mean {self.nearest}?' if self.nearest else ''}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOutcome:
     """The answer to a `SearchRequest`.
@@ -121,7 +138,8 @@ class SearchOutcome:
     `hits` may be empty although `near_misses` is not: then nothing was judged relevant. `mode` is the mode that was
     really used and `note` says in one plain line why it differs from the one asked for, or what else limits the answer;
     `reason` is its code where there is one. `stale` says that the index was not up to date; without `indexed` there is
-    none.
+    none. `filter_problems` are filters in the question that are none or, where there is no hit, that nothing matches.
+    `searched_notes` is what the filters let through where there is no hit.
     """
 
     request: SearchRequest
@@ -131,6 +149,7 @@ class SearchOutcome:
     searched_notes: int = 0
     note: str = ""
     reason: str = ""
+    filter_problems: tuple[FilterProblem, ...] = ()
     stale: bool = False
     indexed: bool = True
     latency_ms: float = 0.0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, say
 from donna_tui.cli.progress import shown_progress
@@ -21,6 +22,9 @@ from donna_tui.tools.hits import hit_fields, hit_lines
 
 if TYPE_CHECKING:
     from donna_tui.engine import Engine
+
+NEAR_MATCHES = 3
+"""Matches that are shown where nothing is relevant, without being asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +51,20 @@ class Asked:
 
 
 class BatchQuery(BaseModel):
-    """One line of a batch: `id` and `query`, notes to leave out, and the one note to stay in."""
+    """One line of a batch: `id` and `query`, notes to leave out, and the notes to stay in."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str | int
     query: str
     exclude: tuple[str, ...] = ()
-    within: str | None = None
+    within: tuple[str, ...] = ()
+
+    @field_validator("within", mode="before")
+    @classmethod
+    def _as_list(cls, given: Any) -> Any:
+        """One note, several, or none as `null`."""
+        return () if given is None else (given,) if isinstance(given, str) else given
 
 
 def run_search(query: str, asked: Asked, space: str | None, *, as_json: bool) -> None:
@@ -99,8 +109,9 @@ async def bring_up_to_date(engine: Engine) -> bool:
 
 
 def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
-    if outcome.note:
-        say(f"donna: {outcome.note}")
+    for limit in (outcome.note, *(each.sentence for each in outcome.filter_problems)):
+        if limit:
+            say(f"donna: {limit}")
     fields = {
         "query": outcome.request.text,
         "mode": outcome.mode,
@@ -112,6 +123,7 @@ def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
         "indexed": outcome.indexed,
         "stale": outcome.stale,
         "searched_notes": outcome.searched_notes,
+        "filter_problems": [asdict(each) for each in outcome.filter_problems],
         "latency_ms": round(outcome.latency_ms, 1),
     }
     emit(fields, as_json=as_json, human=lambda: _lines(outcome))
@@ -120,27 +132,49 @@ def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
 def _lines(outcome: SearchOutcome) -> Iterator[str]:
     for hit in outcome.hits:
         yield from hit_lines(hit)
+    near = outcome.near_misses if outcome.request.near_misses else outcome.near_misses[:NEAR_MATCHES]
     if not outcome.hits and outcome.indexed:
-        near = f"; {len(outcome.near_misses)} near misses with --near" if outcome.near_misses else ""
-        yield f"Nothing relevant in {outcome.searched_notes} notes{near}."
-    if outcome.near_misses and outcome.request.near_misses:
+        yield f"Nothing relevant in {outcome.searched_notes} notes{'; the nearest matches:' if near else '.'}"
+    elif near:
         yield "Near misses:"
-        for hit in outcome.near_misses:
-            yield from hit_lines(hit)
+    for hit in near:
+        yield from hit_lines(hit)
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line of a batch that is no question."""
+
+    number: int
+    id: str | int | None
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """What is printed in place of an answer."""
+        message = f"line {self.number} of the questions is not an object with id and query"
+        return {"id": self.id, "line": self.number, "error": {"reason": Reason.USAGE, "message": message}}
 
 
 def run_batch(source: str, asked: Asked, space: str | None) -> None:
-    """Answer each line of a file of questions with one line, in the same order."""
+    """Answer each line of a file of questions with one line, in the same order.
+
+    A line that is no question is answered with an error; the exit code is then that of a wrong usage.
+    """
     session = open_session(space)
     queries = list(read_batch(source))
     run(_answer_all(session, queries, asked.request(session)))
+    if any(isinstance(query, BadLine) for query in queries):
+        raise SystemExit(ExitCode.USAGE)
 
 
-async def _answer_all(session: Session, queries: list[BatchQuery], request: SearchRequest) -> None:
+async def _answer_all(session: Session, queries: list[BatchQuery | BadLine], request: SearchRequest) -> None:
     async with engine_for(session, "donna search", by_meaning=request.mode != "keyword") as engine:
         await bring_up_to_date(engine)
         for query in queries:
-            filters = replace(request.filters, exclude=query.exclude, within=(query.within,) if query.within else ())
+            if isinstance(query, BadLine):
+                emit_lines([json_text(query.row)])
+                continue
+            filters = replace(request.filters, exclude=query.exclude, within=query.within)
             outcome = await engine.search(replace(request, text=query.query, filters=filters))
             emit_lines([json_text({"id": query.id, "results": _rows(outcome.hits)})])
 
@@ -149,16 +183,24 @@ def _rows(hits: tuple[Hit, ...]) -> list[dict[str, Any]]:
     return [hit_fields(hit) for hit in hits]
 
 
-def read_batch(source: str) -> Iterator[BatchQuery]:
-    """The questions of a file, or of stdin for `-`. Raises DonnaError with the number of a line that is none."""
+def read_batch(source: str) -> Iterator[BatchQuery | BadLine]:
+    """The questions of a file, or of stdin for `-`. Raises DonnaError if it cannot be read."""
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
         raise DonnaError(Reason.USAGE, f"the questions cannot be read ({type(error).__name__})") from error
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.split(b"\n"), 1):
         if line.strip():
             try:
                 yield BatchQuery.model_validate_json(line)
-            except ValueError as error:
-                message = f"line {number} of the questions is not an object with id and query"
-                raise DonnaError(Reason.USAGE, message) from error
+            except ValueError:
+                yield BadLine(number, _id_of(line))
+
+
+def _id_of(line: bytes) -> str | int | None:
+    """The id that a line has all the same."""
+    try:
+        found = json.loads(line)["id"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return found if isinstance(found, str | int) else None

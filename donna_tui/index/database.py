@@ -13,6 +13,7 @@ import apsw
 from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.remembered import Remembered
 from donna_tui.records import dataclass
+from donna_tui.text.phrases import holds_phrase
 
 BUSY_TIMEOUT_MS = 5_000
 OLDEST_SAFE_SQLITE = 3_051_003
@@ -132,6 +133,8 @@ def give_room_back(database: Database) -> None:
 
 def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    connection.create_scalar_function("holds_phrase", _holds_phrase, -1, deterministic=True)
+    connection.create_scalar_function("lower_case", _lower_case, 1, deterministic=True)
     connection.execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384")
     if read_only:
         connection.execute("PRAGMA query_only = ON")
@@ -141,6 +144,15 @@ def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
     # A pragma that answers with a row holds up those after it until the row is fetched.
     connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON").fetchall()
     connection.execute("PRAGMA journal_size_limit = 16777216").fetchall()
+
+
+def _holds_phrase(*values: Any) -> int:
+    return int(holds_phrase(*(str(value) for value in values if value is not None)))
+
+
+def _lower_case(*text: Any) -> str:
+    """SQLite's own `lower` knows ASCII only."""
+    return str(text[0]).lower()
 
 
 def _load_vec(connection: apsw.Connection) -> bool:

@@ -26,6 +26,8 @@ class Scope:
     filters: Filters
     required: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    """Verified on the text: the keyword index has stems, and no word of an unspaced script."""
 
     @property
     def simple(self) -> bool:
@@ -116,7 +118,8 @@ def share_in_scope(database: Database, scope: Scope) -> float:
 
 def is_one_note(database: Database, scope: Scope) -> bool:
     """Whether the paths of a scope leave a single document, whatever words it demands or forbids."""
-    if not scope.filters.path_prefix and not scope.filters.within:
+    filters = scope.filters
+    if not (filters.path_prefix or filters.path_parts or filters.within):
         return False
     where, parameters = conditions(Scope(scope.filters))
     return len(database.rows(f"SELECT 1 FROM memory_documents d WHERE {where} LIMIT 2", parameters)) == 1  # noqa: S608
@@ -137,7 +140,13 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
     words = words_of(filters)
     match = f"c.id {{}} (SELECT rowid FROM {words} WHERE {words} MATCH ?)"  # noqa: S608
     if scope.required:
-        parts.append((match.format("IN"), [" AND ".join(scope.required)]))
+        listed = f"SELECT rowid FROM {words} WHERE {words} MATCH ?"  # noqa: S608
+        verified = " AND holds_phrase(?, n.search_title, m.heading_path, m.content)" * len(scope.phrases)
+        phrase = (
+            f"c.id IN (SELECT m.id FROM ({listed}) AS held CROSS JOIN memory_chunks m ON m.id = held.rowid"  # noqa: S608
+            f" JOIN memory_documents n ON n.id = m.document_id WHERE 1{verified})"
+        )
+        parts.append((phrase, [" AND ".join(scope.required), *scope.phrases]))
     if scope.forbidden:
         parts.append((match.format("NOT IN"), [" OR ".join(scope.forbidden)]))
     return " AND ".join(sql for sql, _ in parts), [value for _, values in parts for value in values]
@@ -164,6 +173,9 @@ def _path_conditions(filters: Filters) -> list[tuple[str, list[object]]]:
         # '0' is the character after '/': from there to it lies what is below the folder, and nothing of its namesakes.
         below = "d.source_id >= ? AND d.source_id < ? AND (d.source_id = ? OR d.source_id >= ?)"
         parts.append((below, [prefix, f"{prefix}0", prefix, f"{prefix}/"]))
+    for part in filters.path_parts:
+        lower = "lower" if part.isascii() else "lower_case"
+        parts.append((f"instr('/' || {lower}(d.source_id), ?)", [part.lower()]))
     if filters.within:
         parts.append((f"d.source_id IN ({_marks(filters.within)})", [*filters.within]))
     if filters.exclude:

@@ -193,8 +193,16 @@ def _rank_inside(
 
 
 def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
-    """The beginnings of the notes in a scope, those of the latest date first; for filters without any word."""
-    where, parameters = conditions(scope)
+    """The beginnings of the notes in a scope, those of the latest date first; for filters without any word.
+
+    A note is left out by a forbidden word in any of its passages.
+    """
+    where, parameters = conditions(Scope(scope.filters))
+    if scope.forbidden:
+        words = words_of(scope.filters)
+        holding = f"SELECT rowid FROM {words} WHERE {words} MATCH ?"  # noqa: S608
+        where += f" AND d.id NOT IN (SELECT p.document_id FROM memory_places p WHERE p.id IN ({holding}))"  # noqa: S608
+        parameters = [*parameters, " OR ".join(scope.forbidden)]
     rows = database.rows(
         f"SELECT c.id FROM {ALL_CHUNKS} WHERE c.chunk_index = 0 AND {where}"  # noqa: S608
         " ORDER BY d.dated_at DESC, c.id LIMIT ?",

@@ -61,12 +61,20 @@ def search(
     def hit(one: Ranked) -> Hit:
         return _hit(one, rows[one.id], terms, named.get(one.id, ""), half_typed=legs.words.half_typed)
 
+    problems = question.query.problems
+    searched = number_of_notes(database, filters.user_id, public=filters.sensitive is False)
+    if not judged.hits and question.narrows:
+        from donna_tui.search.unmatched import filter_problems, searched_notes
+
+        problems = filter_problems(database, question.query, request.filters)
+        searched = searched_notes(database, filters)
     return SearchOutcome(
         request=request,
         mode=question.mode,
         hits=tuple(hit(one) for one in judged.hits[:k] if one.id in rows),
         near_misses=tuple(hit(one) for one in near if one.id in rows),
-        searched_notes=number_of_notes(database, filters.user_id, public=filters.sensitive is False),
+        searched_notes=searched,
+        filter_problems=problems,
         note=question.note,
         reason=question.reason,
     )

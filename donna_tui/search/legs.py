@@ -39,7 +39,7 @@ class Question:
     @property
     def scope(self) -> Scope:
         """Filters, demanded phrases and forbidden words: what acts inside both legs."""
-        return Scope(self.query.filters, self.query.required, self.query.forbidden)
+        return Scope(self.query.filters, self.query.required, self.query.forbidden, self.query.demanded)
 
 
 def ask(request: SearchRequest) -> Question:
@@ -106,7 +106,7 @@ def matches(
     if question.query.terms:
         terms = _terms(database, question.query, half_typed=half_typed)
         return search_words(database, terms, question.scope, limit, beside)
-    return newest(database, question.scope, limit) if question.narrows else []
+    return newest(database, question.scope, limit) if question.narrows or question.query.without else []
 
 
 def _terms(database: Database, query: Query, *, half_typed: bool) -> list[str]:

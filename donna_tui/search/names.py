@@ -22,7 +22,7 @@ from donna_tui.index.names import (
 from donna_tui.records import dataclass
 from donna_tui.results import Filters, NameMatch
 from donna_tui.search.query import Query
-from donna_tui.text.fuzzy import fuzzy_match
+from donna_tui.text.fuzzy import allowed_edits, edit_distance, fuzzy_match
 
 MOST_NAMED = 3
 """Notes of one name that a list begins with; where there are more, the order of the other legs tells which is meant."""
@@ -109,40 +109,16 @@ def _passage(database: Database, name: Name, key: str, scope: Scope) -> int | No
 SIMILAR = 30
 """Names that share most trigrams with a question, whose edits are counted."""
 
-LETTERS_AN_EDIT = 4
-"""Letters of a name for each typing error in it."""
-
 
 def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
     """The notes that a question names but for a few typing errors, those with the fewest first."""
     for key, scope in _plain(query):
-        most = len(key) // LETTERS_AN_EDIT
+        most = allowed_edits(key)
         found = similar_names(database, key, scope, SIMILAR) if most else []
         edits = {name: edit_distance(key, name.key, most) for name in found}
         close = sorted((name for name in found if edits[name] <= most), key=lambda name: (edits[name], name.kind))
         return tuple(_passages(database, close, key, scope))
     return ()
-
-
-def edit_distance(left: str, right: str, most: int) -> int:
-    """How many letters to insert, delete, replace or swap with the next one; `most` + 1 if it takes more.
-
-    The optimal string alignment distance, row by row.
-    """
-    if abs(len(left) - len(right)) > most:
-        return most + 1
-    before: list[int] = []
-    row = list(range(len(right) + 1))
-    for i, letter in enumerate(left, 1):
-        before, above, row = row, before, [i]
-        for j, other in enumerate(right, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
-            if above and j > 1 and letter == right[j - 2] and left[i - 2] == other:
-                cost = min(cost, above[j - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-    return min(row[-1], most + 1)
 
 
 CONSIDERED = 200

@@ -8,14 +8,15 @@ from datetime import datetime, timedelta
 
 from donna_tui.index.keyword import quoted
 from donna_tui.records import dataclass
-from donna_tui.results import Filters
+from donna_tui.results import FilterProblem, Filters
 from donna_tui.search.dates import date_phrases
-from donna_tui.text.segments import segments
+from donna_tui.text.fuzzy import nearest
+from donna_tui.text.segments import segments, spaced
 
 KEYS = ("path", "tag", "type", "in", "before", "after")
 
 _PART = re.compile(
-    r'(?P<minus>(?<!\S)-(?="|[^\W\d]))?'
+    r'(?P<minus>(?<!\S)-(?="|[^\W\d]|[^\x00-\u2122]))?'
     rf'(?:(?P<key>{"|".join(KEYS)}):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>[^\s"]+))',
     re.IGNORECASE,
 )
@@ -48,6 +49,8 @@ class Query:
     without: tuple[str, ...] = ()
     filters: Filters = field(default_factory=Filters)
     """The filters of the request, narrowed by those in the text."""
+    problems: tuple[FilterProblem, ...] = ()
+    """What looks like a filter and is none, or has a value that is no date."""
 
     @property
     def text(self) -> str:
@@ -79,18 +82,34 @@ class Query:
     def literals(self) -> tuple[str, ...]:
         """FTS5 strings, one of which any hit by words holds: terms, the segments of one, dates of the question."""
         terms = self.terms
-        wanted = dict.fromkeys((*terms, *segments(" ".join(terms)), *date_phrases(self.text)))
+        words = (term for term in terms if _WORD.search(term))
+        wanted = dict.fromkeys((*words, *segments(" ".join(terms)), *date_phrases(self.text)))
         return tuple(map(quoted, wanted))
 
     @property
     def required(self) -> tuple[str, ...]:
-        """FTS5 expressions that every hit satisfies."""
-        return tuple(quoted(phrase) for phrase in self.phrases) if self._demanding else ()
+        """FTS5 expressions that every hit satisfies: what its phrases hold in the index, which has stems."""
+        return tuple(map(_indexed, self.demanded))
+
+    @property
+    def demanded(self) -> tuple[str, ...]:
+        """The phrases that every hit holds word for word."""
+        return self.phrases if self._demanding else ()
 
     @property
     def forbidden(self) -> tuple[str, ...]:
         """FTS5 expressions that no hit satisfies."""
-        return tuple(quoted(word) for word in self.without)
+        return tuple(map(_indexed, self.without))
+
+
+def _indexed(text: str) -> str:
+    """An FTS5 expression for what passages that hold a text have in the keyword index."""
+    pairs = segments(text)
+    if not pairs:
+        return quoted(text)
+    rest = spaced(text)
+    parts = [*map(quoted, pairs), *([quoted(rest)] if _WORD.search(rest) else [])]
+    return f"({' AND '.join(parts)})"
 
 
 def parse_query(text: str, filters: Filters | None = None, *, now: datetime | None = None) -> Query:
@@ -101,13 +120,14 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
     words: list[str] = []
     phrases: list[str] = []
     without: list[str] = []
+    problems: list[FilterProblem] = []
     narrowed = filters or Filters()
     for match in _PART.finditer(readable(text)):
         value = (match["quoted"] if match["quoted"] is not None else match["plain"]).strip()
         if match["key"]:
             if not match["minus"]:
-                narrowed = _narrow(narrowed, match["key"].lower(), value, now or datetime.now())
-        elif not _WORD.search(value) or value.lower() in _BARE_KEYS:
+                narrowed = _narrow(narrowed, match["key"].lower(), value, now or datetime.now(), problems)
+        elif not (_WORD.search(value) or segments(value)) or value.lower() in _BARE_KEYS:
             continue
         elif match["minus"]:
             without.append(value)
@@ -115,7 +135,27 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
             phrases.append(value)
         else:
             words.append(value)
-    return Query(tuple(words), tuple(phrases), tuple(without), narrowed)
+            problems += _unknown_key(value)
+    return Query(tuple(words), tuple(phrases), tuple(without), narrowed, tuple(problems))
+
+
+OTHER_KEYS = {
+    "folder": "path", "file": "path", "dir": "path", "tags": "tag", "kind": "type", "source": "in", "is": "in",
+    "since": "after", "from": "after", "until": "before", "to": "before", "date": "after",
+}  # fmt: skip
+"""What other programs call these filters."""
+
+_KEYED = re.compile(r"([A-Za-z]{2,10}):(?!//)(\S+)")
+
+
+def _unknown_key(word: str) -> list[FilterProblem]:
+    """A word that looks like a filter by a misspelt key, or by a key of another program."""
+    found = _KEYED.fullmatch(word)
+    key = found[1].lower() if found else ""
+    meant = OTHER_KEYS.get(key) or nearest(key, KEYS) if key else ""
+    if found is None or not meant:
+        return []
+    return [FilterProblem(word, "there is no such filter, it is looked for as a word", f"{meant}:{found[2]}")]
 
 
 def readable(text: str) -> str:
@@ -123,11 +163,11 @@ def readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _narrow(filters: Filters, key: str, value: str, now: datetime) -> Filters:
+def _narrow(filters: Filters, key: str, value: str, now: datetime, problems: list[FilterProblem]) -> Filters:
     if not value:
         return filters
     if key == "path":
-        return replace(filters, path_prefix=value.strip("/"))
+        return replace(filters, path_parts=(*filters.path_parts, value))
     if key == "tag":
         return replace(filters, tags=(*filters.tags, value))
     if key == "type":
@@ -136,6 +176,7 @@ def _narrow(filters: Filters, key: str, value: str, now: datetime) -> Filters:
         return replace(filters, sources=(*filters.sources, value.lower()))
     moment = parse_day(value, now)
     if moment is None:
+        problems.append(FilterProblem(f"{key}:{value}", "this is no date", f"{key}:{now:%Y-%m-%d}"))
         return filters
     return replace(filters, before=moment) if key == "before" else replace(filters, after=moment)
 

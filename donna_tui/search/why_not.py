@@ -16,7 +16,8 @@ from donna_tui.search.hybrid import Judged, Settings, is_relevant, judge
 from donna_tui.search.legs import Question, both_legs, candidates_for, matches
 
 FILTER_WORDS = {
-    "sources": "the kind of document", "path_prefix": "the folder", "within": "the chosen notes",
+    "sources": "the kind of document", "path_prefix": "the folder", "path_parts": "the path",
+    "within": "the chosen notes",
     "exclude": "the notes to leave out", "note_type": "the type", "tags": "the tags", "after": "the earliest date",
     "before": "the latest date", "sensitive": "the sensitivity",
 }  # fmt: skip

@@ -1,8 +1,9 @@
-"""Fuzzy matching for short lists: the letters of a query, in order. Linear in the length of the candidate."""
+"""Fuzzy matching: the letters of a query in order, linear in the length of the candidate, and edit distances."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from itertools import pairwise
 
 from donna_tui.records import dataclass
@@ -78,3 +79,43 @@ def _score(places: tuple[int, ...], text: str) -> float:
     runs = sum(after == before + 1 for before, after in pairwise(places))
     starts = sum(place == 0 or not text[place - 1].isalnum() for place in places)
     return len(places) + 2.0 * runs + 1.5 * starts
+
+
+LETTERS_AN_EDIT = 4
+"""Letters of a word for each typing error in it."""
+
+
+def allowed_edits(text: str) -> int:
+    """How many typing errors a word or name of this length may have."""
+    return len(text) // LETTERS_AN_EDIT
+
+
+def nearest(text: str, candidates: Iterable[str]) -> str:
+    """The candidate that differs from `text` by the fewest typing errors, or that begins with it; empty without any."""
+    key = folded(text)
+    most = max(1, allowed_edits(key))
+    edits = (
+        (edit_distance(key, other := folded(each), most) - 0.5 * other.startswith(key), each) for each in candidates
+    )
+    return min((each for each in edits if each[0] <= most), default=(0, ""))[1]
+
+
+def edit_distance(left: str, right: str, most: int) -> int:
+    """How many letters to insert, delete, replace or swap with the next one; `most` + 1 if it takes more.
+
+    The optimal string alignment distance, row by row.
+    """
+    if abs(len(left) - len(right)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, letter in enumerate(left, 1):
+        before, above, row = row, before, [i]
+        for j, other in enumerate(right, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
+            if above and j > 1 and letter == right[j - 2] and left[i - 2] == other:
+                cost = min(cost, above[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return min(row[-1], most + 1)

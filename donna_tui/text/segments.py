@@ -27,6 +27,16 @@ EMOJI = "\u2300-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f3fa\U0001f400-
 _EMOJI = re.compile(f"[{EMOJI}]")
 
 
+def is_unspaced(char: str) -> bool:
+    """Whether a character is of a script without spaces, or an emoji: it may touch another word."""
+    return bool(_UNSPACED.match(char) or _EMOJI.match(char))
+
+
+def spaced(text: str) -> str:
+    """What is left of a text without unspaced scripts and emoji."""
+    return text if text.isascii() else _EMOJI.sub(" ", _UNSPACED.sub(" ", text))
+
+
 def segments(text: str) -> list[str]:
     """The pairs of characters of each unspaced stretch of `text`, in order, then a word for each emoji.
 

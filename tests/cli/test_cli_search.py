@@ -119,18 +119,20 @@ def test_a_batch_is_answered_in_order(donna: Donna, vault: Path, tmp_path: Path)
             {"id": 7, "query": "zzzunheardof"},
             {"id": "a", "query": "kestrel", "exclude": ["Projects/gateway.md"]},
             {"id": "c", "query": "kestrel", "within": "Meetings/standup.md", "unknown": 1},
+            {"id": "d", "query": "kestrel osprey", "within": ["Meetings/standup.md", "private.md"]},
         )
         + "\n"
     )
     ran = donna("search", "--batch", asked, "--space", vault)
     assert ran.code == 0
-    assert [row["id"] for row in ran.rows] == ["b", 7, "a", "c"]
+    assert [row["id"] for row in ran.rows] == ["b", 7, "a", "c", "d"]
     found = [sorted(hit["source_path"] for hit in row["results"]) for row in ran.rows]
     assert found == [
         ["private.md"],
         [],
         ["Meetings/standup.md", "Projects-old/gateway.md"],
         ["Meetings/standup.md"],
+        ["Meetings/standup.md", "private.md"],
     ]
 
 
@@ -145,11 +147,15 @@ def test_a_batch_may_come_from_stdin(donna: Donna, vault: Path) -> None:
     ["not json", "[1]", '{"id": 1}', '{"query": "x"}', '{"id": 1, "query": null}', "[" * 20_000, "\x00"],
     ids=["words", "list", "no query", "no id", "null", "deep", "nul"],
 )
-def test_a_malformed_line_is_named_by_its_number(donna: Donna, vault: Path, bad: str) -> None:
-    asked = questions({"id": 1, "query": "kestrel"}) + f"\n{bad}\n"
+def test_a_malformed_line_costs_only_itself(donna: Donna, vault: Path, bad: str) -> None:
+    asked = "\n".join((questions({"id": 1, "query": "kestrel"}), bad, questions({"id": 2, "query": "kestrel"})))
     ran = donna("search", "--batch", "-", "--space", vault, stdin=asked)
-    assert (ran.code, ran.out) == (2, "")
-    assert "line 3 " in ran.err
+    assert ran.code == 2
+    first, wrong, last = ran.rows
+    assert first["results"]
+    assert last["results"]
+    assert wrong["error"]["reason"] == "usage"
+    assert f"line {wrong['line']} " in wrong["error"]["message"]
 
 
 def test_an_empty_batch_has_no_answers(donna: Donna, vault: Path) -> None:
@@ -160,20 +166,20 @@ def test_an_empty_batch_has_no_answers(donna: Donna, vault: Path) -> None:
 def test_a_batch_that_cannot_be_read_is_a_usage_error(donna: Donna, vault: Path, tmp_path: Path) -> None:
     assert donna("search", "--batch", tmp_path / "none", "--space", vault).code == 2
     (tmp_path / "latin").write_bytes(b'{"id": 1, "query": "\xff"}')
-    assert donna("search", "--batch", tmp_path / "latin", "--space", vault).code == 2
+    ran = donna("search", "--batch", tmp_path / "latin", "--space", vault)
+    assert (ran.code, [row["line"] for row in ran.rows]) == (2, [1])
 
 
 def test_half_a_surrogate_pair_is_a_malformed_line(donna: Donna, vault: Path) -> None:
     ran = donna("search", "--batch", "-", "--space", vault, stdin='{"id": 1, "query": "kestrel \\ud800"}\n')
-    assert (ran.code, ran.out) == (2, "")
-    assert "line 1 " in ran.err
+    assert (ran.code, [row["line"] for row in ran.rows]) == (2, [1])
 
 
 def test_why_not_says_what_kept_a_note_out(donna: Donna, vault: Path) -> None:
     hit = donna("why-not", "Meetings/standup.md", "kestrel", "--space", vault, "--json")
     assert (hit.code, hit.json["cause"]) == (0, "it_is_a_hit")
     outside = donna("why-not", "Meetings/standup.md", "kestrel path:Projects", "--space", vault)
-    assert (outside.code, outside.out) == (0, "Meetings/standup.md: it is outside of the folder\n")
+    assert (outside.code, outside.out) == (0, "Meetings/standup.md: it is outside of the path\n")
     unknown = donna("why-not", "nowhere.md", "kestrel", "--space", vault, "--json")
     assert unknown.json["cause"] == "not_indexed"
     assert donna("why-not", "nowhere.md", " ", "--space", vault).code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import monotonic
 
 import pytest
@@ -9,7 +10,7 @@ from textual.events import Key, Paste
 
 from donna_tui.errors import DatabaseError, Reason
 from donna_tui.events import ModelPhase, ModelStateChanged, NoteIndexed, StageTimes
-from donna_tui.results import SearchOutcome, SearchRequest
+from donna_tui.results import FilterProblem, SearchOutcome, SearchRequest
 from donna_tui.tui.screens.scope import ScopePicker
 from donna_tui.tui.widgets import preview
 from tests.tui import scenarios
@@ -187,6 +188,30 @@ async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() 
         await donna.until(lambda: not donna.paths, "they are gone again")
 
 
+async def test_near_matches_are_shown_by_themselves_where_nothing_is_relevant() -> None:
+    async with driving(
+        FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, near_misses=(hit("close"),)))
+    ) as donna:
+        await donna.ask("zebra")
+        assert donna.paths == ["Notes/close.md"]
+        assert donna.search.results.rows[0].near
+        assert "Nothing relevant; these came close" in donna.screen_text()
+
+
+async def test_a_filter_that_nothing_matches_is_named_and_marked_in_the_box() -> None:
+    problem = FilterProblem("path:plugns", "no path has this in it", "path:Plugins")
+
+    def answer(request: SearchRequest) -> SearchOutcome:
+        return replace(outcome(request), filter_problems=(problem,))
+
+    async with driving(FakeBackend(scenarios.AT_REST, answers=answer)) as donna:
+        await donna.ask("path:plugns backup")
+        text = donna.screen_text()
+        assert "path:Plugins?" in text
+        drawn = donna.search.bar.input.render_line(0)
+        assert "".join(part.text for part in drawn if part.style and part.style.underline) == "path:plugns"
+
+
 async def test_letters_work_where_there_are_no_results() -> None:
     backend = backend_with()
     async with driving(backend) as donna:
@@ -358,13 +383,13 @@ async def test_a_note_that_is_gone_is_said_in_the_preview() -> None:
         await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the preview says so")
 
 
-async def test_pasting_takes_one_safe_line() -> None:
+async def test_pasted_lines_become_one_safe_question() -> None:
     async with driving(backend_with()) as donna:
         donna.app.post_message(Paste("red\x1b]52;c;eA==\x07is\nsecond line"))
         await donna.until(lambda: donna.search.bar.input.value, "something is pasted")
         value = donna.search.bar.input.value
         assert value.startswith("red")
-        assert "second" not in value
+        assert value.endswith("is second line")
         assert value.isprintable()
 
 

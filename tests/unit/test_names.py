@@ -13,8 +13,9 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.results import Filters, Hit, Mode, NameMatch, SearchRequest
 from donna_tui.search.hybrid import Settings, search
 from donna_tui.search.legs import ask
-from donna_tui.search.names import edit_distance, misspelt_by, switch
+from donna_tui.search.names import misspelt_by, switch
 from donna_tui.search.query import parse_query
+from donna_tui.text.fuzzy import edit_distance
 from tests.unit.index_parts import note, open_store
 
 

@@ -57,19 +57,47 @@ def test_filters() -> None:
     query = parse_query("redis path:Projects/gateway tag:#work tag:urgent type:meeting in:Vault IN:chat")
     assert query.words == ("redis",)
     assert query.filters == Filters(
-        path_prefix="Projects/gateway", tags=("#work", "urgent"), note_type="meeting", sources=("vault", "chat")
+        path_parts=("Projects/gateway",), tags=("#work", "urgent"), note_type="meeting", sources=("vault", "chat")
     )
 
 
 def test_filter_values_may_be_quoted() -> None:
-    assert parse_query('path:"My Projects/a b" x').filters.path_prefix == "My Projects/a b"
+    assert parse_query('path:"My Projects/a b" x').filters.path_parts == ("My Projects/a b",)
     assert parse_query('tag:"two words"').filters.tags == ("two words",)
 
 
 def test_filters_narrow_those_of_the_request() -> None:
     base = Filters(user_id="other", tags=("a",), sensitive=False, path_prefix="Old")
     narrowed = parse_query("tag:b path:/New/", base).filters
-    assert narrowed == Filters(user_id="other", tags=("a", "b"), sensitive=False, path_prefix="New")
+    assert narrowed == Filters(
+        user_id="other", tags=("a", "b"), sensitive=False, path_prefix="Old", path_parts=("/New/",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "nearest"),
+    [
+        ("tags:work x", "tags:work", "tag:work"),
+        ("pth:Work", "pth:Work", "path:Work"),
+        ("before:yesterdy", "before:yesterdy", "before:2026-11-25"),
+    ],
+)
+def test_what_looks_like_a_filter_and_is_none_is_named(text: str, problem: str, nearest: str) -> None:
+    (found,) = parse_query(text, now=datetime(2026, 11, 25)).problems
+    assert (found.text, found.nearest) == (problem, nearest)
+
+
+@pytest.mark.parametrize(
+    "text", ["https://example.org", "10:30", "TODO:fix", "a path: x", "path:x tag:y", "localhost:80"]
+)
+def test_other_words_with_a_colon_are_words(text: str) -> None:
+    assert parse_query(text).problems == ()
+
+
+def test_emoji_are_words_and_what_is_pasted_in_lines_is_one_question() -> None:
+    assert parse_query("🚀").literals == ('"emoji1f680"',)
+    assert parse_query("-🚀").without == ("🚀",)
+    assert parse_query("why did\nwe move\r\nto Redis?").words == ("why", "did", "we", "move", "to", "Redis?")
 
 
 @pytest.mark.parametrize("text", ["path:", "tag:", "before:", "path: x", 'tag:"" x', "type:\t"])

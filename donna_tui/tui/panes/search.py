@@ -385,6 +385,7 @@ class SearchPane(BareColumn):
 
     def _tell_bar(self) -> None:
         self.bar.state(*bar_facts(self.question, self._outcome))
+        self.bar.mark(tuple(each.text for each in self._outcome.filter_problems) if self._outcome else ())
 
     def _take_status(self, status: Status) -> None:
         self._status = status

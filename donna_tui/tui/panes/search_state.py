@@ -85,9 +85,13 @@ class Question:
         return replace(self, mode=MODES[(MODES.index(self.mode) + 1) % len(MODES)])
 
 
+NEAR_MATCHES = 5
+"""Near misses that are shown where there is no hit, without being asked for."""
+
+
 def rows_of(outcome: SearchOutcome, *, near_misses: bool) -> tuple[Row, ...]:
-    """The hits, and after them the near misses if they are wanted."""
-    near = outcome.near_misses if near_misses else ()
+    """The hits, and after them the near misses if they are wanted; a few of these where there is no hit."""
+    near = outcome.near_misses if near_misses else outcome.near_misses[: 0 if outcome.hits else NEAR_MATCHES]
     known = {hit.chunk_id for hit in outcome.hits}
     return (
         *(Row(hit) for hit in outcome.hits),
@@ -127,7 +131,7 @@ def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, s
 
 def list_title(question: Question, outcome: SearchOutcome) -> str:
     """What stands above the results."""
-    found = plural(len(outcome.hits), "passage")
+    found = plural(len(outcome.hits), "passage") if outcome.hits else "Nothing relevant; these came close"
     if question.like is not None:
         return f"{found} like {_short(clean_line(question.like.title))} · esc goes back"
     return f"{found} · {milliseconds(outcome.latency_ms)}"
@@ -135,8 +139,8 @@ def list_title(question: Question, outcome: SearchOutcome) -> str:
 
 def note_of(outcome: SearchOutcome) -> str:
     """What limits the answer, in the engine's words, or else that another mode was used."""
-    if outcome.note:
-        return clean_line(outcome.note)
+    if limits := "; ".join(filter(None, (outcome.note, *(each.sentence for each in outcome.filter_problems)))):
+        return clean_line(limits)
     if outcome.mode != outcome.request.mode:
         return f"Searched by {MODE_NAMES[outcome.mode]} only."
     return ""

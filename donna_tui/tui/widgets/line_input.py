@@ -13,7 +13,7 @@ from donna_tui.safety.terminal import clean_line
 
 
 class LineInput(Input):
-    """Its cursor does not blink. Of what is pasted it takes the first line, without what a terminal would obey."""
+    """Its cursor does not blink. Pasted lines become one, without what a terminal would obey."""
 
     LONGEST_PASTE: ClassVar[int] = 1_000
 
@@ -41,4 +41,5 @@ class LineInput(Input):
         event.prevent_default()
         lines = event.text[: self.LONGEST_PASTE].splitlines()
         if lines:
-            self.insert_text_at_cursor(clean_line(lines[0]))
+            several = (stripped for line in lines if (stripped := line.strip()))
+            self.insert_text_at_cursor(clean_line(" ".join(several) if len(lines) > 1 else lines[0]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rich.highlighter import Highlighter
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -15,6 +17,21 @@ from donna_tui.tui.widgets.telling import tell
 
 _BETWEEN = " · "
 _DIGITS = 2
+
+
+class MarkedWords(Highlighter):
+    """Underlines filters that are none or that nothing matches."""
+
+    def __init__(self) -> None:
+        self.words: tuple[str, ...] = ()
+
+    def highlight(self, text: Text) -> None:
+        """Called by Textual for each drawing of the input."""
+        folded = text.plain.lower()
+        for word in self.words:
+            start = folded.find(word.lower())
+            if start >= 0:
+                text.stylize("underline", start, start + len(word))
 
 
 class SearchInput(LineInput):
@@ -31,8 +48,21 @@ class SearchBar(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static(Content("❯"), id="search-prompt")
-        yield SearchInput(placeholder="Search your notes", compact=True, select_on_focus=False, id="search-input")
+        yield SearchInput(
+            placeholder="Search your notes",
+            compact=True,
+            select_on_focus=False,
+            id="search-input",
+            highlighter=MarkedWords(),
+        )
         yield Static(id="search-facts")
+
+    def mark(self, words: tuple[str, ...]) -> None:
+        """Underline some words of what is typed."""
+        marked = self.input.highlighter
+        if isinstance(marked, MarkedWords) and marked.words != words:
+            marked.words = words
+            self.input.refresh()
 
     def state(self, mode: str, scope: str, found: int | None) -> None:
         """Show facts about the search: by what it is, where, and how many hits it has. They keep their room."""

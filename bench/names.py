@@ -1,0 +1,126 @@
+"""Whether a note comes first by its name: every file name, title, alias and tag of several vaults, asked as it is."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from bench.program import Home, new_home
+from bench.report import Report, arguments, eval_folder, finish
+from donna_tui.demo import make_demo
+from donna_tui.errors import VaultReadError
+from donna_tui.index.names import name_key
+from donna_tui.vault.client import VaultClient, VaultNote
+
+SETS = ("vault_help", "vault_tasks", "meetings", "vault_i18n")
+LEAST_FOUND, MOST_REFUSED = 0.99, 0.0
+LOOKED_AT, HITS = 3, 20
+"""Distinct notes that count, and hits in which they are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A name, what it is of a note, and the notes that have it."""
+
+    name: str
+    kind: str
+    notes: frozenset[str]
+
+
+def measure(*, small: bool = False) -> Report:
+    """All figures. Raises UnavailableError without the evaluation data."""
+    with new_home() as home:
+        vaults = {"demo": make_demo(home.folder / "demo")}
+        if not small:
+            vaults |= {name: eval_folder(name) / "vault" for name in SETS}
+        return measure_in(home, vaults)
+
+
+def measure_in(home: Home, vaults: dict[str, Path]) -> Report:
+    """The figures for some vaults."""
+    report = Report("Names")
+    found: list[bool] = []
+    refused: list[bool] = []
+    for name, vault in vaults.items():
+        by_kind = _by_kind(home, vault)
+        for kind, answers in by_kind.items():
+            report.add(f"{name}: {kind} ({len(answers)}), note among the first three", _share(answers, 0), "")
+        found += [each for answers in by_kind.values() for each, _ in answers]
+        refused += [each for answers in by_kind.values() for _, each in answers]
+    report.add(f"all {len(found):,} names, note among the first three", _mean(found), "", LEAST_FOUND, at_least=True)
+    report.add(f"all {len(refused):,} names, refused", _mean(refused), "", MOST_REFUSED)
+    report.remarks.append("Of several notes that share a name, or carry a tag, any one counts.")
+    return report
+
+
+def _mean(answers: Sequence[bool]) -> float:
+    return sum(answers) / max(1, len(answers))
+
+
+def _share(answers: Sequence[tuple[bool, bool]], place: int) -> float:
+    return _mean([answer[place] for answer in answers])
+
+
+def _by_kind(home: Home, vault: Path) -> dict[str, list[tuple[bool, bool]]]:
+    """For each kind of name, whether each was found among the first notes, and whether it was refused."""
+    asked = names_of(vault)
+    file = home.folder / "names.jsonl"
+    lines = (json.dumps({"id": number, "query": each.name}) for number, each in enumerate(asked))
+    file.write_text("\n".join(lines), encoding="utf-8")
+    command = ("search", "--batch", file, "-k", str(HITS), "--space", vault)
+    answers = {row["id"]: row["results"] for row in map(json.loads, home.donna(*command).out.splitlines())}
+    by_kind: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    for number, each in enumerate(asked):
+        paths = list(dict.fromkeys(hit["source_path"] for hit in answers[number]))[:LOOKED_AT]
+        by_kind[each.kind].append((not each.notes.isdisjoint(paths), not paths))
+    return dict(by_kind)
+
+
+def names_of(vault: Path) -> list[Asked]:
+    """Every name of a vault once for each kind, with all notes that have it as any name of theirs."""
+    notes = list(_notes(VaultClient(vault)))
+    names: dict[str, set[str]] = defaultdict(set)
+    tags: dict[str, set[str]] = defaultdict(set)
+    for note in notes:
+        for name in (_stem(note), note.title, *note.aliases):
+            names[name_key(name)].add(note.path)
+        for tag in note.tags:
+            tags[name_key(tag)].add(note.path)
+    asked = [
+        Asked(name, kind, frozenset(names[name_key(name)]))
+        for kind in ("file name", "title", "alias")
+        for name in sorted({each for note in notes for each in _of_kind(note, kind)})
+    ]
+    carried = sorted({tag for note in notes for tag in note.tags})
+    return asked + [Asked(tag, "tag", frozenset(tags[name_key(tag)] | names[name_key(tag)])) for tag in carried]
+
+
+def _of_kind(note: VaultNote, kind: str) -> Sequence[str]:
+    return note.aliases if kind == "alias" else (_stem(note) if kind == "file name" else note.title,)
+
+
+def _stem(note: VaultNote) -> str:
+    return PurePosixPath(note.path).stem
+
+
+def _notes(client: VaultClient) -> Iterator[VaultNote]:
+    for path in client.list():
+        try:
+            note = client.read(path)
+        except VaultReadError:
+            continue
+        if not note.frontmatter.data.get("donna_draft"):  # drafts are served only where they are asked for
+            yield note
+
+
+def main() -> None:
+    """The command line."""
+    options = arguments(__doc__ or "").parse_args()
+    finish(lambda: measure(small=options.small), options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What the query syntax demands is demanded of the text, and a filter that matches nothing is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.index.store import MemoryStore
+from donna_tui.results import Mode, SearchOutcome, SearchRequest
+from donna_tui.search.hybrid import Settings, search
+from donna_tui.search.legs import ask
+from donna_tui.text.phrases import holds_phrase
+from tests.unit.index_parts import note, open_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    made = open_store(tmp_path / "index.db", version="")
+    yield made
+    made.database.close()
+
+
+def asked(store: MemoryStore, text: str, mode: Mode = "keyword") -> SearchOutcome:
+    return search(store.database, store.vectors, ask(SearchRequest(text=text, mode=mode)), Settings(0.25, 20))
+
+
+def paths(outcome: SearchOutcome) -> list[str]:
+    return sorted(hit.path for hit in outcome.hits)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "setting up",
+        "Setting  UP!",
+        "**setting** _up_",
+        "setting\nup",
+        "> setting\n> up",
+        "a, setting-up.",
+        "sétting up",
+    ],
+)
+def test_a_phrase_is_these_words_side_by_side(text: str) -> None:
+    assert holds_phrase("setting up", text)
+
+
+@pytest.mark.parametrize(
+    "text", ["settings up", "set up", "up setting", "setting it up", "resetting up", "setting upon"]
+)
+def test_a_phrase_is_no_other_words(text: str) -> None:
+    assert not holds_phrase("setting up", text)
+
+
+def test_only_passages_with_the_very_phrase_are_hits(store: MemoryStore) -> None:
+    store.upsert(note("a.md", "How to **set up** the vault, and settings upwards.\n"))
+    store.upsert(note("b.md", "On *setting*\nup the vault.\n"))
+    store.upsert(note("c.md", "\u65e5\u672c\u8a9e\u306e\u30ac\u30a4\u30c9\n"))
+    assert paths(asked(store, '"setting up"')) == ["b.md"]
+    assert paths(asked(store, '"\u672c\u8a9e"')) == ["c.md"]
+    assert paths(asked(store, '"\u672c\u65e5"')) == []
+
+
+def test_a_path_filter_is_any_part_of_the_path_in_any_case(store: MemoryStore) -> None:
+    store.upsert(note("Help/Plugins/Backup core.md", "words\n"))
+    store.upsert(note("\u00dcbung/x.md", "words\n"))
+    assert paths(asked(store, "path:plugins words")) == ["Help/Plugins/Backup core.md"]
+    assert paths(asked(store, "path:PLUGINS/back words")) == ["Help/Plugins/Backup core.md"]
+    assert paths(asked(store, "path:\u00fcbung words")) == ["\u00dcbung/x.md"]
+    assert paths(asked(store, "path:/help words")) == ["Help/Plugins/Backup core.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("path:plugns words", "path:Plugins"), ("tag:wrok words", "tag:work"), ("type:meting words", "type:meeting"),
+        ("in:valt words", "in:vault"), ("path:zzzzzz words", ""),
+    ],
+)  # fmt: skip
+def test_a_filter_that_nothing_matches_is_named_with_the_nearest(store: MemoryStore, text: str, nearest: str) -> None:
+    store.upsert(note("Plugins/a.md", "words\n", note_type="meeting", tags=("work",), metadata={"tags": ["work"]}))
+    outcome = asked(store, text)
+    (problem,) = outcome.filter_problems
+    assert (problem.text, problem.nearest) == (text.split()[0], nearest)
+    assert (outcome.hits, outcome.searched_notes) == ((), 0)
+
+
+def test_the_notes_that_are_counted_are_those_that_filters_let_through(store: MemoryStore) -> None:
+    for path in ("Plugins/a.md", "Plugins/b.md", "c.md"):
+        store.upsert(note(path, "words\n"))
+    assert asked(store, "path:plugins nothing").searched_notes == 2
+    assert asked(store, "path:plugins nothing").filter_problems == ()
+
+
+def test_a_forbidden_word_alone_lists_the_notes_without_it(store: MemoryStore) -> None:
+    store.upsert(note("a.md", "red bikes\n"))
+    store.upsert(note("b.md", "# One\n\nblue bikes\n\n# Two\n\nred cars\n"))
+    store.upsert(note("c.md", "blue cars\n"))
+    assert paths(asked(store, "-red")) == ["c.md"]
+
+
+def test_emoji_are_found(store: MemoryStore) -> None:
+    store.upsert(note("a.md", "We ship it \U0001f680 today\n"))
+    store.upsert(note("b.md", "We wait \u23f3 today\n"))
+    assert paths(asked(store, "\U0001f680")) == ["a.md"]
+    assert paths(asked(store, "today -\U0001f680")) == ["b.md"]
