@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -16,13 +17,14 @@ from donna_tui.config.calendars import Notes
 from donna_tui.drafting import CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
 from donna_tui.drafts import queue
 from donna_tui.drafts.agenda import meeting_row
-from donna_tui.drafts.approval import Approver, corrections_of
+from donna_tui.drafts.approval import Approver, corrections_of, head_of, with_lines
 from donna_tui.drafts.context import Read
 from donna_tui.drafts.hunks import claims_of, hunks_of
 from donna_tui.drafts.page import Run
-from donna_tui.drafts.passages import notes_of_key, paths_of_keys
+from donna_tui.drafts.passages import is_noted, notes_of_key, paths_of_keys
+from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry
-from donna_tui.drafts.skills.meeting_note import TEMPLATE, MeetingNoteSkill, key_of
+from donna_tui.drafts.skills.meeting_note import TEMPLATE, MeetingNoteSkill, key_of, title_of
 from donna_tui.drafts.writer import WriteResult
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import Correction
@@ -229,6 +231,62 @@ class DraftDesk:
     async def draft_meeting(self, event_id: str) -> WriteResult:
         """The same, with what came of it."""
         return await self._parts.skill.run(await self.meeting(event_id))
+
+    async def follow_calendar(self) -> None:
+        """Bring waiting drafts in line with the calendar, whose meetings may have changed since they were written.
+
+        A meeting that moved or was renamed moves and renames its draft; one that was cancelled before its end withdraws
+        it. What the person typed stays. A draft that cannot be changed now is left for the next time.
+        """
+        for entry in await self._parts.book.run(lambda book: queue.entries(book.database)):
+            if entry.skill != TEMPLATE or entry.state != DraftState.WAITING:
+                continue
+            key = entry.key
+            meeting = await self._parts.book.run(lambda book, key=key: meeting_of(book.database, key))  # type: ignore[misc]
+            if meeting is None:
+                continue
+            with contextlib.suppress(DonnaError):
+                if meeting.cancelled:
+                    await self._withdraw(entry, meeting)
+                else:
+                    await self._realign(entry, meeting)
+
+    async def _withdraw(self, entry: Entry, meeting: Meeting) -> None:
+        if meeting.end <= self._parts.clock():
+            return
+        note = await self._run(self._approver.note_of, entry)
+        if note.text != entry.original:
+            if not entry.detail:
+                await self._save(replace(entry, detail="The meeting was cancelled; what you typed is kept."))
+            return
+        plan = await self._run(self._approver.plan_rejection, entry)
+        subject = f"Withdraw {entry.path}: the meeting was cancelled"
+        await self._run(self._parts.writer.apply, replace(plan, subject=subject), actor=ACTOR)
+        await self._parts.book.run(lambda book: queue.drop(book, entry.id))
+
+    async def _realign(self, entry: Entry, meeting: Meeting) -> None:
+        skill = self._parts.skill
+        note = await self._run(self._approver.note_of, entry)
+        times = skill.times_of(meeting)
+        if {name: note.frontmatter.data.get(name) for name in times} == times and entry.title == title_of(meeting):
+            return
+        run = await skill.asked(meeting)
+        fresh, _ = await skill.writer.preview(run)
+        changed = {old: new for old, new in zip(head_of(entry.original), head_of(fresh), strict=True) if old != new}
+        target = run.effective_path if entry.path == entry.target or run.autonomy == "low" else entry.path
+        plan = await self._run(self._approver.plan_realign, entry, times, changed, target)
+        await self._run(self._parts.writer.apply, plan, actor=ACTOR)
+        path = next((each.path for each in plan.changes if each.after is not None), entry.path)
+        original = with_lines(entry.original, changed)
+        await self._save(replace(entry, path=path, target=run.target_path, title=run.title, original=original))
+
+    async def has_note(self, meeting: Meeting) -> bool:
+        """Whether there is a note of this meeting, or of another entry of its series at the same hour."""
+        starts = self._parts.skill.times_of(meeting)["event_start"]
+        found: bool = await self._parts.read(
+            lambda index: is_noted(index, meeting.event_id, meeting.series_id, str(starts))
+        )
+        return found
 
     async def calendars(self) -> tuple[CalendarRow, ...]:
         """The calendars that are followed."""

@@ -252,7 +252,7 @@ class DraftHost:
                 await self.desk.again(entry)
 
     async def _dispatch(self, meeting: Meeting) -> None:
-        if not await self.desk.why_no_draft(meeting):
+        if not await self.desk.why_no_draft(meeting) and not await self.desk.has_note(meeting):
             await self.meeting_skill.run(meeting)
 
     @cached_property
@@ -265,6 +265,7 @@ class DraftHost:
             parts.hub,
             parts.config.skills.meeting_note,
             parts.clock,
+            self.desk.follow_calendar,
         )
 
     async def _refresh(self) -> None:

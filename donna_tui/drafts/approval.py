@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from donna_tui.drafting import DraftState
 from donna_tui.drafts.blocks import is_own
@@ -101,6 +102,18 @@ class Approver:
         plan = self._writer.planner.write(entry.path, merged.text, seen=expecting(note.etag), replace=True)
         return replace(plan, subject=f"Draft {entry.path} anew")
 
+    def plan_realign(self, entry: Entry, times: Mapping[str, Any], lines: Mapping[str, str], target: str) -> Plan:
+        """The draft of a meeting that moved or was renamed: other times, other lines at its head, another path."""
+        note = self.note_of(entry)
+        text = with_lines(note.text, lines)
+        text = merge_frontmatter(text, frontmatter_block(times) + _body(text))
+        if target == entry.path:
+            plan = self._writer.planner.write(entry.path, text, seen=expecting(note.etag), replace=True)
+        else:
+            free = self._free(replace(entry, target=target))
+            plan = self._moved(entry.path, free, note.etag, text)
+        return replace(plan, subject=f"Follow the calendar: {entry.path}")
+
     def before(self, entry: Entry) -> str | None:
         """The note that approving would replace: a page of a person that Donna may bring up to date."""
         if entry.target == entry.path:
@@ -142,6 +155,20 @@ class Approver:
         written = self._writer.planner.write(target, approved, seen=expecting(known.etag))
         deleted = self._writer.planner.delete(path, seen=expecting(etag))
         return Plan(kind=OperationKind.WRITE, subject=written.subject, changes=(*written.changes, *deleted.changes))
+
+
+def head_of(text: str) -> tuple[str, str]:
+    """The lines of a meeting's note that say what it is and when: its first heading, and the line after it."""
+    lines = [line for line in _body(text).splitlines() if line.strip()]
+    return (lines[0], lines[1]) if len(lines) > 1 else ("", "")
+
+
+def with_lines(text: str, lines: Mapping[str, str]) -> str:
+    """`text` with whole lines replaced, each where it stands first."""
+    for old, new in lines.items():
+        if old:
+            text = text.replace(f"\n{old}\n", f"\n{new}\n", 1)
+    return text
 
 
 def corrections_of(entry: Entry, approved: str, now: float) -> list[Correction]:

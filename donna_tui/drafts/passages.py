@@ -111,6 +111,18 @@ def paths_of_keys(database: Database, keys: Sequence[str], user_id: str = ME) ->
     return dict(rows)
 
 
+def is_noted(database: Database, event_id: str, series_id: str, start: str, user_id: str = ME) -> bool:
+    """Whether a note names this calendar event, or an event of the same series with the same start (as written)."""
+    front = "json_extract(metadata_json, '$.frontmatter.{}')"
+    event, series, begins = (front.format(name) for name in ("calendar_event_id", "series_id", "event_start"))
+    sql = (
+        "SELECT 1 FROM memory_documents WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL"  # noqa: S608
+        f" AND ({event} = ? OR (? != '' AND {series} = ? AND {begins} = ?)) LIMIT 1"
+    )
+    values = (MemorySource.VAULT.value, user_id, event_id, series_id, series_id, start)
+    return bool(database.rows(sql, values))
+
+
 def is_any_private(database: Database, paths: Sequence[str], user_id: str = ME) -> bool:
     """Whether one of these notes must not leave this machine."""
     sql = (

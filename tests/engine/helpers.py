@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -149,10 +150,17 @@ class Running:
 
 @contextlib.asynccontextmanager
 async def open_engine(
-    desk: Desk, *, watch: bool = True, config: MemoryConfig | None = None, what: str = "donna", by_meaning: bool = True
+    desk: Desk,
+    *,
+    watch: bool = True,
+    config: MemoryConfig | None = None,
+    what: str = "donna",
+    by_meaning: bool = True,
+    clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Running]:
     """An engine on the vault of a desk; it is stopped however the test ends."""
-    engine = Engine(desk.space, config or quick_config(), desk.paths, watch=watch, what=what, by_meaning=by_meaning)
+    settings = config or quick_config()
+    engine = Engine(desk.space, settings, desk.paths, watch=watch, what=what, clock=clock, by_meaning=by_meaning)
     running = Running(engine)
     engine.subscribe(running.events.append)
     try:

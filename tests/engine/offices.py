@@ -7,7 +7,7 @@ import contextlib
 import datetime
 import subprocess
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,7 @@ async def office(
     repository: bool = True,
     notes: dict[str, str] | None = None,
     templates: Path | None = None,
+    clock: Callable[[], float] = time.time,
     **skills: dict[str, Any],
 ) -> AsyncIterator[Office]:
     """An engine over the notes of last week's meeting, and others; `skills` are their settings."""
@@ -126,7 +127,7 @@ async def office(
         git(desk.root, "init", "-q", "-b", "main")
         git(desk.root, "add", "-A")
         git(desk.root, "-c", "user.name=u", "-c", "user.email=u@example.org", "commit", "-qm", "base")
-    async with open_engine(desk, config=config(templates, skills)) as running:
+    async with open_engine(desk, config=config(templates, skills), clock=clock) as running:
         await running.engine.sync()
         yield Office(running.engine, desk)
 

@@ -163,13 +163,21 @@ class MeetingNoteSkill:
             "agenda": [inline(point) for point in agenda],
         }
 
-    def _frontmatter(self, meeting: Meeting, links: list[str]) -> dict[str, Any]:
-        front: dict[str, Any] = {
-            "type": "meeting",
+    def times_of(self, meeting: Meeting) -> dict[str, Any]:
+        """What the frontmatter of a meeting's note says of its day and hours."""
+        return {
             "date": meeting.day.isoformat(),
-            "calendar_event_id": meeting.event_id,
             "event_start": meeting.start.astimezone(self.zone).isoformat(timespec="minutes"),
             "event_end": meeting.end.astimezone(self.zone).isoformat(timespec="minutes"),
+        }
+
+    def _frontmatter(self, meeting: Meeting, links: list[str]) -> dict[str, Any]:
+        times = self.times_of(meeting)
+        front: dict[str, Any] = {
+            "type": "meeting",
+            "date": times["date"],
+            "calendar_event_id": meeting.event_id,
+            **times,
             "attendees": links,
         }
         return {**front, "series_id": meeting.series_id} if meeting.series_id else front

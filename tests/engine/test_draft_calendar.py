@@ -1,0 +1,108 @@
+"""Drafts follow their meetings: moved, renamed and cancelled ones, with what the person typed kept."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from pathlib import Path
+
+from donna_tui.drafting import DraftState, Meeting, MeetingState
+from tests.engine.offices import LAST_TIME, NOTE, Office, meeting, office
+
+LATER = datetime.timedelta(days=1, hours=2)
+TYPED = "- typed by hand"
+
+
+def moved(by: datetime.timedelta, found: Meeting, **details: object) -> Meeting:
+    start = found.start + by
+    return replace(found, start=start, end=found.end + by, day=start.date(), **details)  # type: ignore[arg-type]
+
+
+def type_into(here: Office, path: str = NOTE) -> None:
+    here.desk.write(path, here.text(path).replace("## Notes\n", f"## Notes\n\n{TYPED}\n", 1))
+
+
+async def follow(here: Office, *meetings: Meeting) -> None:
+    await here.hold(*meetings)
+    await here.engine.drafts.follow_calendar()
+
+
+async def test_a_meeting_that_moves_takes_its_draft_along(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        type_into(here)
+        await follow(here, moved(LATER, meeting()))
+        path = "Meetings/2024-01-18-gateway-team.md"
+        assert NOTE not in here.notes()
+        assert TYPED in here.text(path)
+        assert "Thursday, 18 January 2024" in here.text(path)
+        assert "Wednesday, 17 January 2024" not in here.text(path)
+        assert here.front(path)["date"] == "2024-01-18"
+        assert here.front(path)["event_start"].startswith("2024-01-18T12:00")
+        again = await here.row(row.id)
+        assert (again.state, again.path, again.target) == (DraftState.WAITING, path, path)
+        head = here.head()
+        await here.engine.drafts.follow_calendar()
+        assert here.head() == head
+        await here.approve(again)
+        assert "donna_draft" not in here.front(path)
+        await here.undo()
+        await here.undo()
+        assert TYPED in here.text(NOTE)
+
+
+async def test_a_meeting_that_is_renamed_renames_its_draft(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.write(meeting())
+        await follow(here, meeting("Gateway planning"))
+        (path,) = (name for name in here.notes() if name.startswith("Meetings/2024-01-17"))
+        assert path == "Meetings/2024-01-17-gateway-planning.md"
+        assert "\n# Gateway planning\n" in here.text(path)
+        assert (await here.engine.drafts.drafts())[0].title == "Gateway planning"
+
+
+async def test_a_cancelled_meeting_withdraws_its_draft_and_brings_it_back_when_it_takes_place(tmp_path: Path) -> None:
+    async with office(tmp_path, clock=lambda: meeting().start.timestamp() - 600) as here:
+        await here.write(meeting())
+        await follow(here, meeting(cancelled=True))
+        assert NOTE not in here.notes()
+        assert await here.engine.drafts.drafts() == ()
+        await here.hold(meeting())
+        assert (await here.engine.drafts.write_now("gateway-2")).state is DraftState.WAITING
+        assert NOTE in here.notes()
+
+
+async def test_what_was_typed_into_the_draft_of_a_cancelled_meeting_stays(tmp_path: Path) -> None:
+    async with office(tmp_path, clock=lambda: meeting().start.timestamp() - 600) as here:
+        row = await here.write(meeting())
+        type_into(here)
+        await follow(here, meeting(cancelled=True))
+        assert TYPED in here.text(NOTE)
+        kept = await here.row(row.id)
+        assert (kept.state, kept.detail) == (DraftState.WAITING, "The meeting was cancelled; what you typed is kept.")
+
+
+async def test_a_meeting_that_is_over_keeps_its_draft(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.write(meeting())
+        await follow(here, meeting(cancelled=True))
+        assert NOTE in here.notes()
+
+
+async def test_a_meeting_that_has_a_note_gets_no_second_one(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        own = LAST_TIME.replace("type: meeting", "type: meeting\ncalendar_event_id: gateway-2")
+        here.desk.write("Notes of mine.md", own)
+        await here.indexed()
+        assert await here.engine.drafts.has_note(meeting())
+        assert not await here.engine.drafts.has_note(meeting(event="gateway-3"))
+
+
+async def test_a_series_that_is_entered_anew_is_not_drafted_twice_for_one_hour(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.write(meeting(series_id="weekly"))
+        await here.indexed()
+        assert await here.engine.drafts.has_note(meeting(event="new-uid", series_id="weekly"))
+        assert not await here.engine.drafts.has_note(moved(LATER, meeting(event="new-uid", series_id="weekly")))
+        (row,) = await here.engine.drafts.meetings(meeting().start.timestamp() - 1, meeting().end.timestamp())
+        assert row.state is MeetingState.DRAFTED
