@@ -49,6 +49,9 @@ def _fields(status: Status, seconds: float) -> dict[str, Any]:
         "reused": status.reused_this_run,
         "skipped": coverage.skipped,
         "failed": coverage.failed,
+        "problems": [
+            {"path": p.path, "reason": p.reason, "message": p.message, "hint": p.hint} for p in status.problems
+        ],
         "seconds": round(seconds, 2),
     }
 

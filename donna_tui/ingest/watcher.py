@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from donna_tui.events import EventHub, WatcherStateChanged
+from donna_tui.events import EventHub, WatcherStateChanged, WatchHint
 from donna_tui.ingest.policy import QUIET_MS
 from donna_tui.records import dataclass
 from donna_tui.vault.include import EVERYTHING, Include
@@ -117,15 +117,15 @@ class Watcher:
                 if self._identity() != root:
                     break
                 if len(changes) >= STORM:
-                    self._on_hint(Hint(frozenset(), everything=True))
+                    self._hint(Hint(frozenset(), everything=True))
                 elif paths := self._sources_among(changes):
-                    self._on_hint(Hint(paths))
+                    self._hint(Hint(paths))
                 if not self._include.is_everything and folders != await asyncio.to_thread(self._folders):
                     return True
         finally:
             stop.set()
             standing.cancel()
-        self._on_hint(Hint(frozenset(), everything=True))
+        self._hint(Hint(frozenset(), everything=True))
         return False
 
     def _folders(self) -> list[Path]:
@@ -144,6 +144,10 @@ class Watcher:
         paths = frozenset(self._relative(path) for _, path in changes)
         return frozenset(path for path in paths if self._include.holds(path) or self._include.holds_folder(path))
 
+    def _hint(self, hint: Hint) -> None:
+        self._hub.post(WatchHint(paths=len(hint.paths), rescan=hint.everything))
+        self._on_hint(hint)
+
     def _identity(self) -> tuple[int, int] | None:
         """Device and inode of the root: a watch is on these, not on the path."""
         try:
@@ -155,13 +159,13 @@ class Watcher:
     def _stand(self) -> None:
         self._become("native", "")
         if self.begun.is_set():  # between two watches nobody looked
-            self._on_hint(Hint(frozenset(), everything=True))
+            self._hint(Hint(frozenset(), everything=True))
         self.begun.set()
 
     async def _poll(self, times: int) -> None:
         for _ in range(times):
             await asyncio.sleep(POLL_SECONDS)
-            self._on_hint(Hint(frozenset(), everything=True))
+            self._hint(Hint(frozenset(), everything=True))
 
     def _relative(self, path: str) -> str:
         try:

@@ -17,6 +17,7 @@ from donna_tui.index.database import Database, open_database
 from donna_tui.index.generations import check_integrity, current_generation, index_path, set_aside
 from donna_tui.index.migrations import has_vector_table
 from donna_tui.index.vectors import vector_counts
+from donna_tui.memory.tokens import CL100K, prompt_tokens
 from donna_tui.paths import AppPaths
 from donna_tui.space import Space
 from donna_tui.spacelock import SpaceLock
@@ -48,6 +49,7 @@ def _installation() -> Iterator[Finding]:
     yield Finding("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()}, of its own")
     yield Finding("onnxruntime", "ok", f"ONNX Runtime {onnxruntime.__version__}")
     yield _vector_engine()
+    yield _token_counter()
     yield _extras()
 
 
@@ -55,6 +57,7 @@ EXTRAS = {
     "calendars": ("icalendar", "calendars"),
     "mcp": ("mcp", "tools for agents"),
     "models": ("openai", "language models that answer over HTTP"),
+    "tokens": ("tiktoken", "prompts counted in tokens of cl100k_base"),
     "webdav": ("wsgidav", "donna serve-webdav"),
     "sentence-transformers": ("sentence_transformers", "other embedding models, a GPU, re-ranking"),
 }
@@ -77,6 +80,15 @@ def _vector_engine() -> Finding:
     finally:
         database.close()
     return Finding("vectors", "warn", "sqlite-vec does not load here; meaning is searched by an exact scan instead")
+
+
+def _token_counter() -> Finding:
+    counter = prompt_tokens()
+    if counter.name == CL100K:
+        return Finding("tokens", "ok", f"prompts are counted in tokens of {CL100K}")
+    installed = importlib.util.find_spec("tiktoken") is not None
+    why = "its vocabulary is not cached" if installed else "tiktoken is not installed"
+    return Finding("tokens", "ok", f"prompts are counted by an estimate, about a tenth too high ({why})")
 
 
 def _model(paths: AppPaths) -> Finding:

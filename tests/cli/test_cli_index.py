@@ -185,3 +185,13 @@ def test_refusals_have_a_reason_and_exit_code_3(donna: Donna, vault: Path, path:
     in_words = donna("get", "--space", vault, "--", path)
     assert (in_words.code, in_words.out) == (3, "")
     assert in_words.err.startswith("donna: ")
+
+
+def test_the_json_says_that_notes_are_gone(donna: Donna, vault: Path) -> None:
+    before = donna("index", "--json", "--space", vault).json["problems"]
+    assert "mass_disappearance" not in {each["reason"] for each in before}
+    for note in vault.rglob("*.md"):
+        note.unlink()
+    ran = donna("index", "--json", "--space", vault)
+    assert ran.code == 4
+    assert "mass_disappearance" in {each["reason"] for each in ran.json["problems"]}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.events import NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed
+from donna_tui.events import NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed, WatchHint
 from donna_tui.ingest import watcher
 from tests.engine.helpers import Desk, Running, eventually, everything_below, index_once, new_desk, open_engine
 
@@ -57,6 +57,7 @@ async def test_a_saved_edit_is_found_by_word_and_by_meaning(vault: Desk, save: o
         same = document_id(vault, path)
         save(vault, path, LIGHTHOUSE)
         await running.until_found("lighthouse keeper", path)
+        assert running.said(WatchHint)
         await running.until_found(MEANS_LIGHTHOUSE, path, "semantic", k=3)
         assert document_id(vault, path) == same
         assert not running.said(NoteDeleted)

@@ -315,3 +315,16 @@ def test_a_folder_can_serve_the_model(home: Path, model: str) -> None:
 def test_a_model_that_nobody_knows_is_refused_with_the_nearest(home: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean minilm-l6-v2"):
         load_config(overrides={"embedding.provider": "minilm-l6"})
+
+
+def test_the_names_of_donnas_own_settings_are_aliases(home: Home) -> None:
+    home.write(
+        "skills:\n"
+        "  weekly_review:\n    context_limits: {completed_tasks: 3, chat_highlights: 4}\n"
+        "  person_profile:\n"
+        "    context_limits: {vault_hits: 1, chat_hits: 2, task_hits: 3, correction_hits: 4}\n"
+    )
+    skills = home.load().config.skills
+    weekly, person = skills.weekly_review.context_limits, skills.person_profile.context_limits
+    assert (weekly.tasks, weekly.chats) == (3, 4)
+    assert (person.vault, person.chat, person.task, person.corrections) == (1, 2, 3, 4)
