@@ -269,6 +269,14 @@ _APP = (
         why_not=needs_no_model,
     ),
     Action(
+        id="app.switch",
+        title="switch note",
+        help="Go to a note or a heading by some letters of its name, or create a note.",
+        group="app",
+        keys=("ctrl+k", "alt+k"),
+        why_not=needs_space,
+    ),
+    Action(
         id="app.palette",
         title="palette",
         help="Find any action by its name.",
@@ -308,6 +316,9 @@ _ALL = (
     *_APP,
 )
 ACTIONS: dict[str, Action] = {action.id: action for action in _ALL}
+
+BEFORE_INPUTS = frozenset(("app.switch",))
+"""Actions whose keys act before a text input gets them: ctrl+k would delete to the end of the line."""
 
 TAKES_FROM: dict[str, str] = {"review.regenerate": "list.first"}
 """Actions of a screen that keep a key which both they and an action for lists have by default."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from donna_tui.events import Listener
 from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult
 from donna_tui.records import dataclass
-from donna_tui.results import Hit, SearchOutcome, SearchRequest
+from donna_tui.results import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.status import Status
 
 if TYPE_CHECKING:  # not before the first frame: only the panes after it need them
@@ -242,6 +242,11 @@ class Backend(Protocol):
     async def search(self, request: SearchRequest) -> SearchOutcome: ...
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome: ...
     async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage: ...
+    async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
+        """Notes and headings whose name holds the letters of a query, the best first; without a query the notes that
+        were changed last.
+        """
+
     async def folders(self) -> tuple[str, ...]: ...
     async def sources(self) -> tuple[str, ...]: ...
     def absolute_path(self, path: str, space: str = "") -> Path: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.binding import Binding, BindingType
 
 from donna_tui.tui.action import Context
-from donna_tui.tui.actions import ACTIONS, TAKES_FROM, actions_in
+from donna_tui.tui.actions import ACTIONS, BEFORE_INPUTS, TAKES_FROM, actions_in
 from donna_tui.tui.keymap import Keymap
 
 
@@ -17,7 +17,7 @@ def bindings(*contexts: Context) -> list[BindingType]:
 def action_binding(action_id: str, does: str) -> Binding:
     """A binding with the keys of one action, that runs the Textual action `does`."""
     action = ACTIONS[action_id]
-    goes_first = action_id in TAKES_FROM
+    goes_first = action_id in TAKES_FROM or action_id in BEFORE_INPUTS
     return Binding(",".join(action.keys), does, action.title, id=action.id, show=False, priority=goes_first)
 
 

@@ -13,8 +13,9 @@ from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.events import EngineEvent, Listener
 from donna_tui.memories import MemoryChunk
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
-from donna_tui.results import Hit, SearchOutcome, SearchRequest
+from donna_tui.results import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.status import Status
+from donna_tui.text.fuzzy import fuzzy_match
 from donna_tui.tui.backend import Passage
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
 from donna_tui.vault.conflicts import Conflict, Keep
@@ -175,6 +176,32 @@ class FakeBackend:
             if passage.path == path and passage.start_line <= start_line <= passage.end_line:
                 return passage
         raise VaultReadError(Reason.MISSING, "This note is no longer there.")
+
+    async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
+        await self._enter("names", query, limit, key=query)
+        found = []
+        for path, text in self.vault.files.items():
+            named = [(path.rpartition("/")[2].removesuffix(".md"), "file", 1)]
+            for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+                if line.startswith("#") and query:
+                    named.append((line.strip("# "), "heading", number))
+            for name, kind, line_number in named:
+                match = fuzzy_match(query, name)
+                if match is not None:
+                    found.append(
+                        NameMatch(
+                            path=path,
+                            title=name,
+                            name=name,
+                            kind=kind,
+                            line=line_number,
+                            places=match.places,
+                            score=match.score,
+                            modified_at=0.0,
+                            sensitive=False,
+                        )
+                    )
+        return tuple(sorted(found, key=lambda each: -each.score)[:limit])
 
     async def folders(self) -> tuple[str, ...]:
         await self._enter("folders")

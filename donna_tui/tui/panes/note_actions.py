@@ -124,6 +124,11 @@ class NoteActions(Horizontal):
         if self._writing is not None:
             self._change(partial(self._writing.new, folder, self.note_tree.notes))
 
+    def create(self, path: str) -> None:
+        """Create a note at a path."""
+        if self._writing is not None:
+            self._change(partial(self._writing.create, path, self.note_tree.notes))
+
     def action_vault_move(self) -> None:
         """Rename or move the note."""
         note = self.desk.note

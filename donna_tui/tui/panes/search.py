@@ -77,7 +77,7 @@ class SearchPane(BareColumn):
         self._waiting: SearchOutcome | None = None
 
     def compose(self) -> ComposeResult:
-        yield SearchBar()
+        yield SearchBar(shown_key(self._keys["app.switch"], typing=True))
         with BareRow(id="search-body"):
             with BareColumn(id="search-list"):
                 yield Static(id="search-title")

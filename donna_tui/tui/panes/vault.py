@@ -82,6 +82,7 @@ class VaultPane(NoteActions):
         self._redoable: tuple[Operation, ...] | None = None
         self._timer: Timer | None = None
         self._is_stale = True
+        self._goes_to: tuple[str, int] | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(id="tree-part"):
@@ -183,6 +184,7 @@ class VaultPane(NoteActions):
 
     def on_reading_desk_changed(self, event: ReadingDesk.Changed) -> None:
         event.stop()
+        self._arrive()
         self.set_class(self.desk.tab == "history", "-history")
         self.post_message(ActionsChanged())
 
@@ -292,6 +294,14 @@ class VaultPane(NoteActions):
         """Give the part with the focus all the room, or take it back."""
         self.toggle_class("-zoomed")
 
+    def open_note(self, path: str, line: int = 1) -> None:
+        """Go into a note, at the section of a line (1-based)."""
+        self._goes_to = (path, line)
+        if self.note_tree.query_text:
+            self.note_tree.narrow("")
+            self._end_filter()
+        self.look(path)
+
     def look(self, show: str = "") -> None:
         """Read the tree again, and select a note if it is there; out of sight, once it comes into sight."""
         self._is_stale = not self.display
@@ -322,6 +332,17 @@ class VaultPane(NoteActions):
             self.note_tree.reveal(show)
         self._tell_tree()
         self.follow()
+        self._arrive()
+
+    def _arrive(self) -> None:
+        """Go to the section that `open_note` wanted, once its note is read."""
+        note = self.desk.note
+        if self._goes_to is None or note is None or note.path != self._goes_to[0]:
+            return
+        line, self._goes_to = self._goes_to[1], None
+        if line > 1:
+            self.desk.text.go_to(line)
+        self._show_tab("note")
 
     @work(group="take-up")
     async def _take_up(self, edits: WaitingEdits) -> None:

@@ -65,7 +65,16 @@ class Writing(Looking):
         template = await self._template(templates_of(notes))
         if template is None:
             return None
-        path, problem = f"{folder}/" if folder else "", ""
+        return await self._new_from(template, f"{folder}/" if folder else "", "", notes)
+
+    async def create(self, path: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
+        """Create an empty note at a path; where that is refused, ask for another path."""
+        try:
+            return await self._planned(partial(self._backend.notes.plan_write, path, "", None))
+        except DonnaError as error:
+            return await self._new_from("", path, refusal_of(error).what, notes)
+
+    async def _new_from(self, template: str, path: str, problem: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
         while True:
             asked = await self._ask(AskPath("New note", path, self._keys, problem=problem, taken=names_of(notes)))
             if asked is None:

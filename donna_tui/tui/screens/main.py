@@ -30,6 +30,7 @@ from donna_tui.tui.keysheet import shown_key
 from donna_tui.tui.messages import ActionsChanged, ChooseSpace, OpenDraft, OpenNote, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.later import import_later, later_panes
+from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.pane import Pane
 from donna_tui.tui.panes.search import SearchPane
 from donna_tui.tui.screens.commands import THEME, KeyList, Palette
@@ -331,6 +332,38 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_view_jump(self) -> None:
         """Label everything in sight."""
         self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)
+
+    def action_app_switch(self) -> None:
+        """Pick a note or a heading by its name."""
+        if self._backend is not None:
+            self._switch(self._backend)
+
+    @one_dialog("switch")
+    async def _switch(self, backend: Backend) -> None:
+        from donna_tui.tui.screens.switcher import CreateNote, Switcher
+
+        chosen = await self.app.push_screen_wait(Switcher(backend.names))
+        if chosen is None:
+            return
+        if isinstance(chosen, CreateNote):
+            await self._show_completed("vault")
+            self._vault.create(chosen.path)
+        elif chosen.in_editor:
+            await self._edit(backend, chosen.path, chosen.line)
+        else:
+            await self._show_completed("vault")
+            self._vault.open_note(chosen.path, chosen.line)
+
+    async def _edit(self, backend: Backend, path: str, line: int) -> None:
+        if self._no_editor:
+            self.notify(self._no_editor, timeout=6, markup=False)
+            return
+        try:
+            file = backend.absolute_path(path)
+        except DonnaError as error:
+            self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+        else:
+            await self._outside.edit(file, line)
 
     def action_app_palette(self) -> None:
         """Pick an action by its name."""

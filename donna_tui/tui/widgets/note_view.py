@@ -63,6 +63,11 @@ class NoteView(PassageView):
             start = self._section_index
         self._choose(max(0, min(start + by, len(self._pages.sections) - 1)))
 
+    def go_to(self, line: int) -> None:
+        """Show the section of a line (1-based), marked."""
+        if self._pages.sections:
+            self._choose(self._pages.section_of(line))
+
     def action_cursor_down(self) -> None:
         if self.scroll_offset.y >= self.max_scroll_y:
             self._turn(1)

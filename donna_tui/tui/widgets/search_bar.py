@@ -46,10 +46,15 @@ class SearchBar(Horizontal):
     input = query_one(SearchInput)
     facts = query_one("#search-facts", Static)
 
+    def __init__(self, switch_key: str) -> None:
+        super().__init__()
+        self._switch_key = switch_key
+
     def compose(self) -> ComposeResult:
+        hint = f"   {self._switch_key} switch note" if self._switch_key else ""
         yield Static(Content("❯"), id="search-prompt")
         yield SearchInput(
-            placeholder="Search your notes",
+            placeholder=f"Search your notes{hint}",
             compact=True,
             select_on_focus=False,
             id="search-input",

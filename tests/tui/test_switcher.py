@@ -1,0 +1,155 @@
+"""ctrl+k: a note or a heading by some letters of its name, or a note that is created."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from donna_tui.resources import resource
+from donna_tui.tui.outside import Outside
+from donna_tui.tui.screens.plan import PlanScreen
+from donna_tui.tui.screens.switcher import Switcher
+from tests.terminal import plain, python_in_terminal
+from tests.tui import scenarios
+from tests.tui.bursts import send
+from tests.tui.driving import Driver, driving
+from tests.tui.vault_scenarios import DECISIONS, GARDEN
+
+
+def rows(switcher: Switcher) -> list[str]:
+    return [str(option.prompt) for option in switcher.options.options]
+
+
+async def opened(donna: Driver, typed: str = "") -> Switcher:
+    await donna.press("ctrl+k")
+    switcher = await donna.window(Switcher)
+    await donna.type(typed)
+    await donna.until(lambda: switcher._answered == typed, f"{typed!r} is answered")
+    return switcher
+
+
+async def arrived(donna: Driver, path: str) -> None:
+    await donna.until(lambda: donna.vault.desk.note is not None, "a note is read")
+    await donna.until(lambda: donna.vault.desk.note and donna.vault.desk.note.path == path, f"{path} is read")
+    await donna.rest()
+    assert donna.app.screen is donna.main
+    assert donna.main.header.active == "vault"
+
+
+async def test_while_typing_a_question_it_opens_and_the_question_stays() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.ask("plan")
+        switcher = await opened(donna)
+        assert len(rows(switcher)) > 2, "without letters it lists notes"
+        await donna.press("escape")
+        assert donna.app.screen is donna.main
+        assert donna.search.bar.input.value == "plan"
+
+
+async def test_it_opens_on_every_screen() -> None:
+    async with driving(scenarios.normal()) as donna:
+        for view in "123456":
+            await donna.press("escape", view)
+            await opened(donna, "garden")
+            await donna.press("escape")
+            assert donna.app.screen is donna.main
+        await opened(donna, "garden")
+        await donna.press("enter")
+        await arrived(donna, GARDEN)
+
+
+async def test_letters_and_enter_in_one_burst_open_what_the_letters_mean() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        backend.gates.hold("names", "")
+        send(donna.app, ["\x0b"])
+        await donna.window(Switcher)
+        send(donna.app, ["gar", "den", "\r"])
+        await donna.rest()
+        assert isinstance(donna.app.screen, Switcher), "it waits for the answer to the letters"
+        backend.gates.release("names", "")
+        await arrived(donna, GARDEN)
+        asked = [query for query, _ in backend.called("names")]
+        assert asked == ["", "garden"], "only the newest letters are asked"
+
+
+async def test_a_heading_is_opened_at_its_section() -> None:
+    async with driving(scenarios.normal()) as donna:
+        text = donna.vault._backend.vault.files[DECISIONS]  # type: ignore[union-attr, attr-defined]
+        heading = [line for line in text.decode().splitlines() if line.startswith("## ")][-1].strip("# ")
+        switcher = await opened(donna, f"#{heading.lower()}")
+        assert all(row.startswith("# ") for row in rows(switcher))
+        assert f"# {heading}" in rows(switcher)[0]
+        await donna.press("enter")
+        await arrived(donna, DECISIONS)
+        section = donna.vault.desk.text.section
+        assert section is not None
+        assert section.heading_path[-1] == heading
+
+
+async def test_matched_letters_are_marked() -> None:
+    async with driving(scenarios.normal()) as donna:
+        switcher = await opened(donna, "grdn")
+        prompt = switcher.options.options[0].prompt
+        marked = [prompt.plain[span.start : span.end] for span in prompt.spans if "accent" in str(span.style)]  # type: ignore[union-attr]
+        assert "".join(marked).lower() == "grdn"
+
+
+async def test_a_name_that_is_not_there_is_created_after_a_look_at_the_plan() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        switcher = await opened(donna, "zzq new")
+        assert rows(switcher) == ["Create note “zzq new”"]
+        await donna.press("enter")
+        await donna.window(PlanScreen)
+        assert "zzq new.md" not in backend.vault.files
+        await donna.press("enter")
+        await donna.until(lambda: "zzq new.md" in backend.vault.files, "the note is created")
+
+
+async def test_the_last_row_creates_unless_there_is_a_note_of_that_name() -> None:
+    async with driving(scenarios.normal()) as donna:
+        name = GARDEN.rpartition("/")[2].removesuffix(".md")
+        switcher = await opened(donna, name[:-1])
+        assert rows(switcher)[-1].startswith("Create note")
+        await donna.type(name[-1])
+        await donna.until(lambda: switcher._answered == name, "the name is answered")
+        assert not rows(switcher)[-1].startswith("Create note")
+        await donna.press("alt+n")
+        assert isinstance(donna.app.screen, Switcher)
+
+
+async def test_a_note_is_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    edited: list[tuple[Path, int]] = []
+
+    async def edit(outside: Outside, path: Path, line: int) -> None:
+        edited.append((path, line))
+
+    monkeypatch.setattr(Outside, "edit", edit)
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna, "garden")
+        await donna.press("alt+e")
+        await donna.until(lambda: edited, "the editor is opened")
+        assert edited[0][0].as_posix().endswith(GARDEN)
+
+
+def test_a_walk_in_a_terminal(tmp_path: Path) -> None:
+    root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    shutil.copytree(resource("vault_templates", "demo"), root)
+    with python_in_terminal("-m", "tests.cli.without_model", str(root), **home) as terminal:
+        terminal.wait_for("all folders")
+        terminal.press(b"qq", until="qq")
+        terminal.rest(2)
+        terminal.press(b"\x0b", until="Switch note")
+        terminal.press(b"decisions", until="decisions.md")
+        terminal.press(b"\r", until="Gateway")
+        terminal.press(b"\x0b", until="Switch note")
+        terminal.press(b"A new thought", until="Create note")
+        terminal.press(b"\r", until="write it")
+        terminal.press(b"\r", until="begin a history")
+        terminal.press(b"\r", until="A new thought")
+        terminal.leave()
+        assert (root / "A new thought.md").exists()
+        assert "Traceback" not in plain(bytes(terminal.written))
