@@ -12,6 +12,7 @@ from donna_tui.cli.output import emit, say
 from donna_tui.cli.session import Session, open_session
 from donna_tui.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.vault.changes import OperationKind, Outcome, Plan
+from donna_tui.vault.moving import SHOWN_IN_REMARKS
 from donna_tui.vault.open import open_writer
 from donna_tui.vault.seen import Seen, expecting, whatever
 from donna_tui.vault.writer import VaultWriter
@@ -152,6 +153,7 @@ def _fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:
         "etag": next((etag for etag in outcome.etags if etag), None),
         "remarks": list(plan.remarks),
         "record_only": list(outcome.record_only),
+        "links_not_rewritten": list(plan.unread),
     }
 
 
@@ -162,7 +164,8 @@ def _told(plan: Plan, outcome: Outcome) -> list[str]:
     told = f"{plan.subject} · operation {outcome.operation} · {where} {outcome.commit[:12]}"
     linked = len(outcome.paths) - 2 if outcome.kind is OperationKind.MOVE else 0
     links = [f"links rewritten in {linked} {'note' if linked == 1 else 'notes'}"] if linked > 0 else []
-    return [told, *links, *plan.remarks, *kept_out(outcome)]
+    unread = [f"  not read: {path}" for path in plan.unread] if len(plan.unread) > SHOWN_IN_REMARKS else []
+    return [told, *links, *plan.remarks, *unread, *kept_out(outcome)]
 
 
 def kept_out(outcome: Outcome) -> list[str]:

@@ -24,17 +24,21 @@ class OperationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What becomes of one file: its bytes now, and its bytes then. None stands for no file."""
+    """What becomes of one file: its bytes now, and its bytes then. None stands for no file.
+
+    `owner` is the user and group, as `uid:gid`, of a file that goes or comes back, if they are not those of Donna.
+    """
 
     path: str
     before: bytes | None
     after: bytes | None
     mode: int = REGULAR_FILE
+    owner: str = ""
 
     @property
     def reversed(self) -> Change:
         """The change that takes this one back."""
-        return Change(path=self.path, before=self.after, after=self.before, mode=self.mode)
+        return Change(path=self.path, before=self.after, after=self.before, mode=self.mode, owner=self.owner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,7 @@ class Plan:
 
     It holds only as long as every file still has the bytes of `before`. `remarks` are plain sentences about what the
     plan does not do, such as links in notes that Donna must not write to. A plan without changes does nothing.
+    `unread` are the notes and folders whose links a move leaves as they are because they cannot be read.
     `may_track` says that the user agreed to commit notes that were left out of git as private.
     """
 
@@ -52,6 +57,7 @@ class Plan:
     undoes: tuple[str, ...] = ()
     redoes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     may_track: bool = False
 
     @property
@@ -81,6 +87,7 @@ class BlobChange:
     stored_before: str | None = None
     stored_after: str | None = None
     record_only: bool = False
+    owner: str = ""
 
     @property
     def in_branch(self) -> str | None:

@@ -76,6 +76,14 @@ class VaultFiles:
         with told(path), self._root.open(path) as descriptor:
             return REGULAR_FILE | (0o111 if os.fstat(descriptor).st_mode & stat.S_IXUSR else 0)
 
+    def owner(self, path: str) -> str:
+        """User and group of a file as `uid:gid`; empty if they are those of this process, or cannot be told."""
+        with contextlib.suppress(VaultReadError), self._root.open(path) as descriptor:
+            there = os.fstat(descriptor)
+            if (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
+                return f"{there.st_uid}:{there.st_gid}"
+        return ""
+
     def put(self, change: Change, waiting: str) -> None:
         """Make a file what `change` says; what was there is kept beside it, under the name `waiting`.
 

@@ -161,7 +161,7 @@ def stored_changes(
         ids = [None if data is None else blob_id(data, place.object_format) for data in (*_sides(change), *forms)]
         found.append(
             BlobChange(
-                path=change.path, before=ids[0], after=ids[1], mode=change.mode,
+                path=change.path, before=ids[0], after=ids[1], mode=change.mode, owner=change.owner,
                 stored_before=ids[2] if ids[2] != ids[0] else None, stored_after=ids[3] if ids[3] != ids[1] else None,
             )
         )  # fmt: skip

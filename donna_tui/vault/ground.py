@@ -17,13 +17,15 @@ from donna_tui.vault.repository import GitRepo
 from donna_tui.vault.seen import Seen
 from donna_tui.vault.targets import check_new_name, find_twin
 
+_UNREADABLE = (Reason.TOO_LARGE, Reason.UNREADABLE)
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The paths of notes, and of those that are too large to be read."""
+    """The paths of notes, and of notes and folders that cannot be read: too large, or not permitted."""
 
     paths: tuple[str, ...]
-    too_large: tuple[str, ...]
+    unreadable: tuple[str, ...]
 
 
 class Ground:
@@ -46,16 +48,16 @@ class Ground:
     def notes(self, moved: str) -> Listed:
         """All notes that may link to the one that is moved.
 
-        Refuses where the system does not show a file or folder: it may hold links, too.
+        Refuses where the disk fails: what cannot be read for a moment may hold links, too.
         """
         with told(moved):
             entries = list(self._client.scan())
         for entry in entries:
-            if entry.reason in (Reason.UNREADABLE, Reason.IO_ERROR):
+            if entry.reason is Reason.IO_ERROR:
                 raise unseen(moved, entry.path, entry.reason, entry.message)
         return Listed(
             paths=tuple(sorted(entry.path for entry in entries if entry.reason is None)),
-            too_large=tuple(sorted(entry.path for entry in entries if entry.reason is Reason.TOO_LARGE)),
+            unreadable=tuple(sorted(entry.path for entry in entries if entry.reason in _UNREADABLE)),
         )
 
     def existing(self, path: str, seen: Seen) -> bytes:

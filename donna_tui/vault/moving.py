@@ -10,7 +10,8 @@ from donna_tui.vault.changes import Change
 from donna_tui.vault.ground import Ground, unseen
 from donna_tui.vault.relink import LinkIndex, relink, relink_moved
 
-_NAMED = 3
+SHOWN_IN_REMARKS = 3
+"""Notes that a remark names."""
 
 _NO_NOTE = (Reason.PATH_ESCAPE, Reason.NOT_REGULAR)
 """A link or a device took the place of a note a moment ago: there is nothing to read."""
@@ -23,6 +24,8 @@ class LinksMoved:
     own: bytes
     changes: tuple[Change, ...]
     remarks: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    """The notes and folders that could not be read, and whose links are as they were."""
 
 
 def move_links(ground: Ground, src: str, dst: str, before: bytes) -> LinksMoved:
@@ -37,7 +40,7 @@ def move_links(ground: Ground, src: str, dst: str, before: bytes) -> LinksMoved:
     others = [_other(ground, path, src, dst, index) for path in listed.paths if path != src]
     found = [other.change for other in others if other.change is not None]
     left = ground.refused(found)
-    unread = sorted((*listed.too_large, *(other.path for other in others if not other.read)))
+    unread = sorted((*listed.unreadable, *(other.path for other in others if not other.read)))
     return LinksMoved(
         own=before if text is None else own.text.encode(),
         changes=tuple(change for change in found if change.path not in left),
@@ -46,6 +49,7 @@ def move_links(ground: Ground, src: str, dst: str, before: bytes) -> LinksMoved:
             *_unread(unread),
             *_dangling(own.dangling + sum(other.dangling for other in others)),
         ),
+        unread=tuple(unread),
     )
 
 
@@ -65,6 +69,8 @@ def _other(ground: Ground, path: str, src: str, dst: str, index: LinkIndex) -> _
     except VaultWriteError as error:
         if error.reason in _NO_NOTE:
             return _Other(path)
+        if error.reason is Reason.UNREADABLE:
+            return _Other(path, read=False)
         raise unseen(src, path, error.reason, error.message) from error
     if before is None:
         return _Other(path)
@@ -90,12 +96,13 @@ def _left_alone(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def _unread(paths: Sequence[str]) -> tuple[str, ...]:
-    return (f"links were not looked for in {_notes(paths, 'too large or not in UTF-8')}",) if paths else ()
+    which = "that cannot be read (too large, not UTF-8, or not permitted)"
+    return (f"links to the old name may be left in {_notes(paths, which)}",) if paths else ()
 
 
 def _notes(paths: Sequence[str], which: str) -> str:
     number = "1 note" if len(paths) == 1 else f"{len(paths)} notes"
-    return f"{number} {which}: {', '.join(paths[:_NAMED])}{' …' if len(paths) > _NAMED else ''}"
+    return f"{number} {which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{' …' if len(paths) > SHOWN_IN_REMARKS else ''}"
 
 
 def _dangling(number: int) -> tuple[str, ...]:

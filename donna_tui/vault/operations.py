@@ -24,6 +24,7 @@ _ID = re.compile(r"[0-9a-f]{20}")
 _SESSION = re.compile(r"[0-9a-f]{12}")
 _LAST_MOMENT = 16**14 - 1
 _TRAILER = re.compile(r"(Donna-[A-Z][a-z]+): (.*)")
+_OWNER = re.compile(r'(\d{1,10}:\d{1,10}) (".*")', re.ASCII)
 _CHANGE = re.compile(r'(none|[0-9a-f]{40}|[0-9a-f]{64}) (100644|100755) (".*")')
 _AS_IN_LOG = ("log", "-z", "--first-parent", f"--format={_FORMAT}", "--no-show-signature", "--grep=^Donna-Op: ")
 
@@ -54,6 +55,8 @@ def message_of(operation: Operation) -> str:
         path = json.dumps(change.path)
         trailers.append(f"Donna-Pre: {change.before or 'none'} {change.mode:o} {path}")
         trailers.append(f"Donna-Post: {change.after or 'none'} {change.mode:o} {path}")
+        if change.owner:
+            trailers.append(f"Donna-Owner: {change.owner} {path}")
     trailers += [f"Donna-Undoes: {each}" for each in operation.undoes]
     trailers += [f"Donna-Redoes: {each}" for each in operation.redoes]
     return f"{_one_line(operation.subject)}\n\n" + "\n".join(trailers) + "\n"
@@ -79,6 +82,7 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
     before, after = (list(map(_side, found.get(name, []))) for name in ("Donna-Pre", "Donna-Post"))
     if not _ID.fullmatch(identity) or [each.path for each in before] != [each.path for each in after]:
         return None
+    owners = {json.loads(each[2]): each[1] for each in map(_OWNER.fullmatch, found.get("Donna-Owner", [])) if each}
     return Operation(
         id=identity,
         kind=OperationKind(kind),
@@ -87,7 +91,7 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
         at=at,
         commit=commit,
         changes=tuple(
-            BlobChange(path=old.path, before=old.blob, after=new.blob, mode=new.mode)
+            BlobChange(path=old.path, before=old.blob, after=new.blob, mode=new.mode, owner=owners.get(old.path, ""))
             for old, new in zip(before, after, strict=True)
         ),
         undoes=tuple(found.get("Donna-Undoes", [])),

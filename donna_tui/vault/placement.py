@@ -256,22 +256,57 @@ def _write(folder: int, name: str, change: Change, like: str | None) -> None:
     with os.fdopen(descriptor, "wb") as file:
         file.write(change.after)
         file.flush()
+        if like is None and change.owner:
+            user, _, group = change.owner.partition(":")
+            _give(descriptor, int(user), int(group))
         dress(folder, like, descriptor, change.mode)
         os.fsync(descriptor)
 
 
 def dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
-    """Give a new file the rights and the extended attributes of the one that it replaces."""
+    """Give a new file the owner, the rights and the extended attributes of the one that it replaces.
+
+    Raises VaultReadError (`unreadable`) if that one belongs to somebody who would lose access to it.
+    """
     if like is None:
         if mode != REGULAR_FILE:
             os.fchmod(descriptor, os.fstat(descriptor).st_mode | 0o111)
         return
     old = os.open(like, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     try:
-        os.fchmod(descriptor, stat.S_IMODE(os.fstat(old).st_mode))
+        there = os.fstat(old)
+        _give(descriptor, there.st_uid, there.st_gid)
+        _check_access(there, os.fstat(descriptor))
+        os.fchmod(descriptor, stat.S_IMODE(there.st_mode))
         _copy_attributes(old, descriptor)
     finally:
         os.close(old)
+
+
+def _give(descriptor: int, user: int, group: int) -> None:
+    """Give a file to a user and a group, as far as that is permitted: only root gives files to others."""
+    there = os.fstat(descriptor)
+    if (there.st_uid, there.st_gid) == (user, group):
+        return
+    try:
+        os.fchown(descriptor, user, group)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.fchown(descriptor, -1, group)
+
+
+def _check_access(old: os.stat_result, new: os.stat_result) -> None:
+    """Raises VaultReadError if a file of another owner would leave those without access who have it now."""
+    of_user, of_group, of_all = ((old.st_mode >> shift) & 0o6 for shift in (6, 3, 0))
+    keeps_group = old.st_gid == new.st_gid
+    user_loses = old.st_uid != new.st_uid and of_user & ~((of_group if keeps_group else 0) | of_all)
+    group_loses = not keeps_group and of_group & ~of_all
+    if user_loses or group_loses:
+        raise VaultReadError(
+            Reason.UNREADABLE,
+            "the note belongs to another user or group, who would lose access to it if you replaced it",
+            hint="ask its owner to share it with your group (chgrp, chmod g+rw), or change it as its owner",
+        )
 
 
 def _copy_attributes(source: int, target: int) -> None:

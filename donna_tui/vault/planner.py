@@ -73,7 +73,13 @@ class Planner:
             self._rules.check(change)
         # where only the case differs, some systems would find the old file under the new name
         order = (leave, arrive) if src.casefold() == dst.casefold() else (arrive, leave)
-        return Plan(kind=OperationKind.MOVE, subject=subject, changes=(*order, *moved.changes), remarks=moved.remarks)
+        return Plan(
+            kind=OperationKind.MOVE,
+            subject=subject,
+            changes=(*order, *moved.changes),
+            remarks=moved.remarks,
+            unread=moved.unread,
+        )
 
 
 def _merged(path: str, before: bytes, content: str) -> bytes:

@@ -7,11 +7,12 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.records import dataclass
-from donna_tui.vault.changes import BlobChange, Change, Operation, Outcome, Plan, etag_of
+from donna_tui.vault.changes import BlobChange, Change, Operation, OperationKind, Outcome, Plan, etag_of
 from donna_tui.vault.commits import Author, Prepared, prepare
 from donna_tui.vault.files import VaultFiles, changed_meanwhile, refused_write
 from donna_tui.vault.gitcommand import HELD, refusal
@@ -101,6 +102,7 @@ def carry_out(shop: Workshop, place: Place, plan: Plan, actor: str, session: str
     if plan.is_empty:
         return Outcome(operation="", commit=tip.commit or "", kind=plan.kind, paths=(), etags=())
     rules = _check(shop, place, plan)
+    plan = _with_owners(shop, plan)
     changes, images = stored_changes(shop.repo, place, tip, plan.changes, rules)
     changes = keep_private(shop.repo, place, tip, shop.rules, plan, changes)
     index = check_unstaged(shop.repo, place, tip, changes)
@@ -131,6 +133,23 @@ def _check(shop: Workshop, place: Place, plan: Plan) -> Mapping[str, Attributes]
     if refusals:
         raise next(iter(refusals.values()))
     return rules
+
+
+def _with_owners(shop: Workshop, plan: Plan) -> Plan:
+    """Note who owns the files that go, so that a move and an undo can give the files that come to them."""
+    owners = {each.path: shop.files.owner(each.path) for each in plan.changes if each.after is None}
+    moved = next(iter(owners.values()), "") if plan.kind is OperationKind.MOVE else ""
+    if not any(owners.values()):
+        return plan
+    return replace(
+        plan,
+        changes=tuple(
+            replace(
+                each, owner=owners.get(each.path) or (moved if each.before is None and not each.owner else each.owner)
+            )
+            for each in plan.changes
+        ),
+    )
 
 
 def _read(shop: Workshop, path: str) -> bytes | None:

@@ -256,7 +256,8 @@ def _finish(shop: Workshop, place: Place, intent: Intent, found: Sequence[Found]
 def _with_bytes(shop: Workshop, change: BlobChange) -> Change:
     sides = [each for each in (change.before, change.after) if each]
     images: dict[str | None, bytes | None] = dict(zip(sides, shop.repo.blobs(sides), strict=True))
-    return Change(path=change.path, before=images.get(change.before), after=images.get(change.after), mode=change.mode)
+    before, after = images.get(change.before), images.get(change.after)
+    return Change(path=change.path, before=before, after=after, mode=change.mode, owner=change.owner)
 
 
 def _follow(shop: Workshop, place: Place, intent: Intent) -> None:

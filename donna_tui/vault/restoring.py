@@ -124,7 +124,13 @@ class Restorer:
                     path=change.path,
                 )
         return [
-            Change(path=each.path, before=images.get(each.before), after=images.get(each.after), mode=each.mode)
+            Change(
+                path=each.path,
+                before=images.get(each.before),
+                after=images.get(each.after),
+                mode=each.mode,
+                owner=each.owner,
+            )
             for each in net
         ]
 
@@ -137,7 +143,7 @@ def _effects(kind: OperationKind, chosen: Sequence[Operation]) -> Iterator[BlobC
             if kind is OperationKind.REDO:
                 yield each
             else:
-                yield BlobChange(path=each.path, before=each.after, after=each.before, mode=each.mode)
+                yield BlobChange(path=each.path, before=each.after, after=each.before, mode=each.mode, owner=each.owner)
 
 
 def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
@@ -155,7 +161,13 @@ def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
                 path=each.path,
             )
         else:
-            net[each.path] = BlobChange(path=each.path, before=earlier.before, after=each.after, mode=each.mode)
+            net[each.path] = BlobChange(
+                path=each.path,
+                before=earlier.before,
+                after=each.after,
+                mode=each.mode,
+                owner=each.owner or earlier.owner,
+            )
     return list(net.values())
 
 

@@ -198,3 +198,31 @@ def test_a_replaced_note_keeps_its_line_ends_and_its_mark(donna: Donna, history:
     words = ("write", "Inbox/a.md", "--space", history, "--etag", etag, "--replace")
     assert donna(*words, stdin="three\nfour\n").code == 0
     assert (history / "Inbox/a.md").read_bytes() == b"\xef\xbb\xbfthree\r\nfour\r\n"
+
+
+def test_a_note_that_was_private_is_first_committed_only_after_consent(donna: Donna, history: Path) -> None:
+    private = "---\ndonna: local-only\n---\nsecret words\n"
+    kept = donna("write", "Inbox/diary.md", "--space", history, "--json", stdin=private).json
+    assert kept["record_only"] == ["Inbox/diary.md"]
+    assert git(history, "ls-files", "Inbox/diary.md") == ""
+    again = donna("write", "Inbox/diary.md", "--space", history, "--etag", kept["etag"], stdin=private + "more\n")
+    assert "private and not in git: Inbox/diary.md" in again.out
+    assert "secret words" not in git(history, "log", "-p", "--branches", "--", "*.md")
+    etag = donna("get", "Inbox/diary.md", "--space", history, "--json").json["etag"]
+    public = ("write", "Inbox/diary.md", "--replace", "--space", history, "--etag", etag, "--json")
+    refused = donna(*public, stdin="open words\n")
+    assert (refused.code, refused.json["reason"]) == (3, "would_track")
+    assert "--track" in donna(*public[:-1], stdin="open words\n").err
+    assert donna(*public, "--track", stdin="open words\n").json["record_only"] == []
+    assert git(history, "show", "HEAD:Inbox/diary.md") == "open words\n"
+
+
+def test_a_move_lists_every_note_whose_links_it_could_not_rewrite(donna: Donna, history: Path) -> None:
+    notes = [f"Inbox/latin {number}.md" for number in range(5)]
+    for note in notes:
+        (history / note).parent.mkdir(exist_ok=True)
+        (history / note).write_bytes(b"caf\xe9 [[gateway]]\n")
+    moved = donna("mv", "Projects/gateway.md", "Projects/door.md", "--space", history, "--json").json
+    assert moved["links_not_rewritten"] == notes
+    back = donna("mv", "Projects/door.md", "Projects/gateway.md", "--space", history)
+    assert all(f"not read: {note}" in back.out for note in notes)

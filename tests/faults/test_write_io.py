@@ -107,10 +107,10 @@ def test_a_move_that_cannot_list_the_notes_is_refused(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("code", [errno.EIO, errno.EACCES])
-def test_a_move_is_refused_while_another_note_cannot_be_read(
+def test_a_move_is_refused_on_a_failing_disk_and_names_a_note_that_may_not_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    """Its link to the old name would stay, and nobody would know."""
+    """Its link to the old name stays, and the user knows."""
     real = VaultFiles.read
 
     def unreadable(files: VaultFiles, path: str) -> bytes | None:
@@ -121,21 +121,33 @@ def test_a_move_is_refused_while_another_note_cannot_be_read(
     ledger = prepared(tmp_path, "move")
     with monkeypatch.context() as patched:
         patched.setattr(VaultFiles, "read", unreadable)
+        if code == errno.EACCES:
+            plan = ledger.desk.writer().planner.move(*CALLS["move"][1:], seen=lambda _: True)
+            assert plan.unread == (OTHER,)
+            assert OTHER in plan.remarks[0]
+            assert OTHER not in plan.paths
+            return
         with pytest.raises(VaultWriteError, match=OTHER) as caught:
             Hand(ledger.desk).do(CALLS["move"])
     assert (caught.value.reason, caught.value.path) == (refused(OSError(code, "")).reason, CALLS["move"][1])
     assert ledger.check() == 0
 
 
-def test_a_move_is_refused_while_a_folder_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("reason", [Reason.IO_ERROR, Reason.UNREADABLE])
+def test_a_move_beside_a_folder_that_cannot_be_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: Reason
+) -> None:
     def scan(_: object, __: str = "") -> list[Entry]:
-        return [Entry("Projects", None, Reason.UNREADABLE, "the folder cannot be read")]
+        return [Entry("Projects", None, reason, "the folder cannot be read")]
 
     ledger = prepared(tmp_path, "move")
     monkeypatch.setattr(VaultClient, "scan", scan)
+    if reason is Reason.UNREADABLE:
+        assert ledger.desk.writer().planner.move(*CALLS["move"][1:], seen=lambda _: True).unread == ("Projects",)
+        return
     with pytest.raises(VaultWriteError, match="Projects") as caught:
         Hand(ledger.desk).do(CALLS["move"])
-    assert caught.value.reason is Reason.UNREADABLE
+    assert caught.value.reason is reason
     assert ledger.check() == 0
 
 
@@ -145,8 +157,9 @@ def test_a_move_names_the_notes_in_which_it_cannot_look_for_links(tmp_path: Path
     desk.put("Inbox/latin.md", b"caf\xe9 [[t0]]\n")
     _, src, dst = CALLS["move"]
     plan = desk.writer().planner.move(src, dst, seen=lambda _: True)
-    remark = "links were not looked for in 2 notes too large or not in UTF-8: Inbox/large.md, Inbox/latin.md"
-    assert plan.remarks == (remark,)
+    which = "2 notes that cannot be read (too large, not UTF-8, or not permitted): Inbox/large.md, Inbox/latin.md"
+    assert plan.remarks == (f"links to the old name may be left in {which}",)
+    assert plan.unread == ("Inbox/large.md", "Inbox/latin.md")
 
 
 class Cut:

@@ -206,8 +206,10 @@ class Ledger:
         tree, head = self.desk.tree(), (self.desk.git_dir / "HEAD").read_text()
         assert head == self.head, head
         if STAGED in found:
-            index = self.desk.git("ls-files", "--stage", "-z")
-            assert index == self.index, index
+            shown = self.desk.git("diff", "--cached", "--name-only", "-z").decode()
+            assert shown == f"{STAGED}\0", shown
+            entry = self.desk.git("ls-files", "--stage", "-z", STAGED)
+            assert entry in self.index, entry
             wanted[STAGED] = blob(b"as it is in the branch\n")
         else:
             status = self.desk.git("status", "--porcelain", "--untracked-files=all").decode()

@@ -36,6 +36,10 @@ class FakeVault:
     at: float = 0.0
     actor: str = "you"
     has_repository: bool = True
+    untracked: frozenset[str] = frozenset()
+    """Private notes that git does not have."""
+    asks_to_track: bool = False
+    """Whether a change of one of these makes it public."""
     revisions: list[Revision] = field(default_factory=list)
     changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     undo_stack: list[Operation] = field(default_factory=list)
@@ -179,6 +183,9 @@ class FakeVault:
     def apply(self, plan: Plan) -> Outcome:
         if not self.has_repository:
             raise VaultWriteError(Reason.NO_REPOSITORY, "")
+        kept_out = tuple(path for path in plan.paths if path in self.untracked)
+        if kept_out and not plan.may_track and self.asks_to_track:
+            raise VaultWriteError(Reason.WOULD_TRACK, "", path=kept_out[0])
         for change in plan.changes:
             if self.files.get(change.path) != change.before:
                 raise VaultWriteError(Reason.CONFLICT, "", path=change.path)
@@ -192,7 +199,9 @@ class FakeVault:
                 self.files[change.path] = change.after
         self._move_stacks(plan, replace(operation, commit=commit))
         etags = tuple(etag_of(change.after) if change.after is not None else "" for change in plan.changes)
-        return Outcome(operation=operation.id, commit=commit, kind=plan.kind, paths=plan.paths, etags=etags)
+        hidden = () if plan.may_track else kept_out
+        kind, paths = plan.kind, plan.paths
+        return Outcome(operation=operation.id, commit=commit, kind=kind, paths=paths, etags=etags, record_only=hidden)
 
     def blame(self, path: str, first: int, last: int) -> tuple[BlameLine, ...]:
         """Every line is from the newest commit of the note that holds it."""

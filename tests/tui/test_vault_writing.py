@@ -612,6 +612,37 @@ async def test_without_a_history_one_key_begins_one_and_goes_on() -> None:
     assert PRIYA not in backend.vault.files
 
 
+@pytest.mark.parametrize("agreed", [True, False])
+async def test_the_first_commit_of_a_note_that_was_private_is_asked_about(agreed: bool) -> None:
+    backend = scenarios.normal()
+    backend.vault.untracked, backend.vault.asks_to_track = frozenset({PRIYA}), True
+    async with driving(backend) as donna:
+        await donna.go_to(PRIYA)
+        await donna.press("D")
+        await plan(donna)
+        await donna.press("enter")
+        await donna.window(RefusalScreen)
+        text = donna.screen_text()
+        assert "Commit a note that was private?" in text
+        assert "↵ commit it to git" in text
+        await donna.press("enter" if agreed else "escape")
+        await back(donna)
+    assert [call[0].may_track for call in backend.called("apply_plan")] == ([False, True] if agreed else [False])
+    assert (PRIYA in backend.vault.files) is not agreed
+
+
+async def test_what_is_kept_out_of_git_is_said() -> None:
+    backend = scenarios.normal()
+    backend.vault.untracked = frozenset({PRIYA})
+    async with driving(backend) as donna:
+        await donna.go_to(PRIYA)
+        await donna.press("D")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+        assert "not committed to git" in notices(donna.app)
+
+
 async def test_who_wants_no_history_keeps_the_edit(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
