@@ -227,7 +227,7 @@ def _match(note: IndexedNote, invited: Invited) -> Match | None:
         return Match.SERIES
     if invited.key and invited.key in set(_title_keys(note)) and _is_same_meeting(invited, people):
         return Match.TITLE
-    if people and people == invited.people and _is_meeting_note(note):
+    if people and people == invited.people and is_meeting_note(note):
         return Match.PEOPLE
     return None
 
@@ -277,7 +277,8 @@ def _is_named(invited: Invited) -> bool:
     return bool(invited.key & {word for person in invited.people for word in person.split()})
 
 
-def _is_meeting_note(note: IndexedNote) -> bool:
+def is_meeting_note(note: IndexedNote) -> bool:
+    """Whether a note says that it is of a meeting."""
     front = note.front
     return front.get("type") == "meeting" or bool(front.get("calendar_event_id") or front.get("event_start"))
 

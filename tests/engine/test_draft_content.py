@@ -320,6 +320,9 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         "Daily/2024-01-22.md": "- A thing of next week\n- [ ] A task of next week\n",
         "Meetings/2024-01-16 Board.md": MINUTES,
         "Reviews/2024-W02.md": REVIEW,
+        "Projects/Log.md": "---\ndate: 2024-01-16\n---\n# Log\n\n## Decisions\n\n- A long tale of how it came about\n",
+        "Daily/2024-01-16.md": "- [x] Wash the car ✅ 2024-01-16\n",
+        "Daily/2024-01-15.md": "- [ ] Wash the car 📅 2024-01-16\n",
         "Projects/Old.md": f"---\ndate: 2023-05-01\n---\n{old}- [ ] Overdue thing 📅 2024-01-15\n",
     }
     async with office(tmp_path, notes=notes) as here:

@@ -24,7 +24,7 @@ from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_
 from donna_tui.drafts.plain import inline, wikilink, words_only
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.quotes import points_of
-from donna_tui.drafts.series import day_in
+from donna_tui.drafts.series import day_in, is_meeting_note
 from donna_tui.drafts.writer import MemoryInformedWriter
 from donna_tui.errors import DonnaError
 from donna_tui.memories import MemoryChunk, MemoryFilter, MemorySource, TaskRow
@@ -158,10 +158,10 @@ def _dated_in(index: Any, span: Span) -> list[tuple[datetime.date, IndexedNote]]
 
 
 def decided_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, str]]:
-    """The decisions of the notes of a span."""
+    """The decisions of the meetings and daily notes of a span."""
     lines: list[dict[str, str]] = []
     for read in reads:
-        if read.note.front.get("type") not in _NOT_QUOTED:
+        if is_meeting_note(read.note) or _is_daily(read.note):
             lines += material.quote(read, points_of(read.blocks).decisions[:DECISIONS_A_MEETING])
     return lines
 
@@ -259,10 +259,12 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path) for path in {t.note for t in tasks}})
     busy = {task.note for task in tasks if span.holds(task.done)}
     last = span.last.isoformat()
+    closed = {task.title for task in tasks if span.holds(task.done)}
     wanted = [
         task
         for task in tasks
         if task.status not in ("done", "cancelled")
+        and task.title not in closed
         and not (days[task.note] and days[task.note] > last)
         and ((task.due and task.due <= last) or span.holds(days[task.note]) or task.note in busy)
     ]
