@@ -12,7 +12,6 @@ from typing import Any
 import mcp_types as types
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
-from pydantic import ValidationError
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.records import dataclass
@@ -95,11 +94,14 @@ def readable_message(line: str) -> str | Unreadable:
 
 
 def _is_message(line: str) -> bool:
+    """Whether the SDK reads a line as what it is. A request whose id is of a wrong type it takes for a notification,
+    which gets no answer.
+    """
     try:
-        types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except (ValidationError, UnicodeEncodeError):
+        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        return not isinstance(message, types.JSONRPCNotification) or "id" not in json.loads(line)
+    except (ValueError, RecursionError):
         return False
-    return True
 
 
 class _Lines:
