@@ -78,8 +78,10 @@ def find_space(named: str | None, configured: Path | None, paths: AppPaths) -> S
         return _named(named, paths)
     if configured:
         return space_at(configured, paths)
-    known = known_spaces(paths)
-    return known[0] if known else None
+    for known in known_spaces(paths):
+        _check_apart(known.root, paths)
+        return known
+    return None
 
 
 def _named(named: str, paths: AppPaths) -> Space:

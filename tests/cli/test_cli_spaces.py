@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,10 @@ def test_donnas_own_folders_are_not_in_the_vault(vault: Path, tmp_path: Path) ->
         ran = inside(*arguments, "--space", vault, "--json", stdin="x")
         assert (ran.code, ran.json["reason"]) == (2, "config_invalid")
         assert "is inside the vault" in ran.json["message"]
+    record = vault / ".donna-home/state/spaces/notes/space.json"  # it was opened by a version that did not refuse it
+    record.parent.mkdir(parents=True)
+    record.write_text(json.dumps({"root": str(vault)}))
+    assert inside("status", "--json").json["reason"] == "config_invalid"
     beside = Donna(tmp_path / "home", tmp_path)
     beside("index", "--space", vault)
     (state,) = (tmp_path / "home/state/spaces").iterdir()
