@@ -95,8 +95,17 @@ _SEARCH = (
         help="Say that the passage is wrong, and what is right; the note stays as it is.",
         group="search",
         context="search",
-        keys=("w",),
+        keys=("W",),
         why_not=needs_result,
+    ),
+    Action(
+        id="search.why",
+        title="why",
+        help="Say why the selected passage is found, or why a note of your choice is not.",
+        group="search",
+        context="search",
+        keys=("w", "f6"),
+        why_not=needs_question,
     ),
     Action(
         id="search.filter",

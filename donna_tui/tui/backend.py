@@ -19,6 +19,25 @@ if TYPE_CHECKING:  # not before the first frame: only the panes after it need th
     from donna_tui.vault.conflicts import Conflict, Keep
 
 
+class Explanation(Protocol):
+    """What became of a note in a search; see `donna_tui.search.why_not.WhyNot`. `cause` is a stable code."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def cause(self) -> str: ...
+    @property
+    def detail(self) -> str: ...
+    @property
+    def rank(self) -> int | None: ...
+    @property
+    def keyword_rank(self) -> int | None: ...
+    @property
+    def vector_rank(self) -> int | None: ...
+    @property
+    def cosine(self) -> float | None: ...
+
+
 class Passage(Protocol):
     """A section of a note for the preview; see `donna_tui.tools.passage.Passage`."""
 
@@ -242,6 +261,9 @@ class Backend(Protocol):
     async def search(self, request: SearchRequest) -> SearchOutcome: ...
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome: ...
     async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage: ...
+    async def why_not(self, path: str, request: SearchRequest) -> Explanation:
+        """Why a note is not among the hits of a question, or that it is."""
+
     async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
         """Notes and headings whose name holds the letters of a query, the best first; without a query the notes that
         were changed last.

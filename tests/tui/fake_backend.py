@@ -14,6 +14,7 @@ from donna_tui.events import EngineEvent, Listener
 from donna_tui.memories import MemoryChunk
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
 from donna_tui.results import Hit, NameMatch, SearchOutcome, SearchRequest
+from donna_tui.search.why_not import Cause, WhyNot
 from donna_tui.status import Status
 from donna_tui.text.fuzzy import fuzzy_match
 from donna_tui.tui.backend import Passage
@@ -176,6 +177,15 @@ class FakeBackend:
             if passage.path == path and passage.start_line <= start_line <= passage.end_line:
                 return passage
         raise VaultReadError(Reason.MISSING, "This note is no longer there.")
+
+    async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
+        await self._enter("why_not", path, request, key=path)
+        hits = [each.path for each in (await self.search(request)).hits]
+        if path in hits:
+            return WhyNot(
+                path=path, cause=Cause.NOTHING, detail="", rank=1 + hits.index(path), keyword_rank=1, cosine=0.5
+            )
+        return WhyNot(path=path, cause=Cause.NOTHING_RELEVANT, detail="far", rank=7, vector_rank=9, cosine=0.12)
 
     async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
         await self._enter("names", query, limit, key=query)

@@ -244,6 +244,18 @@ class SearchPane(BareColumn):
         else:
             self._correct(self._backend, self.selected)
 
+    def action_search_why(self) -> None:
+        """Say why the selected passage is found; where nothing is, why a note of choice is not."""
+        hit = self.selected
+        if self._backend is None:
+            return
+        if self.question.like is not None:
+            self.notify("Ask a question first: this list shows passages like another one.", timeout=4, markup=False)
+        elif hit is not None and self._is_elsewhere(hit):
+            self.notify(f"Go to {clean_line(hit.space)} to ask why.", timeout=4, markup=False)
+        else:
+            self._explain(self._backend, hit.path if hit is not None else "")
+
     def action_search_filter(self) -> None:
         """Choose where to search."""
         if self._backend is not None:
@@ -307,6 +319,26 @@ class SearchPane(BareColumn):
         scope = await self.app.push_screen_wait(ScopePicker(folders, sources, self.question.scope))
         if scope is not None:
             self._ask(replace(self.question, scope=scope))
+
+    @one_dialog("why")
+    async def _explain(self, backend: Backend, path: str) -> None:
+        from donna_tui.tui.panes.why_found import explanation_screen
+        from donna_tui.tui.screens.switcher import Switcher, SwitchTo
+
+        request = self.question.request()
+        if not path:
+            chosen = await self.app.push_screen_wait(
+                Switcher(backend.names, title="Which note isn’t found?", creates=False)
+            )
+            if not isinstance(chosen, SwitchTo):
+                return
+            path = chosen.path
+        try:
+            found = await backend.why_not(path, request)
+        except DonnaError as error:
+            self._complain(error)
+        else:
+            self.app.push_screen(explanation_screen(found, request.text))
 
     @one_dialog("correct")
     async def _correct(self, backend: Backend, hit: Hit) -> None:

@@ -186,7 +186,12 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
     return Words(
         f"Nothing relevant {_short(clean_line(asked))}.",
         clean_line(limits),
-        actions=(*near, ("search.filter", "search somewhere else"), ("search.mode", "search in another way")),
+        actions=(
+            *near,
+            ("search.filter", "search somewhere else"),
+            ("search.mode", "search in another way"),
+            ("search.why", "why isn’t … found?"),
+        ),
     )
 
 

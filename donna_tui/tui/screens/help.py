@@ -45,6 +45,8 @@ its place; else a line below it says so, and `{search.refresh}` shows the newer 
 ## When nothing is found
 Donna says so, rather than show the least bad passage. `{search.near}` shows what came close,
 `{search.mode}` changes between meaning and words, `{search.filter}` searches in another folder.
+`{search.why}` says why a note of your choice was not found; on a result, why it is there. `{app.switch}` goes to a note
+by its name.
 """,
     "vault": """\
 Your notes as they lie in their folders, what happened to them, and everything that Donna can change about them.
