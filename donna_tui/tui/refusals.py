@@ -81,8 +81,8 @@ _WORDS: dict[Reason, tuple[str, str]] = {
         "Look into the log file that the Activity screen names.",
     ),
     Reason.NO_REPOSITORY: (
-        "This vault has no history yet, and without one nothing could be taken back.",
-        "Donna can begin one: a git repository in the folder of the vault. Your notes stay as they are.",
+        "This vault is in no git repository yet, and without one nothing could be undone.",
+        "Donna can create one in the folder of the vault. Your notes stay as they are.",
     ),
     Reason.NOT_TRUSTED: (
         "Git must not be run on this repository: it is not yours, or leads out of its own folder.",

@@ -637,3 +637,42 @@ async def test_hostile_drafts_are_text_everywhere(size: tuple[int, int]) -> None
 
 def assert_clean(donna: Driver) -> None:
     assert not set(donna.screen_text()) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\r", "\x00"}
+
+
+async def test_a_draft_is_left_out_of_approving_all() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("A")
+        await donna.window(ApproveAll)
+        await donna.press("space")
+        assert "left for later" in donna.screen_text()
+        assert "1 draft will be approved, a commit for each." in donna.screen_text()
+        await donna.press("enter")
+        await donna.until(lambda: "1 draft approved" in donna.screen_text(), "the other one is approved")
+        assert len(backend.called("approve")) == 1
+
+
+async def test_a_draft_that_failed_without_a_repository_offers_to_create_one_and_drafts_all_such() -> None:
+    backend = backend_in("normal")
+    failed = [
+        draft_scenarios.row(name, name, state=DraftState.FAILED, path="", reason="no_repository")
+        for name in ("d-a", "d-b")
+    ]
+    for each in failed:
+        backend.drafts.add(replace(draft_scenarios.sync(), row=each))
+    async with driving(backend) as donna:
+        await donna.press("escape", "3")
+        await donna.until(lambda: "d-a" in ids(donna), "the drafts are listed")
+        donna.review.rows.select(ids(donna).index("d-a"))
+        await donna.rest()
+        await donna.press("g")
+        await donna.window(RefusalScreen)
+        assert "in no git repository yet" in donna.screen_text()
+        await donna.press("escape")
+        assert backend.called("create_repository") == []
+        await donna.press("g")
+        await donna.window(RefusalScreen)
+        await donna.press("enter")
+        await donna.until(lambda: len(backend.called("regenerate")) == 2, "both are drafted")
+        assert backend.called("create_repository") == [()]

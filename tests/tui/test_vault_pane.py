@@ -335,7 +335,7 @@ async def test_without_a_history_the_parts_say_so(method: str, key: str) -> None
     async with driving(backend) as donna:
         await donna.go_to(JOURNAL)
         await donna.press(key)
-        await donna.until(lambda: "This vault has no history yet" in donna.screen_text(), "it says so")
+        await donna.until(lambda: "This vault is in no git repository yet" in donna.screen_text(), "it says so")
 
 
 async def test_a_note_that_is_gone_meanwhile_says_so() -> None:

@@ -25,7 +25,7 @@ T = TypeVar("T")
 _PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
 """Reasons that may be gone in a moment, so that trying again is offered."""
 
-_CONSENTS = {Reason.NO_REPOSITORY: "begin a history", Reason.WOULD_TRACK: "commit it to git"}
+_CONSENTS = {Reason.NO_REPOSITORY: "create repository", Reason.WOULD_TRACK: "commit it to git"}
 """Refusals that end with the user's consent, and the words on the key that gives it."""
 
 Do = Callable[[Plan], Awaitable[Outcome]]
@@ -70,11 +70,10 @@ class Looking:
             if error.reason not in _CONSENTS:
                 raise
             reason, screen = error.reason, RefusalScreen(refusal_of(error), self._keys, does=_CONSENTS[error.reason])
+        if reason is Reason.NO_REPOSITORY:
+            return self._reported(await carry_out(plan)) if await self.creates_repository() else None
         if not await self._ask(screen):
             return None
-        if reason is Reason.NO_REPOSITORY:
-            await self._backend.notes.create_repository()
-            return self._reported(await carry_out(plan))
         return self._reported(await carry_out(replace(plan, may_track=True)))
 
     def _reported(self, outcome: Outcome) -> Outcome:
@@ -82,6 +81,14 @@ class Looking:
         if outcome.record_only:
             self._tell("Private, so not committed to git: only Donna's own record has it. Undo works.")
         return outcome
+
+    async def creates_repository(self) -> bool:
+        """Ask whether to create a repository in the vault, and do it. Raises DonnaError."""
+        error = DonnaError(Reason.NO_REPOSITORY, "")
+        agreed = await self._ask(RefusalScreen(refusal_of(error), self._keys, does=_CONSENTS[Reason.NO_REPOSITORY]))
+        if agreed:
+            await self._backend.notes.create_repository()
+        return bool(agreed)
 
     async def _look(
         self,

@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 from textual.getters import query_one
 
 from donna_tui.drafting import Draft, DraftRow, DraftState
-from donna_tui.errors import DonnaError
+from donna_tui.errors import DonnaError, Reason
 from donna_tui.notes import NoteText
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys, shown_key
@@ -190,16 +190,23 @@ class ReviewActs(Horizontal):
         has_text = row.state is not DraftState.FAILED
         if has_text and not await self._deciding(backend).agrees_to_compose(row):
             return
-        self._composing.add(row.id)
-        self.look()
+        rows = [row]
         try:
-            new = await backend.drafts.regenerate(row.id)
+            if row.reason == Reason.NO_REPOSITORY:
+                if not await self._deciding(backend).creates_repository():
+                    return
+                rows += [
+                    each for each in await backend.drafts.drafts() if each.reason == row.reason and each.id != row.id
+                ]
+            for each in rows:
+                self._composing.add(each.id)
+                self.look()
+                new = await backend.drafts.regenerate(each.id)
+                self.look(new.id)
         except DonnaError as error:
             self._complain(error)
-        else:
-            self.look(new.id)
         finally:
-            self._composing.discard(row.id)
+            self._composing -= {each.id for each in rows}
             self.look_soon()
 
     def _complain(self, error: DonnaError) -> None:

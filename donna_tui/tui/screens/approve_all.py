@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
@@ -36,7 +36,7 @@ Approve = Callable[[str, Plan], Awaitable[Outcome]]
 class Planned:
     """A draft and what approving it without `left_out` of its parts would do, or why it is refused.
 
-    `is_done` says that it was approved.
+    `is_done` says that it was approved, `is_skipped` that the person leaves it for later.
     """
 
     row: DraftRow
@@ -44,11 +44,12 @@ class Planned:
     left_out: int = 0
     error: DonnaError | None = None
     is_done: bool = False
+    is_skipped: bool = False
 
     @property
     def is_open(self) -> bool:
         """Whether it can be approved, and was not yet."""
-        return self.plan is not None and self.error is None and not self.is_done
+        return self.plan is not None and self.error is None and not self.is_done and not self.is_skipped
 
 
 class PlannedList(RowList):
@@ -72,6 +73,8 @@ class PlannedList(RowList):
     def row(self, index: int, width: int) -> Content:
         planned = self._planned[index]
         glyph, tone = ("!", "error") if planned.error else ("✓", "accent") if planned.is_done else ("●", "accent")
+        if planned.is_skipped:
+            glyph, tone = "○", "quiet"
         left = Content.assemble((f"{glyph} ", tone), (title_of(planned.row), "strong"))
         return row_of(left, _size(planned.plan), width)
 
@@ -84,14 +87,18 @@ class PlannedList(RowList):
             words = Content.styled(f"  not approved: {refusal.what} {refusal.step}", "warning")
         else:
             without = f", without {plural(planned.left_out, 'part')}" if planned.left_out else ""
-            words = Content.styled(f"  {does_words(planned.plan)}{without}", "muted")
+            does = "left for later" if planned.is_skipped else f"{does_words(planned.plan)}{without}"
+            words = Content.styled(f"  {does}", "muted")
         return words.truncate(width, ellipsis=True, pad=True)
 
 
 class ApproveAll(Dialogue[bool]):
     """Approves one draft after the other, each as its own commit. A refusal stops none of the others."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [action_binding("plan.apply", "screen.plan_apply")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        action_binding("plan.apply", "screen.plan_apply"),
+        Binding("space", "skip", show=False),
+    ]
 
     rows = query_one(PlannedList)
 
@@ -106,7 +113,9 @@ class ApproveAll(Dialogue[bool]):
             box.border_title = Content("Approve all")
             yield Static(classes="plan-lead", id="all-lead")
             yield PlannedList(self._planned, id="all-rows")
-            yield KeyLine(self._keys, ("plan.apply", "approve all of them"), ("esc", "leave"))
+            yield KeyLine(
+                self._keys, ("plan.apply", "approve all of them"), ("space", "leave one out"), ("esc", "cancel")
+            )
 
     def on_mount(self) -> None:
         self._tell()
@@ -119,6 +128,16 @@ class ApproveAll(Dialogue[bool]):
         else:
             self._began = True
             self._approve_each()
+
+    def action_skip(self) -> None:
+        """Leave the selected draft for later, or take it in again."""
+        place = self.rows.selected_index
+        if self._began or place >= len(self._planned) or self._planned[place].error is not None:
+            return
+        changed = replace(self._planned[place], is_skipped=not self._planned[place].is_skipped)
+        self._planned = (*self._planned[:place], changed, *self._planned[place + 1 :])
+        self.rows.show(self._planned)
+        self._tell()
 
     def action_leave(self) -> None:
         """Leave; what is under way goes on to its end first."""
