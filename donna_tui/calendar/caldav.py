@@ -1,19 +1,50 @@
-"""A calendar on a CalDAV server: the server finds what touches the window, and Donna reads it like a calendar file."""
+"""A calendar on a CalDAV server: a child process speaks CalDAV and reads the answers, this one only carries bytes.
+
+The child (`donna_tui.calendar.dav`) may neither write files nor grow, and never gets the password: it asks for one
+request after the other, and this process sends them through the one door for outbound bytes.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import contextlib
+import json
 from collections.abc import Hashable
+from dataclasses import field, replace
+from importlib.util import find_spec
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from donna_tui.calendar.files import FOLDER_BYTES
-from donna_tui.calendar.http import asking, failed
-from donna_tui.calendar.ics import read_ics
-from donna_tui.calendar.passwords import login_of
+import httpx2
+
+from donna_tui.calendar.http import Answer, Request, asking, exchange, failed, host_of, origin
+from donna_tui.calendar.ics import PATIENCE, fetched_from, reading_child, shared_name
+from donna_tui.calendar.passwords import Login, login_of
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
+from donna_tui.errors import DonnaError, Reason
 from donna_tui.records import dataclass
 
 INSTALL_HINT = "pip install 'donna-tui[calendars]'"
+CHILD_MODULE = "donna_tui.calendar.dav"
+ANSWER_BYTES = 2_000_000
+"""Of one answer. Where a calendar holds more in a stretch of time, it is asked for in halves of it."""
+
+MOST_REQUESTS = 200
+FRAME_BYTES = 64_000_000
+CHILD_SECONDS = 25.0
+"""Processor time of the child, for importing its libraries and for all that it reads."""
+
+_FAILURES = {
+    "misled": (
+        "{host} does not answer as a calendar server does, or keeps the calendar on another server",
+        "put the address of the calendar itself into calendars",
+    ),
+    "nonsense": ("{host} does not answer as a calendar server does", "check its url"),
+    "no_calendar": ("{host} has no calendar at this address", "check its url in calendars"),
+    "too_much": ("{host} answers with more than Donna reads of a calendar", None),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +63,102 @@ class CalDav:
         return "caldav"
 
     async def fetch(self, window: Window) -> Fetched:
-        """The meetings that the server finds in the window."""
-        data = await self._found(window)
-        return await read_ics(data, self.name, window, self.zone, most=FOLDER_BYTES) if data else Fetched(())
+        """The meetings that the server finds in the window. Raises CalendarError."""
+        if not all(find_spec(name) for name in ("caldav", "icalendar", "recurring_ical_events")):
+            raise failed("what reads CalDAV servers is not installed", hint=INSTALL_HINT)
+        asked = {
+            "url": self.config.url,
+            "calendar": self.config.name,
+            "start": window.start.isoformat(),
+            "end": window.end.isoformat(),
+            "zone": shared_name(self.zone),
+            "seconds": CHILD_SECONDS,
+        }
+        host = host_of(self.config.url)
+        async with asking(ANSWER_BYTES) as client, reading_child(CHILD_MODULE, json.dumps(asked)) as child:
+            courier = _Courier(client, httpx2.URL(self.config.url), login_of(self.config))
+            for _ in range(MOST_REQUESTS):
+                frame = await _received(child, host)
+                if "method" not in frame:
+                    return courier.outcome(frame, host)
+                await _send(child, await courier.carry(frame))
+        raise failed(_FAILURES["too_much"][0].format(host=host))
 
     async def version(self) -> Hashable | None:
         return None
 
-    async def _found(self, window: Window) -> bytes:
+
+@dataclass(slots=True)
+class _Courier:
+    """Sends what the child asks for, to the one server, with the password. Errors are kept here, by number."""
+
+    client: httpx2.AsyncClient
+    home: httpx2.URL
+    login: Login | None
+    proof: httpx2.Auth | None = None
+    errors: list[DonnaError] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.proof = httpx2.BasicAuth(self.login.username, self.login.password) if self.login else None
+
+    async def carry(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What the child is told of the answer to a request."""
         try:
-            from donna_tui.calendar.dav import find_events
-        except ImportError as error:
-            raise failed("what reads CalDAV servers is not installed", hint=INSTALL_HINT) from error
-        async with asking(FOLDER_BYTES) as client:
-            return await find_events(self.config.url, client, login_of(self.config), window)
+            answer = (await self._answer(asked)).accepted()
+        except DonnaError as error:
+            self.errors.append(error)
+            return {"error": len(self.errors) - 1, "too_large": error.reason is Reason.TOO_LARGE}
+        body = base64.b64encode(answer.body).decode("ascii")
+        return {"status": answer.status, "headers": dict(answer.headers), "body": body}
+
+    async def _answer(self, asked: dict[str, Any]) -> Answer:
+        """The answer; a server that wants the password in the digest form gets it in that."""
+        place = self.home.join(asked["url"])
+        if origin(place) != origin(self.home):
+            raise failed(
+                f"{self.home.host} keeps the calendar on {place.host}, and Donna does not follow",
+                hint="if that is right, put the new address into calendars",
+            )
+        request = Request(
+            method=asked["method"],
+            url=str(place),
+            headers=asked["headers"],
+            content=base64.b64decode(asked["body"]),
+            auth=self.proof,
+        )
+        answer = await exchange(self.client, request)
+        wanted = answer.headers.get("WWW-Authenticate", "").lower()
+        if answer.status != 401 or not wanted.startswith("digest") or self.login is None:
+            return answer
+        self.proof = httpx2.DigestAuth(self.login.username, self.login.password)
+        return await exchange(self.client, replace(request, auth=self.proof))
+
+    def outcome(self, frame: dict[str, Any], host: str) -> Fetched:
+        """The meetings that the child read. Raises DonnaError."""
+        if "error" in frame:
+            raise self.errors[frame["error"]]
+        if "failed" in frame:
+            message, hint = _FAILURES[frame["failed"]]
+            raise failed(message.format(host=host), hint=hint)
+        return fetched_from(frame)
+
+
+async def _received(child: asyncio.subprocess.Process, host: str) -> dict[str, Any]:
+    """The next frame of the child. Raises CalendarError if it ended, or takes too long."""
+    assert child.stdout
+    try:
+        async with asyncio.timeout(CHILD_SECONDS * PATIENCE):
+            length = int.from_bytes(await child.stdout.readexactly(4), "big")
+            data = await child.stdout.readexactly(min(length, FRAME_BYTES))
+        frame: dict[str, Any] = await asyncio.to_thread(json.loads, data)
+        return frame
+    except (TimeoutError, ValueError, asyncio.IncompleteReadError) as error:
+        raise failed(f"reading what {host} answers took more time or memory than it may") from error
+
+
+async def _send(child: asyncio.subprocess.Process, frame: dict[str, Any]) -> None:
+    assert child.stdin
+    data = json.dumps(frame).encode()
+    with contextlib.suppress(ConnectionError):  # its end is seen where it is read from
+        child.stdin.write(len(data).to_bytes(4, "big") + data)
+        await child.stdin.drain()

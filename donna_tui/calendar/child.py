@@ -26,18 +26,18 @@ SPARE_SECONDS = 2
 def main() -> int:
     """Read what is on stdin."""
     asked = json.loads(sys.argv[1])
-    _confine(asked["seconds"])
+    confine(asked["seconds"])
     window = Window(datetime.fromisoformat(asked["start"]), datetime.fromisoformat(asked["end"]))
     data = sys.stdin.buffer.read()
     try:
-        answer = _answer(read_calendar(data, asked["calendar"], window, zone_named(asked["zone"]), asked["seconds"]))
+        answer = answer_of(read_calendar(data, asked["calendar"], window, zone_named(asked["zone"]), asked["seconds"]))
     except MemoryError:
         answer = {"ok": False, "message": "it needs too much memory"}
     json.dump(answer, sys.stdout)
     return 0
 
 
-def _confine(seconds: float) -> None:
+def confine(seconds: float) -> None:
     """Bound what this process can use. Where the system does not know a bound, the others hold."""
     processor = int(seconds) + SPARE_SECONDS
     for kind, most in (
@@ -50,7 +50,8 @@ def _confine(seconds: float) -> None:
             resource.setrlimit(kind, (most, most))
 
 
-def _answer(fetched: Fetched) -> dict[str, Any]:
+def answer_of(fetched: Fetched) -> dict[str, Any]:
+    """What was read, as plain values."""
     return {
         "ok": True,
         "meetings": [_row(meeting) for meeting in fetched.meetings],

@@ -1,12 +1,19 @@
-"""Speaks CalDAV with the `caldav` library, while all that is sent goes through a client of Donna's own.
+"""Speaks CalDAV with the `caldav` library in a process of its own: `python -m donna_tui.calendar.dav ASKED`.
 
-Imported only where a CalDAV calendar is read, since the library is an extra.
+It has no connection: each request is a frame on stdout (four bytes of length, then JSON), its answer a frame on stdin.
+The last frame holds the meetings, or the code of what went wrong. Answers of servers are parsed here and nowhere else.
 """
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import json
+import os
+import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from datetime import datetime
+from typing import Any, BinaryIO
 
 import httpx2
 from caldav.async_davclient import AsyncDAVClient
@@ -14,12 +21,16 @@ from caldav.lib.error import DAVError
 from caldav.response import CalendarQueryResult, DAVResponse, PropfindResult
 from lxml import etree
 
+from donna_tui.calendar.child import answer_of, confine
 from donna_tui.calendar.files import FOLDER_BYTES
-from donna_tui.calendar.http import Answer, Request, exchange, failed, host_of, origin
-from donna_tui.calendar.passwords import Login
+from donna_tui.calendar.ics import PROCESSOR_SECONDS, SECONDS_PER_MEGABYTE
+from donna_tui.calendar.reading import read_calendar
 from donna_tui.calendar.values import Window
+from donna_tui.calendar.zones import zone_named
 
 MOST_CALENDARS = 50
+SHORTEST_HOURS = 12
+"""A stretch of time with too many meetings is not divided further."""
 
 _MISLED = (ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError)
 """What the library raises beside its own errors when a server sends what it does not expect."""
@@ -28,23 +39,80 @@ _RESOURCE_TYPE = "{DAV:}resourcetype"
 _CALENDAR = "{urn:ietf:params:xml:ns:caldav}calendar"
 
 
-async def find_events(url: str, client: httpx2.AsyncClient, login: Login | None, window: Window) -> bytes:
-    """The calendar files, on end, of what touches the window at a calendar or in all calendars of an account.
+class CarriedError(Exception):
+    """The parent could not or would not send a request; it knows the error by its number."""
 
-    Raises CalendarError.
-    """
-    dav = DavClient(url, client, login)
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class TooLargeError(CarriedError):
+    """The answer was larger than what is taken."""
+
+
+class UnreadError(Exception):
+    """There is nothing to read, by this code."""
+
+
+class Parent:
+    """The process that sends requests. Nothing else can get to stdout meanwhile."""
+
+    def __init__(self) -> None:
+        self._incoming: BinaryIO = sys.stdin.buffer
+        self._outgoing = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)
+
+    def send(self, frame: Mapping[str, Any]) -> None:
+        """Write a frame."""
+        data = json.dumps(frame).encode()
+        self._outgoing.write(len(data).to_bytes(4, "big") + data)
+        self._outgoing.flush()
+
+    def ask(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a request. Raises CarriedError."""
+        self.send(frame)
+        length = int.from_bytes(self._incoming.read(4), "big")
+        told: dict[str, Any] = json.loads(self._incoming.read(length))
+        if "error" in told:
+            raise TooLargeError(told["error"]) if told["too_large"] else CarriedError(told["error"])
+        return told
+
+
+def main() -> int:
+    """Find and read what was asked for."""
+    asked = json.loads(sys.argv[1])
+    confine(asked["seconds"])
+    parent = Parent()
+    parent.send(_answered(parent, asked))
+    return 0
+
+
+def _answered(parent: Parent, asked: Mapping[str, Any]) -> dict[str, Any]:
+    window = Window(datetime.fromisoformat(asked["start"]), datetime.fromisoformat(asked["end"]))
     try:
-        texts = [text for each in await _calendars(dav, url) for text in await _events(dav, each, window)]
-    except (DAVError, *_MISLED) as error:
-        raise failed(
-            f"{host_of(url)} does not answer as a calendar server does, or keeps the calendar on another server",
-            hint="put the address of the calendar itself into calendars",
-        ) from error
-    data = "\r\n".join(texts).encode("utf-8", "replace")
-    if len(data) > FOLDER_BYTES:
-        raise failed(f"{host_of(url)} answers with more than {FOLDER_BYTES // 1_000_000} MB")
-    return data
+        texts = asyncio.run(_found(DavClient(asked["url"], parent), asked["url"], window))
+        data = "\r\n".join(texts).encode("utf-8", "replace")
+        if len(data) > FOLDER_BYTES:
+            return {"failed": "too_much"}
+        seconds = PROCESSOR_SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1_000_000
+        return answer_of(read_calendar(data, asked["calendar"], window, zone_named(asked["zone"]), seconds))
+    except CarriedError as error:
+        return {"error": error.number}
+    except UnreadError as error:
+        return {"failed": str(error)}
+    except (DAVError, *_MISLED):
+        return {"failed": "misled"}
+    except MemoryError:
+        return {"ok": False, "message": "it needs too much memory"}
+
+
+async def _found(dav: DavClient, url: str, window: Window) -> list[str]:
+    """The calendar files of what touches the window at a calendar or in all calendars of an account."""
+    found: dict[str, str] = {}
+    for calendar in await _calendars(dav, url):
+        await _find_events(dav, calendar, window, found)
+    return list(found.values())
 
 
 async def _calendars(dav: DavClient, url: str) -> list[str]:
@@ -55,26 +123,36 @@ async def _calendars(dav: DavClient, url: str) -> list[str]:
             return [url]
     calendars = await dav.get_calendars()
     if not calendars:
-        raise failed(f"{host_of(url)} has no calendar at this address", hint="check its url in calendars")
+        raise UnreadError("no_calendar")
     return [str(calendar.url) for calendar in calendars[:MOST_CALENDARS]]
 
 
-async def _events(dav: DavClient, calendar: str, window: Window) -> list[str]:
-    answer = await dav.calendar_query(calendar, start=window.start, end=window.end, event=True)
-    found = [each for each in answer.results or [] if isinstance(each, CalendarQueryResult)]
-    return [str(each.calendar_data) for each in found if each.calendar_data]
+async def _find_events(dav: DavClient, calendar: str, window: Window, found: dict[str, str]) -> None:
+    """Add the files of a calendar by their addresses; a window with too many is asked for in halves."""
+    try:
+        answer = await dav.calendar_query(calendar, start=window.start, end=window.end, event=True)
+    except TooLargeError:
+        length = window.end - window.start
+        if length.total_seconds() < SHORTEST_HOURS * 3_600:
+            raise UnreadError("too_much") from None
+        middle = window.start + length / 2
+        await _find_events(dav, calendar, Window(window.start, middle), found)
+        await _find_events(dav, calendar, Window(middle, window.end), found)
+        return
+    for number, each in enumerate(answer.results or []):
+        if isinstance(each, CalendarQueryResult) and each.calendar_data:
+            found[str(each.href or f"{calendar}#{number}@{window.start}")] = str(each.calendar_data)
 
 
 class DavClient(AsyncDAVClient):
-    """The library's client without its connections: each request is one exchange with the one server."""
+    """The library's client without its connections: each request is a question to the parent."""
 
-    def __init__(self, url: str, client: httpx2.AsyncClient, login: Login | None) -> None:
-        self._client, self._login, self._home = client, login, httpx2.URL(url)
-        self._proof: httpx2.Auth | None = httpx2.BasicAuth(login.username, login.password) if login else None
+    def __init__(self, url: str, parent: Parent) -> None:
+        self._parent = parent
         super().__init__(url=url, enable_rfc6764=False, require_tls=False)
 
     def _create_session(self) -> None:
-        """There is none: the client belongs to whoever opened it."""
+        """There is none."""
 
     async def close(self) -> None:
         """Nothing to close."""
@@ -82,36 +160,27 @@ class DavClient(AsyncDAVClient):
     async def _async_request(
         self, url: str, method: str = "GET", body: str | bytes = "", headers: Mapping[str, str] | None = None
     ) -> DAVResponse:
-        place = self._home.join(str(url))
-        if origin(place) != origin(self._home):
-            raise failed(
-                f"{self._home.host} keeps the calendar on {place.host}, and Donna does not follow",
-                hint="if that is right, put the new address into calendars",
-            )
-        request = Request(
-            method=method,
-            url=str(place),
-            headers={**self.headers, **(headers or {})},
-            content=body.encode() if isinstance(body, str) else body,
-            auth=self._proof,
-        )
-        return DAVResponse(_checked((await self._answer(request)).accepted()), self)
-
-    async def _answer(self, request: Request) -> Answer:
-        """The answer; a server that wants the password in the digest form gets it in that."""
-        answer = await exchange(self._client, request)
-        wanted = answer.headers.get("WWW-Authenticate", "").lower()
-        if answer.status != 401 or not wanted.startswith("digest") or self._login is None:
-            return answer
-        self._proof = httpx2.DigestAuth(self._login.username, self._login.password)
-        return await exchange(self._client, replace(request, auth=self._proof))
+        content = body.encode() if isinstance(body, str) else body
+        asked = {
+            "method": method,
+            "url": str(url),
+            "headers": {**self.headers, **(headers or {})},
+            "body": base64.b64encode(content).decode("ascii"),
+        }
+        told = self._parent.ask(asked)
+        return DAVResponse(_checked(told["status"], told["headers"], base64.b64decode(told["body"])), self)
 
 
-def _checked(answer: Answer) -> httpx2.Response:
+def _checked(status: int, headers: Mapping[str, str], body: bytes) -> httpx2.Response:
     """The answer as the library takes it. It must be XML: of anything else the library tells the root logger."""
-    if answer.body:
+    if body:
         try:
-            etree.XML(answer.body, parser=etree.XMLParser(resolve_entities=False, no_network=True))
+            etree.XML(body, parser=etree.XMLParser(resolve_entities=False, no_network=True))
         except etree.XMLSyntaxError as error:
-            raise failed(f"{answer.host} does not answer as a calendar server does", hint="check its url") from error
-    return httpx2.Response(answer.status, headers=answer.headers, content=answer.body)
+            raise UnreadError("nonsense") from error
+    plain = {name: value for name, value in headers.items() if name.lower() != "content-encoding"}
+    return httpx2.Response(status, headers=plain, content=body)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,6 +8,7 @@ import datetime
 import json
 import os
 import sys
+from collections.abc import AsyncIterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
         "calendar": calendar,
         "start": window.start.isoformat(),
         "end": window.end.isoformat(),
-        "zone": _shared_name(zone),
+        "zone": shared_name(zone),
         "seconds": seconds,
     }
     try:
@@ -62,7 +63,7 @@ def _nothing(why: str) -> Fetched:
     return Fetched((), (EntryProblem(why),), complete=False)
 
 
-def _shared_name(zone: ZoneInfo) -> str:
+def shared_name(zone: ZoneInfo) -> str:
     """The name by which another process finds the zone; empty if it has none, such as one read from /etc/localtime."""
     try:
         return ZoneInfo(zone.key).key if zone.key else ""
@@ -71,12 +72,20 @@ def _shared_name(zone: ZoneInfo) -> str:
 
 
 async def _child(asked: str, data: bytes) -> bytes:
-    """What the child prints. It ends when this coroutine does."""
+    """What the child prints."""
+    async with reading_child(CHILD_MODULE, asked) as child:
+        printed, _ = await child.communicate(data)
+        return printed
+
+
+@contextlib.asynccontextmanager
+async def reading_child(module: str, asked: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Start a process that reads calendars; it ends with the block."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",
         "-m",
-        CHILD_MODULE,
+        module,
         asked,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -85,8 +94,7 @@ async def _child(asked: str, data: bytes) -> bytes:
         start_new_session=True,
     )
     try:
-        printed, _ = await child.communicate(data)
-        return printed
+        yield child
     finally:
         if child.returncode is None:
             with contextlib.suppress(ProcessLookupError):
@@ -104,6 +112,11 @@ def _fetched(printed: bytes) -> Fetched:
         answer = json.loads(printed)
     except ValueError:
         return _nothing("reading it took more time or memory than it may")
+    return fetched_from(answer)
+
+
+def fetched_from(answer: dict[str, Any]) -> Fetched:
+    """What a process that read a calendar told, as objects."""
     if not answer["ok"]:
         return _nothing(answer["message"])
     return Fetched(

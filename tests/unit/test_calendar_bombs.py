@@ -205,7 +205,7 @@ def test_the_child_can_write_no_file(tmp_path: Path) -> None:
     """What it is allowed is set before it reads a byte: a file that is opened for writing gets none."""
     code = (
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "from donna_tui.calendar.child import _confine; _confine(1.0)\n"
+        "from donna_tui.calendar.child import confine; confine(1.0)\n"
         f"open({str(tmp_path / 'x')!r}, 'wb', 0).write(b'y')"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60)

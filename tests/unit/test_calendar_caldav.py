@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import re
 import socket
 import subprocess
 import sys
@@ -12,11 +13,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from donna_tui.calendar.caldav import CalDav
+from donna_tui.calendar.caldav import ANSWER_BYTES, CalDav
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.drafting import Attendee
@@ -245,6 +247,62 @@ async def test_a_server_that_wants_a_digest_gets_one(tmp_path: Path) -> None:
 
 
 async def test_without_the_library_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "donna_tui.calendar.dav", None)
+    monkeypatch.setattr("donna_tui.calendar.caldav.find_spec", lambda name: None)
     error = await refusal("http://127.0.0.1:1/", tmp_path)
     assert error.hint == "pip install 'donna-tui[calendars]'"
+
+
+def busy(start: str, end: str, number: int, size: int) -> str:
+    """Some large events within the stretch of time that a server is asked for, each at an address of its own."""
+    day = datetime.strptime(start, "%Y%m%dT%H%M%SZ")
+    step = (datetime.strptime(end, "%Y%m%dT%H%M%SZ") - day) / number
+    parts = []
+    for each in range(number):
+        at = day + step * each
+        name = f"{at:%Y%m%d%H}"
+        text = event(f"DTSTART:{at:%Y%m%dT%H0000Z}", "DURATION:PT1H", f"DESCRIPTION:{'x' * size}", uid=name)
+        parts.append(
+            f"<response><href>/{name}.ics</href><propstat><prop><C:calendar-data>{calendar(text).decode()}"
+            "</C:calendar-data></prop><status>HTTP/1.1 200 OK</status></propstat></response>"
+        )
+    return "".join(parts)
+
+
+async def test_what_is_too_large_is_asked_for_in_halves_and_never_parsed_here(tmp_path: Path) -> None:
+    asked_for = []
+
+    def answers(asked: Asked) -> Reply:
+        if asked.method == "PROPFIND":
+            return CALENDAR_HERE
+        start, end = re.findall(r"\d{8}T\d{6}Z", asked.body.decode())[:2]
+        asked_for.append((start, end))
+        is_long = datetime.strptime(end[:8], "%Y%m%d") - datetime.strptime(start[:8], "%Y%m%d") > timedelta(days=100)
+        inner = busy(start, end, 3, 1_000_000 if is_long else 1_000)
+        body = f'<?xml version="1.0"?><multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">{inner}</multistatus>'
+        return Reply(207, body.encode(), {"Content-Type": "application/xml"})
+
+    with serving(answers) as site:
+        fetched = await source(site.url, tmp_path).fetch(YEAR)
+    assert len(asked_for) > 3
+    assert fetched.complete
+    assert len(fetched.meetings) >= 12
+    assert not {"caldav", "lxml"} & {name.split(".")[0] for name in imported_by("donna_tui.calendar.caldav")}
+
+
+def imported_by(module: str) -> set[str]:
+    """The modules that a fresh interpreter has after importing one."""
+    code = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+async def test_a_server_that_answers_too_much_however_short_the_time_is_told(tmp_path: Path) -> None:
+    large = Reply(207, b"<x>" + b"y" * (ANSWER_BYTES + 1) + b"</x>", {"Content-Type": "application/xml"})
+    with serving(lambda asked: CALENDAR_HERE if asked.method == "PROPFIND" else large) as site:
+        error = await refusal(site.url, tmp_path)
+    assert "more than Donna reads" in error.message
+
+
+async def test_a_child_that_dies_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("donna_tui.calendar.caldav.CHILD_MODULE", "tests.unit.no_such_module")
+    assert "more time or memory" in (await refusal("http://127.0.0.1:1/", tmp_path)).message
