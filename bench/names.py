@@ -10,10 +10,12 @@ from pathlib import Path, PurePosixPath
 
 from bench.program import Home, new_home
 from bench.report import Report, arguments, eval_folder, finish
+from donna_tui.config.load import load_config
 from donna_tui.demo import make_demo
 from donna_tui.errors import VaultReadError
 from donna_tui.index.names import name_key
 from donna_tui.vault.client import VaultClient, VaultNote
+from donna_tui.vault.open import indexed_client
 
 SETS = ("vault_help", "vault_tasks", "meetings", "vault_i18n")
 LEAST_FOUND, MOST_REFUSED = 0.99, 0.0
@@ -81,7 +83,8 @@ def _by_kind(home: Home, vault: Path) -> dict[str, list[tuple[bool, bool]]]:
 
 def names_of(vault: Path) -> list[Asked]:
     """Every name of a vault once for each kind, with all notes that have it as any name of theirs."""
-    notes = list(_notes(VaultClient(vault)))
+    config = load_config(overrides={"vault.root": str(vault)}).config
+    notes = list(_notes(indexed_client(config, vault)))  # templates are no notes
     names: dict[str, set[str]] = defaultdict(set)
     tags: dict[str, set[str]] = defaultdict(set)
     for note in notes:
