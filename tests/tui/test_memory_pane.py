@@ -569,7 +569,7 @@ async def test_a_wrong_passage_of_a_note_becomes_a_correction_and_no_note_is_wri
     )
     async with driving(backend) as donna:
         await donna.ask("drill")
-        await donna.press("escape", "w")
+        await donna.press("escape", "W")
         window = await donna.window(CorrectScreen)
         assert "It is kept as a correction beside the note." in donna.screen_text()
         window.field.text = "The drill is every quarter."
