@@ -195,7 +195,7 @@ async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
         await donna.ask("plan")
         await search_all(donna)
         await donna.until(lambda: len(donna.paths) == 2, "both answer")
-        await donna.press("escape", "down", "w")
+        await donna.press("escape", "down", "W")
         await donna.until(lambda: "Go to work to correct it." in notices(spaces.app), "it is said")
         await donna.press("y")
         assert "work › Notes/theirs.md" in spaces.app.clipboard
