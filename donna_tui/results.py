@@ -44,7 +44,8 @@ class SearchRequest:
     """One question. `text` is raw user input in the query syntax; it is never an error.
 
     `partial` says that the user is still typing: the last word may be the beginning of one. `everywhere` asks the other
-    spaces of this installation as well.
+    spaces of this installation as well. `uncapped` says that a person asked for so many hits: the configured maximum,
+    which is for programs, does not apply.
     """
 
     text: str
@@ -54,6 +55,7 @@ class SearchRequest:
     near_misses: bool = False
     partial: bool = False
     everywhere: bool = False
+    uncapped: bool = False
 
 
 class Excerpt(Protocol):
@@ -90,8 +92,8 @@ class Hit:
     where there is no vector yet. `rank_score` (0 to 1) decided the order. Ranks are 1-based; None means that this leg
     did not find it. `space` names the space it is from, where several were asked. `dated_at` is the note's own date,
     Unix time. `draft` says that Donna wrote the note and nobody has approved it. `named` is the name of its note that
-    the question is, if that is why it is first; a note without any text has no `content` then. All text here is raw:
-    sanitise it before it reaches a terminal.
+    the question is, if that is why it is first; a note without any text has no `content` then. `in_note` is how many
+    passages of its note were found, shown or not. All text here is raw: sanitise it before it reaches a terminal.
     """
 
     chunk_id: str
@@ -115,6 +117,7 @@ class Hit:
     dated_at: float | None = None
     draft: bool = False
     named: str = ""
+    in_note: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,8 @@ class SearchOutcome:
     really used and `note` says in one plain line why it differs from the one asked for, or what else limits the answer;
     `reason` is its code where there is one. `stale` says that the index was not up to date; without `indexed` there is
     none. `filter_problems` are filters in the question that are none or, where there is no hit, that nothing matches.
-    `searched_notes` is what the filters let through where there is no hit.
+    `searched_notes` is what the filters let through where there is no hit. `total` is how many passages were found, in
+    `total_notes` notes, of which `hits` are the best; `at_least` says that there are more that nobody counted.
     """
 
     request: SearchRequest
@@ -153,6 +157,9 @@ class SearchOutcome:
     stale: bool = False
     indexed: bool = True
     latency_ms: float = 0.0
+    total: int = 0
+    total_notes: int = 0
+    at_least: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

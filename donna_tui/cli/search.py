@@ -18,7 +18,7 @@ from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.records import dataclass
 from donna_tui.results import MODES, Filters, Hit, SearchOutcome, SearchRequest
 from donna_tui.search.query import readable
-from donna_tui.tools.hits import hit_fields, hit_lines
+from donna_tui.tools.hits import grouped_lines, hit_fields
 
 if TYPE_CHECKING:
     from donna_tui.engine import Engine
@@ -46,7 +46,13 @@ class Asked:
         filters = Filters(sources=tuple(map(readable, self.sources)), path_prefix=readable(self.path))
         k = self.k or session.config.retrieval.default_k
         return SearchRequest(
-            text="", k=k, mode=mode, filters=filters, near_misses=self.near, everywhere=self.everywhere
+            text="",
+            k=k,
+            mode=mode,
+            filters=filters,
+            near_misses=self.near,
+            everywhere=self.everywhere,
+            uncapped=bool(self.k),
         )
 
 
@@ -116,6 +122,9 @@ def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
         "query": outcome.request.text,
         "mode": outcome.mode,
         "count": len(outcome.hits),
+        "total": outcome.total,
+        "notes": outcome.total_notes,
+        "at_least": outcome.at_least,
         "results": [hit_fields(hit) for hit in outcome.hits],
         "near_misses": [hit_fields(hit) for hit in outcome.near_misses],
         "note": outcome.note,
@@ -130,15 +139,17 @@ def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
 
 
 def _lines(outcome: SearchOutcome) -> Iterator[str]:
-    for hit in outcome.hits:
-        yield from hit_lines(hit)
+    yield from grouped_lines(outcome.hits)
+    if len(outcome.hits) < outcome.total:
+        more = "+" if outcome.at_least else ""
+        found = f"{outcome.total}{more} passages in {outcome.total_notes}{more} notes"
+        yield f"{len(outcome.hits)} of {found}; more with -k"
     near = outcome.near_misses if outcome.request.near_misses else outcome.near_misses[:NEAR_MATCHES]
     if not outcome.hits and outcome.indexed:
         yield f"Nothing relevant in {outcome.searched_notes} notes{'; the nearest matches:' if near else '.'}"
     elif near:
         yield "Near misses:"
-    for hit in near:
-        yield from hit_lines(hit)
+    yield from grouped_lines(near)
 
 
 @dataclass(frozen=True, slots=True)

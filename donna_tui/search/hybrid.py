@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -37,9 +38,13 @@ class Settings:
     patience: float = 5.0
 
 
+MOST_HITS = 1_024
+"""A quarter of what sqlite-vec finds at once."""
+
+
 def wanted_hits(request: SearchRequest, settings: Settings) -> int:
     """How many hits a request gets at most."""
-    return max(0, min(request.k, settings.max_k))
+    return max(0, min(request.k, MOST_HITS if request.uncapped else settings.max_k))
 
 
 def search(
@@ -58,8 +63,11 @@ def search(
     terms, filters = question.query.terms, question.query.filters
     named = {each.id: each.name.text for each in judged.named}
 
-    def hit(one: Ranked) -> Hit:
-        return _hit(one, rows[one.id], terms, named.get(one.id, ""), half_typed=legs.words.half_typed)
+    in_note = Counter(one.document for one in judged.hits)
+
+    def hit(one: Ranked, *, is_hit: bool = True) -> Hit:
+        partial, count = legs.words.half_typed, in_note[one.document] if is_hit else 1
+        return _hit(one, rows[one.id], terms, named.get(one.id, ""), half_typed=partial, in_note=count)
 
     problems = question.query.problems
     searched = number_of_notes(database, filters.user_id, public=filters.sensitive is False)
@@ -72,12 +80,21 @@ def search(
         request=request,
         mode=question.mode,
         hits=tuple(hit(one) for one in judged.hits[:k] if one.id in rows),
-        near_misses=tuple(hit(one) for one in near if one.id in rows),
+        near_misses=tuple(hit(one, is_hit=False) for one in near if one.id in rows),
         searched_notes=searched,
         filter_problems=problems,
         note=question.note,
         reason=question.reason,
+        total=len(judged.hits),
+        total_notes=len(in_note),
+        at_least=_may_be_more(legs, settings, candidates_for(k)),
     )
+
+
+def _may_be_more(legs: Legs, settings: Settings, limit: int) -> bool:
+    """Whether a leg may know of more hits than it was asked for."""
+    meaning = list(legs.meaning.values())
+    return 0 < limit <= len(legs.words.scores) or (0 < limit <= len(meaning) and meaning[-1] >= settings.min_score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +218,7 @@ def _load(database: Database, ranked: Sequence[Ranked]) -> dict[int, _Row]:
     return {row[0]: _Row(*row) for row in rows}
 
 
-def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typed: bool) -> Hit:
+def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typed: bool, in_note: int) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
         chunk_id=row.chunk_id,
@@ -224,6 +241,7 @@ def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typ
         dated_at=row.dated_at or None,
         draft=bool(row.is_draft),
         named=named,
+        in_note=in_note,
     )
 
 

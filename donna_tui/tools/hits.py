@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from donna_tui.results import Hit
-from donna_tui.search.citations import citation
+from donna_tui.search.citations import citation, line_range
 from donna_tui.vault.dates import iso_date
 
 
@@ -34,17 +34,28 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
         "keyword_rank": hit.keyword_rank,
         "named": hit.named,
         "uri": hit.uri,
+        "note_passages": hit.in_note,
         "sensitive": hit.sensitive,
         "draft": hit.draft,
         "metadata": hit.metadata,
     }
 
 
-def hit_lines(hit: Hit) -> Iterator[str]:
-    """A hit for reading: title and score, citation, snippet."""
-    score = "    " if hit.score is None else f"{hit.score:.2f}"
-    marks = "".join(f"  ({mark})" for mark, is_so in (("draft", hit.draft), ("local only", hit.sensitive)) if is_so)
-    yield f"{score}  {hit.title}{marks}"
-    yield f"      {citation(hit)}"
-    if hit.snippet.text:
-        yield f"      {hit.snippet.text}"
+def grouped_lines(hits: Sequence[Hit]) -> Iterator[str]:
+    """Hits for reading, grouped by note: what each was ranked by, its title or headings, its citation, its excerpt."""
+    notes: dict[tuple[str, str], list[Hit]] = {}
+    for hit in hits:
+        notes.setdefault((hit.space, hit.document_id), []).append(hit)
+    for first, *others in notes.values():
+        marks = [first.dated_at and iso_date(first.dated_at), first.draft and "draft", first.sensitive and "local only"]
+        told = ", ".join(str(mark) for mark in marks if mark)
+        yield f"{first.rank_score:.2f}  {first.title}{f'  ({told})' if told else ''}"
+        yield f"      {citation(first)}"
+        if first.snippet.text:
+            yield f"      {first.snippet.text}"
+        for hit in others:
+            yield f"      {hit.rank_score:.2f}  {' › '.join(hit.heading_path) or hit.title} : {line_range(hit)}"
+            yield f"            {hit.snippet.text}"
+        hidden = first.in_note - 1 - len(others)
+        if hidden > 0:
+            yield f"      … {hidden} more in this note"

@@ -173,6 +173,9 @@ def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[st
         hits=tuple(hits[: own.request.k]),
         near_misses=tuple(near[: own.request.k]),
         searched_notes=sum(each.searched_notes for each in outcomes),
+        total=sum(each.total for each in outcomes),
+        total_notes=sum(each.total_notes for each in outcomes),
+        at_least=any(each.at_least for each in outcomes),
         note="; ".join(filter(None, (own.note, *_limits(own, outcomes, silent)))),
     )
 

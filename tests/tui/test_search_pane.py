@@ -358,6 +358,79 @@ async def test_two_hundred_results_draw_only_the_rows_in_sight() -> None:
         assert len(donna.search.results._strips) < 200
 
 
+def passages(*notes: str, total: int = 0, at_least: bool = False) -> SearchOutcome:
+    """An answer with a passage for each name of a note, best first."""
+    hits = tuple(
+        hit(f"{name}-{place}", path=f"Notes/{name}.md", rank_score=1 - place / 100, in_note=notes.count(name))
+        for place, name in enumerate(notes)
+    )
+    request = SearchRequest(text="x", k=50)
+    return SearchOutcome(
+        request=request,
+        mode="hybrid",
+        hits=hits,
+        total=total or len(hits),
+        total_notes=len(set(notes)),
+        at_least=at_least,
+    )
+
+
+async def test_passages_of_one_note_are_folded_behind_the_best_of_them() -> None:
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda _: passages("a", "b", "a", "a", "c"))
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        ids = [row.hit.chunk_id for row in donna.search.results.rows]
+        assert ids == ["a-0", "b-1", "c-4"]
+        assert "5 passages in 3 notes" in donna.screen_text()
+        assert "… 2 more in this note" in donna.screen_text()
+        await donna.press("escape", "right")
+        ids = [row.hit.chunk_id for row in donna.search.results.rows]
+        assert ids == ["a-0", "a-2", "a-3", "b-1", "c-4"]
+        assert "more in this note" not in donna.screen_text()
+        await donna.press("j", "j", "left")
+        assert donna.search.selected is not None
+        assert donna.search.selected.chunk_id == "a-0"
+        await donna.press("space")
+        assert len(donna.search.results.rows) == 5
+        await donna.press("space", "i", "/", "y")
+        await donna.until(lambda: len(donna.search.results.rows) == 3, "another question folds all")
+
+
+async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
+    """The longer answer would have ranked one of them first."""
+    names = [f"n{number:03}" for number in range(120)]
+
+    def answer(request: SearchRequest) -> SearchOutcome:
+        found = passages(*names[: request.k], total=120)
+        if request.k > 50:
+            found = replace(found, hits=(replace(found.hits[60], rank_score=1.0), *found.hits[:60], *found.hits[61:]))
+        return replace(found, request=request)
+
+    backend = FakeBackend(scenarios.AT_REST, answers=answer)
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        await donna.press("escape", "G")
+        await donna.until(lambda: len(donna.search.results.rows) == 100, "the next page is there")
+        results = donna.search.results
+        assert results.index == 49
+        assert [row.hit.chunk_id for row in results.rows[:50]] == [f"{name}-{at}" for at, name in enumerate(names[:50])]
+        ranks = [row.hit.rank_score for row in results.rows]
+        assert ranks == sorted(ranks, reverse=True)
+        await donna.press("G")
+        await donna.until(lambda: len(donna.search.results.rows) == 120, "and the last one")
+        assert donna.search.results.index == 99
+        await donna.press("G")
+        await donna.search.settled()
+        assert len(backend.called("search")) == 3
+
+
+async def test_a_total_that_nobody_counted_is_said_to_be_a_least_one() -> None:
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda _: passages("a", "b", at_least=True))
+    async with driving(backend) as donna:
+        await donna.ask("x")
+        assert "2+ passages in 2+ notes" in donna.screen_text()
+
+
 async def test_clearing_the_question_clears_the_results() -> None:
     backend = backend_with("one")
     async with driving(backend) as donna:

@@ -15,7 +15,7 @@ from textual.worker import Worker, WorkerError
 from donna_tui.errors import DonnaError
 from donna_tui.results import SearchOutcome
 from donna_tui.tui.backend import Backend
-from donna_tui.tui.panes.search_state import Question
+from donna_tui.tui.panes.search_state import PAGE, Question
 
 TYPING_GAP = 0.05
 """Seconds between two searches while somebody types: shorter than the gap between two keys of most people, so that
@@ -56,7 +56,7 @@ class Asking:
     def typed(self, text: str) -> None:
         """The text has changed: from now on older answers are not let through."""
         self._number += 1
-        self.question = replace(self.question, text=text, like=None)
+        self.question = replace(self.question, text=text, like=None, most=PAGE)
         wait = self._last_asked + TYPING_GAP - monotonic()
         if wait <= 0:
             self.ask(self.question)

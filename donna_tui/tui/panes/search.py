@@ -26,6 +26,7 @@ from donna_tui.tui.panes.asking import Asking
 from donna_tui.tui.panes.correcting import becomes_of, correct
 from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.search_state import (
+    PAGE,
     Question,
     bar_facts,
     before_asking,
@@ -33,6 +34,7 @@ from donna_tui.tui.panes.search_state import (
     changed_note,
     changes_answers,
     failed,
+    has_more,
     keeps_place,
     list_title,
     note_of,
@@ -40,6 +42,7 @@ from donna_tui.tui.panes.search_state import (
     nothing_found,
     opened_badly,
     rows_of,
+    with_more,
 )
 from donna_tui.tui.screens.scope import ScopePicker
 from donna_tui.tui.widgets.bare import BareColumn, BareRow
@@ -75,6 +78,8 @@ class SearchPane(BareColumn):
         self._status: Status | None = None
         self._outcome: SearchOutcome | None = None
         self._waiting: SearchOutcome | None = None
+        self._unfolded: set[tuple[str, str]] = set()
+        self._longer: Question | None = None
 
     def compose(self) -> ComposeResult:
         yield SearchBar(shown_key(self._keys["app.switch"], typing=True))
@@ -157,6 +162,7 @@ class SearchPane(BareColumn):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Ask what is typed; an empty input shows what can be typed."""
         event.stop()
+        self._unfolded.clear()
         self._asking.typed(event.value)
         if self.question.is_empty:
             self._clear(before_asking(self._status))
@@ -174,6 +180,8 @@ class SearchPane(BareColumn):
     def on_result_list_selected(self, event: ResultList.Selected) -> None:
         """Let the preview follow."""
         event.stop()
+        if event.hit is not None and self.results.index == len(self.results.rows) - 1:
+            self._load_more()
         self.preview.follow(event.hit)
         self.post_message(ActionsChanged())
 
@@ -269,6 +277,42 @@ class SearchPane(BareColumn):
         """Select the previous result."""
         self.results.action_cursor_up()
 
+    def action_search_unfold(self) -> None:
+        """Show the other passages of the selected note, or hide them if they are shown."""
+        row = self.results.selected_row
+        if row is not None and row.folded:
+            self._fold(row, on=False)
+        elif row is not None and self._is_unfolded(row):
+            self._fold(row, on=True)
+
+    def action_search_fold(self) -> None:
+        """Hide all but the best passage of the selected note."""
+        row = self.results.selected_row
+        if row is not None and self._is_unfolded(row):
+            self._fold(row, on=True)
+
+    def _is_unfolded(self, row: Row) -> bool:
+        return row.note in self._unfolded and not row.near
+
+    def _fold(self, row: Row, *, on: bool) -> None:
+        """The best passage of the note is selected where the one under the cursor is hidden."""
+        (self._unfolded.add, self._unfolded.discard)[on](row.note)
+        if self._outcome is None:
+            return
+        rows = self._rows_of(self._outcome)
+        first = next(each for each in rows if each.note == row.note)
+        self.results.show(rows, keep=first.hit.chunk_id if on else row.hit.chunk_id)
+        loaded = sum(Row(hit).note == row.note for hit in self._outcome.hits)
+        if not on and loaded < row.hit.in_note:
+            self._load_more()
+
+    def _load_more(self) -> None:
+        """Ask for another page of the same question, if there is one and it is not under way."""
+        asked = self.question
+        if self._outcome is not None and asked != self._longer and has_more(self._outcome):
+            self._longer = replace(asked, most=asked.most + PAGE)
+            self._ask(self._longer)
+
     def action_search_more(self) -> None:
         """Ask for passages like the selected one."""
         self._ask(replace(self.question, like=self.selected, near_misses=False))
@@ -361,7 +405,11 @@ class SearchPane(BareColumn):
         self._tell_bar()
 
     def _answered(self, outcome: SearchOutcome, asked: bool) -> None:
-        if asked:
+        is_longer = self._longer == self.question
+        self._longer = None
+        if asked and is_longer and self._outcome is not None:
+            self._draw(with_more(self._outcome, outcome), keep=True)
+        elif asked:
             self._draw(outcome, keep=self._is_in_list)
         elif keeps_place(self.results.rows, self.results.index, self._rows_of(outcome)):
             self._draw(outcome, keep=True)
@@ -370,7 +418,7 @@ class SearchPane(BareColumn):
             self._note(changed_note(shown_key(self._keys["search.refresh"], typing=self._is_typing)))
 
     def _rows_of(self, outcome: SearchOutcome) -> tuple[Row, ...]:
-        return rows_of(outcome, near_misses=self.question.near_misses)
+        return rows_of(outcome, near_misses=self.question.near_misses, unfolded=self._unfolded)
 
     def _failed(self, error: DonnaError) -> None:
         self._outcome = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from donna_tui.errors import DonnaError, Reason
@@ -24,7 +25,8 @@ from donna_tui.tui.humanize import count, milliseconds, plural
 from donna_tui.tui.widgets.notice import Words
 from donna_tui.tui.widgets.result_row import Row
 
-MOST_RESULTS = 25
+PAGE, MOST = 50, 1_000
+"""Passages that are asked for at first, and more each time at the end of the list; and of one question in all."""
 
 MODE_NAMES: dict[Mode, str] = {"hybrid": "meaning + words", "semantic": "meaning", "keyword": "words"}
 
@@ -61,6 +63,7 @@ class Question:
     scope: Scope = Scope()
     near_misses: bool = False
     like: Hit | None = None
+    most: int = PAGE
 
     @property
     def is_empty(self) -> bool:
@@ -72,7 +75,8 @@ class Question:
         sources = (self.scope.source,) if self.scope.source else ()
         return SearchRequest(
             text=self.text,
-            k=MOST_RESULTS,
+            k=self.most,
+            uncapped=True,
             mode=self.mode,
             filters=Filters(path_prefix=self.scope.folder, sources=sources),
             near_misses=self.near_misses,
@@ -89,14 +93,48 @@ NEAR_MATCHES = 5
 """Near misses that are shown where there is no hit, without being asked for."""
 
 
-def rows_of(outcome: SearchOutcome, *, near_misses: bool) -> tuple[Row, ...]:
-    """The hits, and after them the near misses if they are wanted; a few of these where there is no hit."""
+def rows_of(
+    outcome: SearchOutcome, *, near_misses: bool, unfolded: Collection[tuple[str, str]] = ()
+) -> tuple[Row, ...]:
+    """The hits grouped by note, each note where its best passage ranks, and after them the near misses if wanted; a few
+    of these where there is no hit.
+
+    Only the best passage is shown of a note, unless the note is unfolded.
+    """
     near = outcome.near_misses if near_misses else outcome.near_misses[: 0 if outcome.hits else NEAR_MATCHES]
     known = {hit.chunk_id for hit in outcome.hits}
+    notes: dict[tuple[str, str], list[Row]] = {}
+    for hit in outcome.hits:
+        row = Row(hit)
+        notes.setdefault(row.note, []).append(row)
     return (
-        *(Row(hit) for hit in outcome.hits),
+        *(row for note, rows in notes.items() for row in _of_note(rows, folded=note not in unfolded)),
         *(Row(hit, near=True) for hit in near if hit.chunk_id not in known),
     )
+
+
+def _of_note(rows: list[Row], *, folded: bool) -> Iterator[Row]:
+    first, *others = rows
+    if not folded:
+        inner = [first, *(replace(row, inner=True) for row in others)]
+        yield from (*inner[:-1], replace(inner[-1], folded=max(0, first.hit.in_note - len(rows))))
+    else:
+        yield replace(first, folded=max(len(others), first.hit.in_note - 1))
+
+
+def has_more(outcome: SearchOutcome) -> bool:
+    """Whether more passages were found than were asked for."""
+    is_short = len(outcome.hits) < outcome.total or outcome.at_least
+    return is_short and outcome.request.k < MOST
+
+
+def with_more(before: SearchOutcome, after: SearchOutcome) -> SearchOutcome:
+    """A longer answer to the same question that begins as the shorter one did: what was in sight stays in its place."""
+    known = {hit.chunk_id for hit in before.hits}
+    least = min((hit.rank_score for hit in before.hits), default=1.0)
+    added = (hit for hit in after.hits if hit.chunk_id not in known)
+    below = (hit if hit.rank_score <= least else replace(hit, rank_score=least) for hit in added)
+    return replace(after, hits=(*before.hits, *below))
 
 
 def keeps_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]) -> bool:
@@ -125,16 +163,25 @@ def changed_note(key: str) -> str:
 
 def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, str, int | None]:
     """What stands beside the input: mode, scope, number of hits."""
-    found = None if outcome is None or question.is_empty else len(outcome.hits)
+    found = None if outcome is None or question.is_empty else _found(outcome)
     return MODE_NAMES[question.mode], str(question.scope), found
 
 
 def list_title(question: Question, outcome: SearchOutcome) -> str:
     """What stands above the results."""
-    found = plural(len(outcome.hits), "passage") if outcome.hits else "Nothing relevant; these came close"
+    more = "+" if outcome.at_least else ""
+    notes = outcome.total_notes or len({Row(hit).note for hit in outcome.hits})
+    passages = f"{count(_found(outcome))}{more} {'passage' if _found(outcome) == 1 and not more else 'passages'}"
+    found = f"{passages} in {count(notes)}{more} {'note' if notes == 1 and not more else 'notes'}"
+    if not outcome.hits:
+        found = "Nothing relevant; these came close"
     if question.like is not None:
         return f"{found} like {_short(clean_line(question.like.title))} · esc goes back"
     return f"{found} · {milliseconds(outcome.latency_ms)}"
+
+
+def _found(outcome: SearchOutcome) -> int:
+    return max(outcome.total, len(outcome.hits))
 
 
 def note_of(outcome: SearchOutcome) -> str:

@@ -23,7 +23,7 @@ from donna_tui.results import Hit
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.pieces import Line, cells
-from donna_tui.tui.widgets.result_row import Row, row_lines
+from donna_tui.tui.widgets.result_row import Row, folded_line, row_lines
 
 _GUTTER = 3
 _RIGHT_MARGIN = 1
@@ -67,6 +67,11 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
     def index(self) -> int:
         """The place of the selected row, from 0."""
         return self._index
+
+    @property
+    def selected_row(self) -> Row | None:
+        """The selected row."""
+        return self._rows[self._index] if self._rows else None
 
     @property
     def selected(self) -> Hit | None:
@@ -207,7 +212,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         return self._said
 
     def _row(self, place: int, width: int) -> list[Strip]:
-        """A row and the blank line after it."""
+        """A row and the line after it, which is blank or says how many are folded."""
         key = is_selected, has_focus = place == self._index, self.has_focus
         strips = self._strips.get((place, *key))
         if strips is None:
@@ -215,7 +220,8 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
             cursor = (" ▌ ", "cursor") if is_selected else ("   ", "")
             lines = row_lines(self._rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
             strips = [_strip((cursor, *line), width, styles) for line in lines]
-            strips.append(self._blank(width))
+            folded = folded_line(self._rows[place], width - _GUTTER - _RIGHT_MARGIN)
+            strips.append(_strip((("   ", ""), *folded), width, self._styles_of(False, has_focus)))
             self._strips[place, *key] = strips
         return strips
 

@@ -22,22 +22,40 @@ _LONGEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A hit in the list. A near miss was not judged relevant and is shown dimmed, on request."""
+    """A hit in the list. A near miss was not judged relevant and is shown dimmed, on request.
+
+    The best passage of a note leads the others, which follow it as `inner` rows or are `folded`: so many are hidden.
+    """
 
     hit: Hit
     near: bool = False
+    folded: int = 0
+    inner: bool = False
+
+    @property
+    def note(self) -> tuple[str, str]:
+        """What the passages of one note have in common: its space and document."""
+        return self.hit.space, self.hit.document_id
 
 
 def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
     """The lines of a row, each at most `width` cells. Their pieces carry names of styles that the list resolves."""
     title = "near" if row.near else "title"
-    head = [(clean_line(row.hit.title[:_LONGEST]), title), (trail(row.hit), "trail")]
+    if row.inner:
+        head = [("└ ", "rest"), (trail(row.hit).removeprefix(" › ") or clean_line(row.hit.title[:_LONGEST]), title)]
+    else:
+        head = [(clean_line(row.hit.title[:_LONGEST]), title), (trail(row.hit), "trail")]
     why = [("near miss" if row.near else why_it_ranks(row.hit), "why")]
     return [
         _spread(head, rank_bar(row.hit.rank_score, with_bar=width >= _ROOM_FOR_BAR), width),
         _placed(row.hit, why, width),
         *snippet_rows(row.hit.snippet, width, snippet_lines),
     ]
+
+
+def folded_line(row: Row, width: int) -> Line:
+    """The line below a row: how many passages of its note are hidden behind it."""
+    return cut([(f"… {row.folded} more in this note →", "trail")], width) if row.folded else []
 
 
 def trail(hit: Hit) -> str:

@@ -16,7 +16,7 @@ from donna_tui.tui.widgets.line_input import LineInput
 from donna_tui.tui.widgets.telling import tell
 
 _BETWEEN = " · "
-_DIGITS = 2
+_DIGITS = 3
 
 
 class MarkedWords(Highlighter):

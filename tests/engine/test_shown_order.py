@@ -1,0 +1,54 @@
+"""What is shown agrees with the order, on questions about real documentation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from donna_tui.results import SearchRequest
+from donna_tui.search.hybrid import MOST_HITS
+from donna_tui.tui.panes.search_state import rows_of
+from donna_tui.tui.widgets.pieces import plain
+from donna_tui.tui.widgets.result_row import row_lines
+from tests.engine.helpers import EVAL_VAULT, Desk, open_engine
+
+QUESTIONS = 100
+
+
+async def test_no_neighbours_are_upside_down(vault: Desk) -> None:
+    """The number beside each row, as it is drawn, is no larger than that of the row above."""
+    lines = (EVAL_VAULT.parent / "queries.dev.jsonl").read_text().splitlines()
+    texts = [json.loads(line)["query"] for line in lines]
+    asked = [*texts, *(f"how do I use {text}" for text in texts)][:QUESTIONS]
+    assert len(asked) == QUESTIONS
+    shown = 0
+    async with open_engine(vault, watch=False) as running:
+        await running.engine.sync()
+        await running.settled()
+        for text in asked:
+            outcome = await running.engine.search(SearchRequest(text=text, k=50, uncapped=True))
+            rows = [row for row in rows_of(outcome, near_misses=False) if not row.near]
+            numbers = [float(plain(row_lines(row, 100, 1)[0]).rsplit(" ", 1)[-1]) for row in rows]
+            assert numbers == sorted(numbers, reverse=True), text
+            assert [hit.rank_score for hit in outcome.hits] == sorted(
+                (h.rank_score for h in outcome.hits), reverse=True
+            )
+            assert outcome.total_notes <= outcome.total
+            assert len(outcome.hits) == min(50, outcome.total)
+            assert len(rows) == len({hit.document_id for hit in outcome.hits})
+            shown += len(rows)
+    assert shown > QUESTIONS
+
+
+async def test_as_many_as_a_person_asks_for_and_as_few_as_programs_get(vault: Desk) -> None:
+    request = SearchRequest(text="tasks query", k=200)
+    async with open_engine(vault, watch=False, by_meaning=False) as running:
+        assert len((await running.engine.search(request)).hits) == 32
+        people = await running.engine.search(replace(request, uncapped=True))
+        assert 32 < len(people.hits) == min(200, people.total)
+        most = await running.engine.search(replace(request, k=10 * MOST_HITS, uncapped=True))
+        counted = {}
+        for hit in most.hits:
+            counted[hit.document_id] = counted.get(hit.document_id, 0) + 1
+        assert most.total == len(most.hits)
+        assert all(hit.in_note == counted[hit.document_id] for hit in most.hits)
