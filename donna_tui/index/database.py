@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -133,7 +134,7 @@ def give_room_back(database: Database) -> None:
 
 def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-    connection.create_scalar_function("holds_phrase", _holds_phrase, -1, deterministic=True)
+    connection.create_scalar_function("holds_phrases", _holds_phrases, -1, deterministic=True)
     connection.create_scalar_function("lower_case", _lower_case, 1, deterministic=True)
     connection.execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384")
     if read_only:
@@ -146,8 +147,10 @@ def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
     connection.execute("PRAGMA journal_size_limit = 16777216").fetchall()
 
 
-def _holds_phrase(*values: Any) -> int:
-    return int(holds_phrase(*(str(value) for value in values if value is not None)))
+def _holds_phrases(*values: Any) -> int:
+    """Whether each phrase of a JSON array is held by one of the texts; one call, however many phrases there are."""
+    phrases, *texts = values
+    return int(all(holds_phrase(each, *texts) for each in dict.fromkeys(json.loads(phrases))))
 
 
 def _lower_case(*text: Any) -> str:

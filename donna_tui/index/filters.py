@@ -141,12 +141,12 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
     match = f"c.id {{}} (SELECT rowid FROM {words} WHERE {words} MATCH ?)"  # noqa: S608
     if scope.required:
         listed = f"SELECT rowid FROM {words} WHERE {words} MATCH ?"  # noqa: S608
-        verified = " AND holds_phrase(?, n.search_title, m.heading_path, m.content)" * len(scope.phrases)
         phrase = (
             f"c.id IN (SELECT m.id FROM ({listed}) AS held CROSS JOIN memory_chunks m ON m.id = held.rowid"  # noqa: S608
-            f" JOIN memory_documents n ON n.id = m.document_id WHERE 1{verified})"
+            " JOIN memory_documents n ON n.id = m.document_id"
+            " WHERE holds_phrases(?, n.search_title, m.heading_path, m.content))"
         )
-        parts.append((phrase, [" AND ".join(scope.required), *scope.phrases]))
+        parts.append((phrase, [" AND ".join(scope.required), json.dumps(scope.phrases)]))
     if scope.forbidden:
         parts.append((match.format("NOT IN"), [" OR ".join(scope.forbidden)]))
     return " AND ".join(sql for sql, _ in parts), [value for _, values in parts for value in values]
@@ -173,9 +173,11 @@ def _path_conditions(filters: Filters) -> list[tuple[str, list[object]]]:
         # '0' is the character after '/': from there to it lies what is below the folder, and nothing of its namesakes.
         below = "d.source_id >= ? AND d.source_id < ? AND (d.source_id = ? OR d.source_id >= ?)"
         parts.append((below, [prefix, f"{prefix}0", prefix, f"{prefix}/"]))
-    for part in filters.path_parts:
-        lower = "lower" if part.isascii() else "lower_case"
-        parts.append((f"instr('/' || {lower}(d.source_id), ?)", [part.lower()]))
+    if filters.path_parts:
+        lower = "lower" if "".join(filters.path_parts).isascii() else "lower_case"
+        lacks = f"NOT instr('/' || {lower}(d.source_id), part.value)"
+        every = f"NOT EXISTS (SELECT 1 FROM json_each(?) part WHERE {lacks})"  # noqa: S608
+        parts.append((every, [json.dumps([part.lower() for part in filters.path_parts])]))
     if filters.within:
         parts.append((f"d.source_id IN ({_marks(filters.within)})", [*filters.within]))
     if filters.exclude:

@@ -62,6 +62,12 @@ def test_only_passages_with_the_very_phrase_are_hits(store: MemoryStore) -> None
     assert paths(asked(store, '"\u672c\u65e5"')) == []
 
 
+def test_any_number_of_phrases_and_paths_may_be_demanded(store: MemoryStore) -> None:
+    store.upsert(note("Plugins/a.md", "a b\n"))
+    assert paths(asked(store, '"a b" ' * 1_200)) == ["Plugins/a.md"]
+    assert paths(asked(store, "path:plug " * 1_200 + "a")) == ["Plugins/a.md"]
+
+
 def test_a_path_filter_is_any_part_of_the_path_in_any_case(store: MemoryStore) -> None:
     store.upsert(note("Help/Plugins/Backup core.md", "words\n"))
     store.upsert(note("\u00dcbung/x.md", "words\n"))

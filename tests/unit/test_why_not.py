@@ -72,7 +72,7 @@ def test_a_note_that_was_skipped_says_why(store: MemoryStore) -> None:
 def test_every_filter_that_keeps_it_out_is_named(store: MemoryStore) -> None:
     found = explained(store, "Meetings/far.md", "kestrel path:Projects tag:work in:vault")
     assert found.cause is Cause.OUTSIDE_FILTERS
-    assert found.detail == "it is outside of the folder, the tags"
+    assert found.detail == "it is outside of the path, the tags"
 
 
 def test_a_demanded_phrase_that_it_lacks_is_named(store: MemoryStore) -> None:
