@@ -28,7 +28,7 @@ def make_demo(folder: Path) -> Path:
 
 
 def _is_pristine(folder: Path) -> bool:
-    return _same(filecmp.dircmp(resource("vault_templates", "demo"), folder, ignore=[]))
+    return _same(filecmp.dircmp(resource("vault_templates", "demo"), folder, ignore=[".git"]))
 
 
 def _same(comparison: filecmp.dircmp[str]) -> bool:

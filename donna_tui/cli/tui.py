@@ -44,7 +44,16 @@ def run_demo() -> None:
     """Open the app on a fresh demo vault."""
     require_terminal()
     paths = app_paths(os.environ).make()
-    _open(session_for(space_at(make_demo(demo_folder(paths)), paths), paths))
+    _open(_demo_session(demo_folder(paths), paths))
+
+
+def _demo_session(folder: Path, paths: AppPaths) -> Session:
+    """The demo vault in a folder, with its calendar."""
+    from donna_tui.cli.demo import furnish_demo
+
+    session = session_for(space_at(make_demo(folder), paths), paths)
+    furnish_demo(session)
+    return session
 
 
 def require_terminal() -> None:
@@ -98,8 +107,10 @@ def _backend(session: Session | None, choice: VaultChoice | None, paths: AppPath
     if choice is not None and choice.space:
         session = _indexed(open_session(choice.space))
     elif choice is not None:
-        root = make_demo(choice.root) if choice.is_demo else choice.root
-        session = session_for(space_at(root, paths), paths)
+        if choice.is_demo:
+            session = _demo_session(choice.root, paths)
+        else:
+            session = session_for(space_at(choice.root, paths), paths)
     if session is None:
         raise SpaceError(Reason.NO_VAULT, "no vault is chosen", hint="donna ~/notes")
     engine = Engine(session.space, session.config, session.paths, what="the Donna app")

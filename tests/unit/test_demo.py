@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from donna_tui.calendar.mirror import meetings_between
+from donna_tui.cli.demo import furnish_demo
+from donna_tui.cli.session import session_for
 from donna_tui.demo import demo_folder, make_demo
+from donna_tui.memory.book import open_book
 from donna_tui.paths import AppPaths, app_paths
 from donna_tui.resources import resource
+from donna_tui.space import space_at
 
 
 @pytest.fixture
@@ -44,6 +50,22 @@ def add(folder: Path) -> None:
 
 def remove(folder: Path) -> None:
     min(folder.rglob("*.md")).unlink()
+
+
+def test_it_has_a_repository_and_meetings_around_now_and_is_used_again(paths: AppPaths) -> None:
+    session = session_for(space_at(make_demo(demo_folder(paths)), paths), paths)
+    for _ in range(2):
+        furnish_demo(session)
+        assert demo_folder(paths) == session.space.root
+    assert (session.space.root / ".git").is_dir()
+    now = time.time()
+    book = open_book(session.space.state)
+    try:
+        near = meetings_between(book.database, now - 86_400, now + 86_400)
+    finally:
+        book.close()
+    assert any(now < each.start.timestamp() < now + 3_600 for each in near)
+    assert len({each.event_id for each in near}) == len(near) >= 4
 
 
 @pytest.mark.parametrize("change", [edit, add, remove])
