@@ -72,10 +72,10 @@ async def client_of(serving: Serving, mode: str = "auto") -> AsyncIterator[Clien
         yield client
 
 
-async def test_the_official_client_gets_through_every_tool(desk: Desk, serving: Serving) -> None:
-    for mode in ("auto", "legacy"):
-        async with client_of(serving, mode) as client:
-            await through_every_tool(client, desk)
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_official_client_gets_through_every_tool(desk: Desk, serving: Serving, mode: str) -> None:
+    async with client_of(serving, mode) as client:
+        await through_every_tool(client, desk)
 
 
 async def test_sessions_are_told_apart_and_calls_come_in_parallel(serving: Serving) -> None:

@@ -67,6 +67,7 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").touch()
     (folder / "model.safetensors").write_bytes(b"not the published weights")
+    (folder / "tokenizer.json").write_bytes(b"{}")
     code, result = outcome(start_export(tmp_path / "exported", tmp_path / "site"))
     assert code == 1
     assert result["reason"] == "model_invalid"

@@ -84,7 +84,7 @@ def test_the_wheel_carries_nothing_else(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert len(tops) == 2
     assert {top for top in tops if not top.endswith(".dist-info")} == {"donna_tui"}
-    assert wheel.stat().st_size < 1_000_000
+    assert wheel.stat().st_size < 1_500_000
 
 
 def test_an_installed_donna_indexes_and_searches_by_keyword(installed: Installed) -> None:

@@ -256,7 +256,7 @@ async def test_what_is_pasted_into_the_filter_is_one_safe_line() -> None:
         await donna.press("slash")
         donna.app.post_message(Paste("\x1b]52;c;x\x07one\ntwo"))
         await donna.until(lambda: pane(donna).query_one(Input).value, "the text is in")
-        assert pane(donna).query_one(Input).value == "␛]52;c;x␇one"
+        assert pane(donna).query_one(Input).value == "␛]52;c;x␇one two"
 
 
 async def test_the_log_can_be_held() -> None:

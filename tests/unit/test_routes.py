@@ -128,7 +128,10 @@ def test_a_key_that_was_pasted_is_never_shown(home: Path, setting: str) -> None:
     ("text", "found"),
     [
         ("", [("language models", "ok", "none is configured: drafts are made from your notes alone")]),
-        ("reasoner: {dialect: ollama, model: m}", [("reasoner", "ok", "drafts are made by m, on this machine")]),
+        (
+            'reasoner: {dialect: ollama, model: m, base_url: "http://localhost:9"}',
+            [("reasoner", "warn", "drafts: No model server answers at localhost:9.")],
+        ),
         (f"summarizer: {REMOTE}", [("summarizer", "warn", "the key for summaries is missing")]),
     ],
 )
