@@ -33,12 +33,20 @@ EMBEDS: dict[str, TaskType] = {
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One embedded text: what for, by which model, in how many milliseconds, and the hash of the text."""
+    """One embedded text: what for, by which model, in how many milliseconds, and the hash of the text.
+
+    `model` is the version of its vectors, such as `minilm-l6-v2@53aa5117/int8`.
+    """
 
     task_type: TaskType
     model: str
     latency_ms: float
     input_hash: str
+
+    @property
+    def alias(self) -> str:
+        """The model's name, as `embedding.provider` has it: `minilm-l6-v2`."""
+        return self.model.split()[-1].partition("@")[0] if self.model.split() else ""
 
 
 def record(database: Database, invocations: Sequence[Invocation]) -> None:
@@ -46,7 +54,7 @@ def record(database: Database, invocations: Sequence[Invocation]) -> None:
     now = time.time()
     database.run_many(
         "INSERT INTO invocation_log (at, task_type, model_alias, latency_ms, input_hash) VALUES (?, ?, ?, ?, ?)",
-        [(now, each.task_type, each.model, each.latency_ms, each.input_hash) for each in invocations],
+        [(now, each.task_type, each.alias, each.latency_ms, each.input_hash) for each in invocations],
     )
     database.run("DELETE FROM invocation_log WHERE id <= (SELECT max(id) FROM invocation_log) - ?", (KEPT_ROWS,))
 

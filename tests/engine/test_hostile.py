@@ -134,7 +134,7 @@ def test_the_log_holds_no_text_of_a_note(hostile: Hostile) -> None:
 def test_the_invocation_log_holds_hashes_only(hostile: Hostile) -> None:
     rows = hostile.desk.rows("SELECT task_type, model_alias, input_hash FROM invocation_log")
     assert {task for task, _, _ in rows} >= {"embed_vault_chunk", "embed_memory_query"}
-    assert {model.split()[-1] for _, model, _ in rows} == {hostile.running.engine.status().model}
+    assert {model for _, model, _ in rows} == {hostile.running.engine.status().model.partition("@")[0]}
     assert all(re.fullmatch(r"[0-9a-f]{64}", hashed) for _, _, hashed in rows)
 
 

@@ -100,7 +100,7 @@ async def test_each_embedded_text_is_in_the_invocation_log(bench: Bench) -> None
     async with running(bench):
         await bench.idle()
     rows = bench.store.database.rows("SELECT task_type, model_alias, input_hash FROM invocation_log")
-    assert [row[:2] for row in rows] == [("embed_vault_chunk", "test@1")] * 2
+    assert [row[:2] for row in rows] == [("embed_vault_chunk", "test")] * 2
     assert len({row[2] for row in rows}) == 2
 
 

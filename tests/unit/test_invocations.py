@@ -30,8 +30,8 @@ def test_rows_come_back(database: Database) -> None:
     record(database, [row(1), Invocation("embed_memory_query", "model@1", 2.5, "h")])
     sql = "SELECT task_type, model_alias, latency_ms, input_hash, tokens_in, cost_usd FROM invocation_log ORDER BY id"
     assert database.rows(sql) == [
-        ("embed_vault_chunk", "model@1", 1.0, "hash1", 0, 0.0),
-        ("embed_memory_query", "model@1", 2.5, "h", 0, 0.0),
+        ("embed_vault_chunk", "model", 1.0, "hash1", 0, 0.0),
+        ("embed_memory_query", "model", 2.5, "h", 0, 0.0),
     ]
 
 
