@@ -1,4 +1,4 @@
-"""What an installation costs, from nothing: seconds and megabytes, and how soon the app can be used.
+"""Measure an installation from nothing: seconds, megabytes, and how soon the app can be used.
 
 Each installation is made in a folder of its own from this checkout, by pip from the configured package index, so the
 seconds hold the network's share too. `first meaning` counts from the start of the app on the demo vault with an empty

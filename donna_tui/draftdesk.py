@@ -241,8 +241,7 @@ class DraftDesk:
         for entry in await self._parts.book.run(lambda book: queue.entries(book.database)):
             if entry.skill != TEMPLATE or entry.state != DraftState.WAITING:
                 continue
-            key = entry.key
-            meeting = await self._parts.book.run(lambda book, key=key: meeting_of(book.database, key))  # type: ignore[misc]
+            meeting = await self._meeting_of(entry)
             if meeting is None:
                 continue
             with contextlib.suppress(DonnaError):
@@ -250,6 +249,9 @@ class DraftDesk:
                     await self._withdraw(entry, meeting)
                 else:
                     await self._realign(entry, meeting)
+
+    async def _meeting_of(self, entry: Entry) -> Meeting | None:
+        return await self._parts.book.run(lambda book: meeting_of(book.database, entry.key))
 
     async def _withdraw(self, entry: Entry, meeting: Meeting) -> None:
         if meeting.end <= self._parts.clock():

@@ -57,13 +57,13 @@ def _config(**fields: Any) -> CalendarConfig:
 
 
 def _name(where: str) -> str:
-    """What to call a calendar that was given no name: its file, or its host."""
+    """Name a calendar after its file or its host."""
     if "://" in where:
         return urlsplit(where).hostname or "calendar"
     return Path(where).expanduser().absolute().stem or "calendar"
 
 
 def as_settings(config: CalendarConfig) -> dict[str, Any]:
-    """What a settings file says of a calendar."""
+    """Write a calendar as an item of the settings file: only what differs from the defaults, name and kind first."""
     given = config.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     return {name: given[name] for name in ("name", "kind", *given) if name in given}
