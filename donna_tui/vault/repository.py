@@ -186,7 +186,8 @@ class GitRepo:
     def rule_folders(self, paths: Iterable[str]) -> list[Path]:
         """The folders whose rule files count for these vault paths, from the top of the work tree down."""
         vault = self._vault.resolve()
-        above = len(self.place().prefix.strip("/").split("/")) if self.place().prefix else 0
+        prefix = self.place().prefix
+        above = len(prefix.strip("/").split("/")) if prefix else 0
         inside = {Path(path).parent for path in paths}
         below = {each for folder in inside for each in (folder, *folder.parents)} - {Path()}
         return [*reversed(vault.parents[:above]), vault, *(vault / each for each in sorted(below))]

@@ -147,15 +147,19 @@ def _check_below(folder: Path, top: Path, *, whole: bool) -> None:
 
 
 def _check(entry: os.DirEntry[str], top: Path) -> None:
-    name = f"{top.name}/{Path(entry.path).relative_to(top)}"
+    """Names are put together only for a refusal: every write looks at all of these entries several times."""
     if entry.is_symlink():
         raise not_trusted(
-            f"“{clean_line(name)}” in the repository is a link, which git would follow out of it",
+            f"“{clean_line(_name_in(entry, top))}” in the repository is a link, which git would follow out of it",
             "if you made it, put the files themselves in its place",
         )
     if not entry.is_file(follow_symlinks=False) and not entry.is_dir(follow_symlinks=False):
         with contextlib.suppress(OSError):
-            _check_special(entry.stat(follow_symlinks=False), name)
+            _check_special(entry.stat(follow_symlinks=False), _name_in(entry, top))
+
+
+def _name_in(entry: os.DirEntry[str], top: Path) -> str:
+    return f"{top.name}/{Path(entry.path).relative_to(top)}"
 
 
 def _check_special(found: os.stat_result, name: str) -> None:
