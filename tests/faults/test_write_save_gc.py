@@ -208,7 +208,9 @@ class Loop:
         hand = Hand(self.desk, home=home, on_recovered=self.kept.append)
         call = ("write", "Inbox/any.md", f"{self.chance.random()}\n")
         refused = attempt(lambda: hand.do(call))
-        if refused is not None:
+        if refused is Reason.CONFLICT:  # the write that was under way is completed first, and it was of this note
+            hand.do(call)
+        elif refused is not None:
             assert refused is Reason.GIT_LOCKED
             assert home != killed, "the lock that a killed git left is known to the home it was from"
             self._recover(killed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -89,9 +90,13 @@ class Desk:
         target.write_bytes(data)
 
     def notes(self) -> Notes:
-        """Every file of the vault, temporary ones too."""
-        files = (each for each in self.vault.rglob("*") if each.is_file() and self.git_dir not in each.parents)
-        return {str(each.relative_to(self.vault)): each.read_bytes() for each in files}
+        """Every file of the vault, temporary ones too, but those that an editor renames meanwhile."""
+        found: Notes = {}
+        for each in self.vault.rglob("*"):
+            if self.git_dir not in each.parents and each.is_file():
+                with contextlib.suppress(FileNotFoundError):
+                    found[str(each.relative_to(self.vault))] = each.read_bytes()
+        return found
 
     def operations(self, ref: str = "HEAD") -> list[str]:
         """The ids of the operations that a branch tells, oldest first."""
