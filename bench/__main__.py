@@ -6,7 +6,21 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import abstention, drawn, ingest, keypress, memory, names, peers, recall, scale, search, startup, write
+from bench import (
+    abstention,
+    drawn,
+    ingest,
+    keypress,
+    memory,
+    names,
+    peers,
+    recall,
+    refusals,
+    scale,
+    search,
+    startup,
+    write,
+)
 from bench.report import Report, UnavailableError, machine, write_json
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
@@ -32,6 +46,7 @@ ALL: dict[str, Measure] = {
     "scale": measure_scale,
     "memory": lambda small: memory.measure(small=small),
     "recall": lambda small: recall.measure(small=small),
+    "refusals": lambda small: refusals.measure(small=small),
     "write": lambda small: write.measure(small=small),
     "peers": lambda small: peers.measure(small=small),
 }

@@ -108,11 +108,15 @@ _SQUASHED = "replace(key, ' ', '')"
 
 def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
     """Names that have this key, whatever their spaces: names of notes, then tags; the newest notes first."""
-    same = f"SELECT id FROM note_names WHERE {_SQUASHED} = ? AND kind < 9 ORDER BY kind, id DESC LIMIT ?"  # noqa: S608
+    inside, inside_parameters = conditions(Scope(scope.filters))
+    same = (
+        f"SELECT n.id FROM {_NAMED} WHERE {_SQUASHED} = ? AND n.kind < 9 AND {inside}"  # noqa: S608
+        " ORDER BY n.kind, n.id DESC LIMIT ?"
+    )
     return _lookup(
         database,
         f"n.id IN ({same})",
-        [key.replace(" ", ""), MOST_NAMESAKES],
+        [key.replace(" ", ""), *inside_parameters, MOST_NAMESAKES],
         f"n.kind = {int(NameKind.TAG)}, n.key <> ?, d.modified_at DESC, d.source_id",
         [key],
         scope,
@@ -148,8 +152,15 @@ def similar_names(database: Database, key: str, scope: Scope, limit: int) -> lis
     if not grams:
         return []
     match = " OR ".join(f'"{gram}"' for gram in grams)
-    found = "SELECT rowid FROM note_name_grams WHERE note_name_grams MATCH ? ORDER BY rank LIMIT ?"
-    return _lookup(database, f"n.id IN ({found})", [match, limit], "n.kind, n.id", [], scope, limit)
+    inside, inside_parameters = conditions(Scope(scope.filters))
+    found = (
+        f"SELECT n.id FROM note_name_grams CROSS JOIN note_names n ON n.id = note_name_grams.rowid"  # noqa: S608
+        f" CROSS JOIN memory_documents d ON d.id = n.document_id WHERE note_name_grams MATCH ? AND {inside}"
+        " ORDER BY note_name_grams.rank LIMIT ?"
+    )
+    return _lookup(
+        database, f"n.id IN ({found})", [match, *inside_parameters, limit], "n.kind, n.id", [], scope, limit
+    )
 
 
 def _lookup(

@@ -175,9 +175,10 @@ class Recaller:
         """
         asked = SearchRequest(text=request.query, k=wanted, filters=self._filters(request, request.sources))
         outcome = await self.search(asked, wanted)
-        hits = outcome.hits or tuple(hit for hit in outcome.near_misses if self._is_match(hit))
+        matches = outcome.hits or tuple(hit for hit in outcome.near_misses if self._is_match(hit))
+        hits = tuple(hit for hit in matches if hit.content.strip())  # a note without text is found by its name
         found = self._sifted(request, hits, await self._importance([hit.chunk_id for hit in hits]))
-        found.note, found.searched, found.near = outcome.note, len(hits), not outcome.hits
+        found.note, found.searched, found.near = outcome.note, len(matches), not outcome.hits
         return found
 
     def _is_match(self, hit: Hit) -> bool:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import number_of_notes, places_of
 from donna_tui.index.filters import is_one_note
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
+from donna_tui.memories import MemorySource
 from donna_tui.records import dataclass
 from donna_tui.results import Hit, Mode, SearchOutcome, SearchRequest
-from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
-from donna_tui.search.names import Named, begun_by
+from donna_tui.search.legs import Legs, Question, Words, both_legs, candidates_for
+from donna_tui.search.names import Named, begun_by, misspelt_by
 from donna_tui.search.query import Query
 from donna_tui.search.quotes import originals_first
 from donna_tui.search.ranking import Candidate, Ranked, fuse, lifted
-from donna_tui.search.relevance import LOOKED_AT, answers, wanted
+from donna_tui.search.relevance import LOOKED_AT, Wanted, answers, clear_cosine, wanted
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.search.told_of import compare
 
@@ -59,7 +60,7 @@ def search(
     legs = legs or both_legs(database, vectors, question, candidates_for(k))
     judged = judge(database, question, settings, legs)
     near = judged.others[:k] if request.near_misses or not judged.hits else []
-    rows = _load(database, [*judged.hits[:k], *near])
+    rows = _load(database, [one.id for one in (*judged.hits[:k], *near)])
     terms, filters = question.query.terms, question.query.filters
     named = {each.id: each.name.text for each in judged.named}
 
@@ -109,10 +110,10 @@ class Judged:
 
 def judge(database: Database, question: Question, settings: Settings, legs: Legs) -> Judged:
     """Rank what the legs found, and tell hits from the others. Notes that the question names come first."""
-    ranked = _rank(database, question, legs)
-    best = [one for one in ranked if is_relevant(one, settings.min_score)][:LOOKED_AT]
     in_note = is_one_note(database, question.scope)
-    leads = _leads(question, best, _load(database, best), half_typed=legs.words.half_typed, in_note=in_note)
+    ranked = _rank(database, question, legs, in_note=in_note)
+    best = [one for one in ranked if is_relevant(one, settings.min_score)][:LOOKED_AT]
+    leads = _leads(database, question, ranked, best, half_typed=legs.words.half_typed, in_note=in_note)
     hits, others = [], ranked
     if leads is not None:
         ranked = lifted(ranked, leads)
@@ -121,7 +122,7 @@ def judge(database: Database, question: Question, settings: Settings, legs: Legs
         others = [one for one in ranked if not is_relevant(one, settings.min_score)]
     named = legs.words.named
     if not hits and not named and question.mode != "semantic":
-        named = begun_by(database, question.query)
+        named = begun_by(database, question.query) or misspelt_by(database, question.query)
     first, ids = _first(ranked, named), {each.id for each in named}
     hits = [*first, *(one for one in hits if one.id not in ids)]
     others = [one for one in others if one.id not in ids]
@@ -143,7 +144,13 @@ def is_relevant(one: Ranked, min_score: float) -> bool:
 
 
 def _leads(
-    question: Question, best: Sequence[Ranked], rows: Mapping[int, _Row], *, half_typed: bool, in_note: bool
+    database: Database,
+    question: Question,
+    ranked: Sequence[Ranked],
+    best: Sequence[Ranked],
+    *,
+    half_typed: bool,
+    in_note: bool,
 ) -> dict[int, float] | None:
     """By how much the best passages of conversations tell what is asked more of whom the question names than of others.
 
@@ -153,14 +160,33 @@ def _leads(
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}
     asked_for = wanted(question.query, partial=half_typed)
+    rows = _load(database, [one.id for one in best])
     found = [one for one in best if one.id in rows]
-    if best and not in_note and not any(answers(asked_for, one.cosine, rows[one.id].whole) for one in found):
+    is_close = in_note or not best or any(_answers(asked_for, one, rows[one.id]) for one in found)
+    if not is_close and not _one_note_holds_all(database, asked_for, ranked, best):
         return None
     told = compare(question.query.text, asked_for.stems, [rows[one.id].content for one in found])
     return None if told.is_of_another else dict(zip((one.id for one in found), told.leads, strict=False))
 
 
-def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
+def _answers(asked_for: Wanted, one: Ranked, row: _Row) -> bool:
+    return answers(asked_for, one.cosine, row.whole, clear_cosine(row.content, row.source_type))
+
+
+def _one_note_holds_all(
+    database: Database, asked_for: Wanted, ranked: Sequence[Ranked], best: Sequence[Ranked]
+) -> bool:
+    """Whether a note of the best passages has every word of the question somewhere in its names, headings and text."""
+    notes = {one.document for one in best}
+    rows = _load(database, [one.id for one in ranked if one.document in notes and one.keyword_rank is not None])
+    texts: dict[str, list[str]] = defaultdict(list)
+    for row in rows.values():
+        if row.source_type == MemorySource.VAULT:
+            texts[row.document_id].append(row.whole)
+    return any(asked_for.coverage(" ".join(each)) == 1.0 for each in texts.values())
+
+
+def _rank(database: Database, question: Question, legs: Legs, *, in_note: bool) -> list[Ranked]:
     words, meaning = legs.words, legs.meaning
     cosines = dict(meaning)
     if question.vector is not None:
@@ -171,7 +197,17 @@ def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
         Candidate(each, at.document, at.first, words.scores.get(each), cosines.get(each), at.last, at.is_turn)
         for each, at in places.items()
     ]
-    return fuse(candidates, list(words.scores), list(meaning), trust=question.trust)
+    coverage = 1.0 if in_note else _best_coverage(database, question, words)
+    return fuse(candidates, list(words.scores), list(meaning), trust=question.trust, coverage=coverage)
+
+
+def _best_coverage(database: Database, question: Question, words: Words) -> float:
+    """The largest share of the question's words that one of the best passages by words holds."""
+    if question.mode != "hybrid" or question.vector is None or not question.query.terms:
+        return 1.0
+    asked_for = wanted(question.query, partial=words.half_typed)
+    rows = _load(database, list(words.scores)[:LOOKED_AT])
+    return max((asked_for.coverage(row.whole) for row in rows.values()), default=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +235,16 @@ class _Row:
         return f"{self.names} {self.path} {self.heading_path} {self.content}"
 
 
-def _load(database: Database, ranked: Sequence[Ranked]) -> dict[int, _Row]:
+def _load(database: Database, ids: Sequence[int]) -> dict[int, _Row]:
     """The passages by integer key, and what stands for a note without any by the negative of its row."""
-    marks = ", ".join("?" * len(ranked))
+    marks = ", ".join("?" * len(ids))
     rows = database.rows(
         "SELECT c.id, c.chunk_id, d.id, d.source_type, d.source_id, d.title, c.heading_path, c.start_line, c.end_line,"  # noqa: S608
         " c.content, d.uri, d.sensitive, d.metadata_json, d.dated_at, d.is_draft, d.search_title FROM memory_chunks c"
         f" JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN ({marks})",
-        [one.id for one in ranked],
+        ids,
     )
-    if empty := [one.id for one in ranked if one.id < 0]:
+    if empty := [each for each in ids if each < 0]:
         rows += database.rows(
             "SELECT -d.rowid, d.id, d.id, d.source_type, d.source_id, d.title, '[]', 1, 1, '', d.uri, d.sensitive,"
             " d.metadata_json, d.dated_at, d.is_draft, d.search_title FROM json_each(?) asked"

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, in_scope
+from donna_tui.index.filters import Scope, in_scope, words_of
+from donna_tui.index.keyword import holds_word
 from donna_tui.index.names import (
     Found,
     Name,
@@ -111,12 +112,20 @@ SIMILAR = 30
 
 
 def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
-    """The notes that a question names but for a few typing errors, those with the fewest first."""
+    """The notes that a question names but for a few typing errors, those with the fewest first.
+
+    A word that some text holds is no error.
+    """
     for key, scope in _plain(query):
         most = allowed_edits(key)
         found = similar_names(database, key, scope, SIMILAR) if most else []
         edits = {name: edit_distance(key, name.key, most) for name in found}
-        close = sorted((name for name in found if edits[name] <= most), key=lambda name: (edits[name], name.kind))
+        near = [name for name in found if edits[name] <= most]
+        words = words_of(query.filters) if near else ""
+        known = {word for word in key.split() if near and holds_word(database, word, words)}
+        close = sorted(
+            (name for name in near if known.issubset(name.key.split())), key=lambda name: (edits[name], name.kind)
+        )
         return tuple(_passages(database, close, key, scope))
     return ()
 

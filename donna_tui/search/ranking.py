@@ -9,7 +9,7 @@ from donna_tui.numeric import np
 from donna_tui.records import dataclass
 
 MEANING_WEIGHT = 0.5
-"""Share of the cosine divided by the largest; the rest is BM25 divided by the largest."""
+"""Share of the cosine divided by the largest; the rest is BM25 divided by the largest, times the coverage."""
 
 NEIGHBOUR_SHARE = 0.08
 """What a passage gets of the better one of those before and after it in its note: answers often span both."""
@@ -70,17 +70,25 @@ class Ranked:
 
 
 def fuse(
-    candidates: Collection[Candidate], words: Sequence[int], meaning: Sequence[int], *, trust: float = 1.0
+    candidates: Collection[Candidate],
+    words: Sequence[int],
+    meaning: Sequence[int],
+    *,
+    trust: float = 1.0,
+    coverage: float = 1.0,
 ) -> list[Ranked]:
     """Rank the candidates, best first.
 
     `words` and `meaning` are the chunk keys that each leg found, in its order; `trust` from 0 to 1 is how much of the
     question the model reads. At half of it and less the cosines are worth nothing: what it reads in a question in
-    another script are names.
+    another script are names. `coverage` from 0 to 1 is the largest share of the question's words that one passage
+    holds. BM25 is weighed by it: where the best match is one chance word of four, the words say little.
     """
     word_rank = {each: rank for rank, each in enumerate(words, 1)}
     vector_rank = {each: rank for rank, each in enumerate(meaning, 1)}
-    scores = _with_neighbours(candidates, _convex_sum(candidates, MEANING_WEIGHT * max(0.0, 2.0 * trust - 1.0)))
+    scores = _with_neighbours(
+        candidates, _convex_sum(candidates, MEANING_WEIGHT * max(0.0, 2.0 * trust - 1.0), coverage)
+    )
     ranked = [
         Ranked(one.id, one.document, one.cosine, vector_rank.get(one.id), word_rank.get(one.id), scores[one.id])
         for one in candidates
@@ -99,10 +107,12 @@ def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float]) -> list[Ranked]
     return sorted((one.scored(scores[one.id]) for one in ranked), key=_best_first)
 
 
-def _convex_sum(candidates: Collection[Candidate], share: float) -> dict[int, float]:
+def _convex_sum(candidates: Collection[Candidate], share: float, coverage: float) -> dict[int, float]:
     most = max((one.bm25 or 0.0 for one in candidates), default=0.0)
     nearest = max((one.cosine or 0.0 for one in candidates), default=0.0)
-    weight = share if most and nearest > 0 else float(nearest > 0)
+    weight = float(nearest > 0)
+    if most and nearest > 0:
+        weight = share and share / (share + (1.0 - share) * coverage)
 
     def score(one: Candidate) -> float:
         by_words = (one.bm25 or 0.0) / most if most else 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from donna_tui.memories import MemorySource
 from donna_tui.records import dataclass
 from donna_tui.search.dates import date_phrases, without_dates
 from donna_tui.search.query import Query
@@ -14,10 +15,14 @@ from donna_tui.text.segments import segments
 CLEAR_COSINE = 0.45
 """A passage that is so close in meaning is an answer even if it shares no word."""
 
+SHORT_PASSAGE, CLEAR_COSINE_OF_SHORT = 200, 0.30
+"""A one-line fact or a short note of up to so many characters says one thing, and a paraphrase of it scores less. Turns
+of conversations are as short, but there are so many that some are always that close."""
+
 LEAST_CONFIDENCE = 0.68
 """Cosine plus coverage that one of the best passages must reach otherwise."""
 
-# Both were measured on questions asked of the wrong vault; docs/retrieval.md has the figures.
+# All were measured on questions asked of the wrong vault, and on short passages; docs/retrieval.md has the figures.
 
 LOOKED_AT = 10
 """Passages at the top of the list that are asked."""
@@ -55,9 +60,15 @@ def wanted(query: Query, *, partial: bool) -> Wanted:
     return Wanted(_stems(without_dates(" ".join(terms))), date_phrases(query.text), stem(begun) if begun else "")
 
 
-def answers(asked_for: Wanted, cosine: float | None, text: str) -> bool:
+def clear_cosine(content: str, source: str) -> float:
+    """The cosine from which on a passage of a source answers a question by its meaning alone."""
+    is_short = len(content) <= SHORT_PASSAGE and source != MemorySource.CHAT
+    return CLEAR_COSINE_OF_SHORT if is_short else CLEAR_COSINE
+
+
+def answers(asked_for: Wanted, cosine: float | None, text: str, clear: float = CLEAR_COSINE) -> bool:
     """Whether a passage is close enough to a question. It takes both legs to say no: one alone is never sure."""
-    if (cosine is not None and cosine >= CLEAR_COSINE) or asked_for.holds_date(text):
+    if (cosine is not None and cosine >= clear) or asked_for.holds_date(text):
         return True
     return (cosine or 0.0) + asked_for.coverage(text) >= LEAST_CONFIDENCE
 

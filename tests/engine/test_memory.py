@@ -161,6 +161,16 @@ async def test_a_fact_asked_in_other_words_is_recalled_though_a_search_would_ref
         assert contents(refused)[0] == FACTS["where did we eat"]
 
 
+async def test_a_note_without_text_that_is_found_by_its_name_is_not_recalled(desk: Desk) -> None:
+    desk.write("Kestrel.md", "")
+    desk.write("Birds.md", "A kestrel hovers above the motorway.\n")
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        assert [hit.path for hit in (await running.search("kestrel", mode="hybrid")).hits] == ["Kestrel.md", "Birds.md"]
+        recalled = await running.engine.memory.recall("kestrel")
+        assert [memory.source_id for memory in recalled.memories] == ["Birds.md"]
+
+
 async def test_an_empty_recall_says_why(desk: Desk) -> None:
     async with open_engine(desk, watch=False) as running:
         memory = running.engine.memory

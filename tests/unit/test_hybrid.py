@@ -101,7 +101,7 @@ def test_where_nothing_is_relevant_the_near_misses_are_at_hand(store: MemoryStor
 
 def test_asked_of_one_note_its_nearest_passages_are_hits_though_none_is_close(store: MemoryStore) -> None:
     for number, cosine in enumerate((0.42, 0.44, 0.1)):
-        add(store, f"{number}.md", f"text {number}", leaning(cosine))
+        add(store, f"{number}.md", f"text {number} " * 30, leaning(cosine))
     loose = replace(SETTINGS, min_score=0.25)
     assert paths(asked(store, "kestrel", settings=loose)) == []
     assert paths(asked(store, "path:0.md kestrel", settings=loose)) == ["0.md"]

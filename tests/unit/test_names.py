@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
-from donna_tui.index.names import begun_names, exact_names, name_key
+from donna_tui.index.names import MOST_NAMESAKES, Name, NameKind, begun_names, exact_names, name_key, similar_names
 from donna_tui.index.store import MemoryStore
 from donna_tui.results import Filters, Hit, Mode, NameMatch, SearchRequest
 from donna_tui.search.hybrid import Settings, search
@@ -97,6 +98,19 @@ def test_a_name_obeys_filters_and_forbidden_words(store: MemoryStore) -> None:
     assert [hit.path for hit in found(store, "Tom -bell")] == ["A/Tom.md"]
 
 
+@pytest.mark.parametrize(("lookup", "key"), [(exact_names, "harbour"), (similar_names, "harbuor")])
+def test_no_number_of_private_namesakes_hides_a_public_note(
+    store: MemoryStore, lookup: Callable[[Database, str, Scope, int], list[Name]], key: str
+) -> None:
+    for number in range(MOST_NAMESAKES + 1):
+        store.upsert(note(f"Private/{number}/Harbour.md", "Private.\n", sensitive=True))
+    store.upsert(note("Public/Harbour.md", "The quay.\n"))
+    for number in range(MOST_NAMESAKES + 1):
+        store.upsert(note(f"Secret/{number}/Harbour.md", "Private.\n", sensitive=True))
+    found = lookup(store.database, key, Scope(Filters(sensitive=False)), 3)
+    assert {name.kind for name in found} >= {NameKind.FILE}
+
+
 def test_a_demanded_phrase_is_never_satisfied_by_a_name(store: MemoryStore) -> None:
     store.upsert(note("Rubber plant.md", "A ficus.\n", aliases=("elastica",), title="Ficus"))
     assert found(store, '"rubber plant" ficus') == []
@@ -140,6 +154,20 @@ def test_typing_errors_are_bridged_by_the_length_of_the_name(store: MemoryStore)
     assert misspelt("gatewya rolout") == ["Gateway rollout"]
     assert misspelt("Tim") == []
     assert misspelt("quite another thing") == []
+
+
+def test_a_misspelt_name_is_found_only_where_nothing_else_is_and_never_for_a_word_of_the_vault(
+    store: MemoryStore,
+) -> None:
+    store.upsert(note("Gateway.md", "words\n"))
+    store.upsert(note("Garden.md", "words\n"))
+    store.upsert(note("Trees.md", "Gardens and a gardem of words.\n"))
+    store.upsert(note("Manner.md", "words\n"))
+    store.upsert(note("Hall.md", "The banner hangs here.\n"))
+    assert [hit.path for hit in found(store, "gatewya")] == ["Gateway.md"]
+    assert [hit.path for hit in found(store, "gardem")] == ["Trees.md"]
+    assert [hit.path for hit in found(store, "banner")] == ["Hall.md"]
+    assert found(store, "banner path:Manner") == []
 
 
 @pytest.mark.parametrize(

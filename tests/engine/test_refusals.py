@@ -1,0 +1,72 @@
+"""Short texts asked in other words are found, what nothing answers is refused, and a note's own words never are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from donna_tui.memories import MemorySource
+from donna_tui.search.relevance import CLEAR_COSINE, clear_cosine
+from tests.engine.helpers import Desk, new_desk, open_engine
+
+pytestmark = pytest.mark.model
+
+FACTS = {
+    "how much does the laundry machine weigh": "Our washing machine is 70 kilos.",
+    "who repairs our pipes": "The plumber's name is Hakan and he only takes cash.",
+    "where is the owner of our flat when it is cold": "The landlord lives in Portugal during winter.",
+    "what became of the instrument": "The old piano was given to the kindergarten.",
+    "how was my mother's operation": "Mum's hip surgery went well.",
+}
+PADDING = "Nothing else has to be thought of here, and whoever stays in the flat may well leave it as it is. " * 4
+NOTE = f"""\
+# Watering
+
+Once a week, with rain from the barrel. {PADDING}
+
+# Light
+
+The kitchen is too dark in December. {PADDING}
+
+# Repotting
+
+Every second spring, into clay. {PADDING}
+"""
+
+
+@pytest.fixture
+def desk(tmp_path: Path, model_cache: Path) -> Desk:
+    return new_desk(tmp_path, model_cache)
+
+
+async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_refused(desk: Desk) -> None:
+    async with open_engine(desk, watch=False) as running:
+        for fact in FACTS.values():
+            await running.engine.memory.remember(fact)
+        await running.engine.memory.settle()
+        for question, fact in FACTS.items():
+            found = await running.search(question, mode="hybrid")
+            assert fact in [hit.content for hit in found.hits], question
+        for question in ("derivative of a polynomial", "how do penguins breed", "what is the capital of Mongolia"):
+            assert (await running.search(question, mode="hybrid")).hits == (), question
+
+
+async def test_the_words_of_one_note_are_never_refused_wherever_they_stand_in_it(desk: Desk) -> None:
+    desk.write("Plants/Ficus.md", NOTE)
+    desk.write("Bread.md", "Let it rise overnight.\n")
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        for question in (
+            "barrel december clay", "ficus barrel kitchen", "plants clay week dark", "repotting rain december kitchen",
+        ):  # fmt: skip
+            found = await running.search(question, mode="hybrid")
+            assert found.hits, question
+            assert found.hits[0].path == "Plants/Ficus.md", question
+
+
+def test_the_bar_is_lower_for_short_texts_but_not_for_turns_of_conversations() -> None:
+    assert clear_cosine("We had lunch.", MemorySource.MEMORY) < CLEAR_COSINE
+    assert clear_cosine("We had lunch.", MemorySource.VAULT) < CLEAR_COSINE
+    assert clear_cosine("We had lunch.", MemorySource.CHAT) == CLEAR_COSINE
+    assert clear_cosine("We had lunch. " * 50, MemorySource.VAULT) == CLEAR_COSINE
