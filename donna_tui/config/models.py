@@ -33,7 +33,7 @@ class VaultConfig(Block):
     git_author_name: Line = Field("Donna", description="Author of the commits that Donna makes.")
     git_author_email: Line = Field("donna@homelab.local", description="Address of that author.")
     sync_method: Literal["webdav", "syncthing", "manual"] = Field(
-        "webdav", description="How the vault reaches other devices."
+        "webdav", description="How the vault reaches other devices: `donna doctor` checks it."
     )
     templates_dir: HomePath = Field(
         Path("vault_templates"), description="Folder of note templates; a relative one is Donna's own."

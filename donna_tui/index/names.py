@@ -158,9 +158,7 @@ def similar_names(database: Database, key: str, scope: Scope, limit: int) -> lis
         f" CROSS JOIN memory_documents d ON d.id = n.document_id WHERE note_name_grams MATCH ? AND {inside}"
         " ORDER BY note_name_grams.rank LIMIT ?"
     )
-    return _lookup(
-        database, f"n.id IN ({found})", [match, *inside_parameters, limit], "n.kind, n.id", [], scope, limit
-    )
+    return _lookup(database, f"n.id IN ({found})", [match, *inside_parameters, limit], "n.kind, n.id", [], scope, limit)
 
 
 def _lookup(

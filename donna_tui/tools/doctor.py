@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -26,6 +27,12 @@ from donna_tui.tools.models import examine_models
 from donna_tui.tools.promises import examine_promises
 from donna_tui.tools.status import keeper_of, model_at_hand, read_report
 
+MOST_IGNORED = 1_000_000
+"""Characters of Syncthing's list of ignored files that are read."""
+
+_GIT_IGNORED = re.compile(r"(?:\(\?[id]\))*(?:\*\*/|/)?\.git(?:/\*{0,2})?")
+"""A line of `.stignore` that leaves out the repository (docs.syncthing.net/users/ignoring.html)."""
+
 
 def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -> list[Finding]:
     """All examinations that make sense; those of the vault and the index only where there is a space."""
@@ -37,7 +44,7 @@ def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -
         told = not_indexed(config)
         return [*findings, Finding("vault", "warn", told.message, told.hint or "", told.reason)]
     vault = _vault(space)
-    findings += [vault, *_index(space, paths)]
+    findings += [vault, *_sync(space, config), *_index(space, paths)]
     return [*findings, *examine_promises(space, config)] if vault.state == "ok" else findings
 
 
@@ -117,6 +124,32 @@ def _vault(space: Space) -> Finding:
     if not os.access(space.root, os.R_OK | os.X_OK):
         return Finding("vault", "fail", f"the vault {space.root} cannot be read", "", Reason.UNREADABLE)
     return Finding("vault", "ok", f"the vault is {space.root}")
+
+
+def _sync(space: Space, config: MemoryConfig) -> Iterator[Finding]:
+    """What syncs the vault with other devices; a repository that Syncthing syncs too is a warning."""
+    shared = next((each for each in (space.root, *space.root.parents) if (each / ".stfolder").exists()), None)
+    if shared is not None and _syncs_git(space.root, shared):
+        message = f"Syncthing syncs {shared} with its git repository, which breaks when two machines write at once"
+        yield Finding("sync", "warn", message, f"add the line .git to {shared / '.stignore'}")
+    elif shared is not None:
+        yield Finding("sync", "ok", f"Syncthing syncs {shared}")
+    elif config.vault.sync_method == "syncthing":
+        hint = "share the folder in Syncthing, or set vault.sync_method to webdav or manual"
+        yield Finding("sync", "warn", "vault.sync_method is syncthing, but Syncthing does not share this folder", hint)
+    elif config.vault.sync_method == "webdav":
+        yield Finding("sync", "ok", "other devices can sync over WebDAV while donna serve-webdav runs")
+
+
+def _syncs_git(root: Path, shared: Path) -> bool:
+    if not any((each / ".git").exists() for each in (root, *root.parents) if each.is_relative_to(shared)):
+        return False
+    try:
+        with (shared / ".stignore").open(encoding="utf-8", errors="replace") as file:
+            lines = file.read(MOST_IGNORED).splitlines()
+    except OSError:
+        return True
+    return not any(_GIT_IGNORED.fullmatch(line.strip()) for line in lines)
 
 
 def _index(space: Space, paths: AppPaths) -> Iterator[Finding]:
