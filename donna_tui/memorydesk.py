@@ -83,10 +83,10 @@ class MemoryDesk(ConversationDesk):
         return tuple([await self._stored(fact) for fact in facts])
 
     async def would_replace(
-        self, text: str, *, user_id: str = ME, memory_type_hint: MemoryType | None = None
+        self, text: str, *, user_id: str = ME, memory_type_hint: MemoryType | None = None, sensitive: bool = False
     ) -> list[tuple[Fact, str]]:
         """The preferences that remembering this text would replace, each with what would take its place."""
-        told, cut = Told(text, user_id, "", memory_type_hint), await self._cut()
+        told, cut = Told(text, user_id, "", memory_type_hint, sensitive=sensitive), await self._cut()
         return await self.book.run(lambda book: would_replace(book, told, cut))
 
     async def _stored(self, fact: Fact) -> MemoryChunk:

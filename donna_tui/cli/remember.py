@@ -38,7 +38,7 @@ async def _remember(
 ) -> tuple[MemoryChunk, ...]:
     async with engine_for(session, "donna remember") as engine:
         if not agreed:
-            for held, text_of_it in await engine.memory.would_replace(text, memory_type_hint=hint):
+            for held, text_of_it in await engine.memory.would_replace(text, memory_type_hint=hint, sensitive=sensitive):
                 _agree(held.content, text_of_it, ask=ask)
         memories = await engine.memory.remember(text, memory_type_hint=hint, sensitive=sensitive, pinned=pin)
         if engine.read_only:

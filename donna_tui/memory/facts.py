@@ -57,7 +57,7 @@ def add_facts(book: Book, facts: Sequence[Fact]) -> None:
 
 
 def _set_procedural(book: Book, fact: Fact) -> None:
-    key = preference_key(fact.content)
+    key = _slot(fact.content, sensitive=fact.sensitive)
     held = book.database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (fact.user_id, key))
     if held:
         book.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fact.id, held))
@@ -94,12 +94,17 @@ def procedural(database: Database, user_id: str = ME) -> list[Fact]:
     return [_fact(row) for row in rows]
 
 
-def held_preference(database: Database, user_id: str, content: str) -> Fact | None:
-    """The preference that is kept under the key of this one."""
-    identity = database.value(
-        "SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, preference_key(content))
-    )
+def held_preference(database: Database, user_id: str, content: str, *, sensitive: bool = False) -> Fact | None:
+    """The preference that one with this content would replace."""
+    key = _slot(content, sensitive=sensitive)
+    identity = database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, key))
     return read_fact(database, identity) if identity else None
+
+
+def _slot(content: str, *, sensitive: bool) -> str:
+    """The key under which a preference is kept. Private ones have keys of their own, so that no public one, of a client
+    that may not even know of them, replaces them."""
+    return f"private: {preference_key(content)}" if sensitive else preference_key(content)
 
 
 def latest_corrections(database: Database, task_type: str, most: int, user_id: str = ME) -> list[Correction]:

@@ -55,7 +55,7 @@ def would_replace(book: Book, told: Told, cut: Cut) -> list[tuple[Fact, str]]:
     found = []
     for piece in pieces_of(told.text, cut):
         if route(piece, told.hint) is MemoryType.PROCEDURAL:
-            held = held_preference(book.database, told.user_id, piece)
+            held = held_preference(book.database, told.user_id, piece, sensitive=told.sensitive)
             if held and held.content != piece:
                 found.append((held, piece))
     return found

@@ -56,7 +56,12 @@ async def _write(client: Client, desk: Desk) -> None:
     (memory,) = said(await client.call_tool("memory_list", {"types": ["procedural"]}))["memories"]
     assert said(await client.call_tool("memory_forget", {"id": memory["id"]}))["changed"]
     assert said(await client.call_tool("memory_list", {}))["total"] == 0
-    said(await client.call_tool("remember", {"text": "I prefer kestrels to herons."}))
+    said(await client.call_tool("remember", {"text": "My favourite bird is the heron.", "type": "procedural"}))
+    other = {"text": "My favourite bird is the owl.", "type": "procedural"}
+    assert "bird is the heron" in (await refused_over(client, "remember", other))["message"]
+    assert said(await client.call_tool("remember", {**other, "replace": True}))["remembered"] == 1
+    wrong = said(await client.call_tool("memory_search", {"query": "tag:kestrol bird"}))
+    assert any("tag:kestrol" in each for each in wrong["filterProblems"])
     section = {"path": "Projects/gateway.md", "headingPath": ["Gateway", "Cache"], "content": "One more line."}
     etag = said(await client.call_tool("vault_read", {"path": section["path"]}))["etag"]
     assert said(await client.call_tool("vault_section", {**section, "etag": etag}))["changed"]
@@ -67,5 +72,5 @@ async def _write(client: Client, desk: Desk) -> None:
     assert (added["added"], added["suggestions"]) == (1, ["I prefer dark roast in the morning."])
     assert said(await client.call_tool("chat_add", chat))["known"] == 1
     assert said(await client.call_tool("vault_undo_last", {}))["undone"] == [first["operation"]]
-    assert said(await client.call_tool("vault_undo_last", {"everything": True}))["forgotten"] == 1
+    assert said(await client.call_tool("vault_undo_last", {"everything": True}))["forgotten"] == 2
     assert (desk.root / path).read_text() == PUBLIC[path]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from donna_tui.memories import MemorySource
+from donna_tui.memory.facts import procedural
 from donna_tui.results import Filters, SearchRequest
 from tests.cli.running import write
 from tests.engine.helpers import Desk
@@ -64,7 +65,7 @@ async def test_no_answer_of_any_tool_holds_a_word_of_a_private_note(bench: Bench
     assert len(asked) > 90
     for name, arguments in asked:
         answer = await bench(name, **arguments)
-        told = about(answer, arguments.get("path") or "\0").lower()
+        told = about(answer, arguments.get("path") or arguments.get("query") or "\0").lower()
         assert CANARY not in told, (name, arguments)
         assert "private/" not in told
         assert "secret.md" not in told
@@ -249,3 +250,12 @@ async def test_no_word_of_a_private_note_is_in_the_log(bench: Bench) -> None:
     log: Path = bench.desk.paths.log
     for file in log.glob("*"):
         assert not any(f"{each}{CANARY}" in file.read_text() for each in ("kestrel ", "# ", "] ")), file
+
+
+async def test_a_public_preference_neither_shows_nor_replaces_a_private_one(bench: Bench) -> None:
+    granted = bench.other(sensitive=True)
+    await granted.fine("remember", text=f"My favourite colour is {CANARY}.", type="procedural")
+    answer = await bench.fine("remember", text="My favourite colour is red.", type="procedural")
+    assert CANARY not in json.dumps(answer)
+    facts = await bench.engine.memory.book.run(lambda book: procedural(book.database))
+    assert {fact.content for fact in facts} == {f"My favourite colour is {CANARY}.", "My favourite colour is red."}

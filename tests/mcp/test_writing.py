@@ -132,7 +132,10 @@ async def test_a_whole_session_is_taken_back_to_the_byte(bench: Bench) -> None:
 async def test_what_an_agent_replaced_is_remembered_again(bench: Bench) -> None:
     desk = bench.engine.memory
     await desk.remember("My favourite colour is blue.", memory_type_hint=MemoryType.PROCEDURAL)
-    await bench.fine("remember", text="My favourite colour is red.", type="procedural")
+    red = {"text": "My favourite colour is red.", "type": "procedural"}
+    refused = await bench("remember", **red)
+    assert (refused["reason"], "favourite colour is blue" in refused["message"]) == ("conflict", True)
+    await bench.fine("remember", **red, replace=True)
     assert await preferences(bench) == {"My favourite colour is red."}
     assert (await bench.fine("vault_undo_last", everything=True))["forgotten"] == 1
     assert await preferences(bench) == {"My favourite colour is blue."}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
-from donna_tui.errors import DonnaError
+from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import MemoryChunk, MemorySource, RecallResult
+from donna_tui.memory.facts import Fact
 from donna_tui.memory.prompt import assemble
 from donna_tui.memorydesk import MemoryDesk
+from donna_tui.safety.terminal import clean_line
 from donna_tui.search.query import readable
 from donna_tui.tools.agent.livememory import SETTLING_SECONDS, memory_row
 from donna_tui.tools.agent.shapes import RecallAsked, RecallGiven, RememberAsked, RememberGiven
@@ -36,22 +39,34 @@ async def recall(space: Workspace, asked: RecallAsked) -> RecallGiven:
 
 
 async def remember(space: Workspace, asked: RememberAsked) -> RememberGiven:
-    """Remember a text. What a client tells that may read private notes is private itself. Raises DonnaError."""
-    session = space.session
+    """Remember a text. What a client says that may read private notes is private itself.
+
+    Raises DonnaError (`conflict`) where it would replace a preference and the request does not say so.
+    """
+    session, private = space.session, space.access.sensitive
     async with session.turn:
+        if not asked.replace:
+            held = await space.host.memory.would_replace(asked.text, memory_type_hint=asked.type, sensitive=private)
+            _refuse_to_replace(held)
         session.quota.take()
         try:
             told = await space.host.memory.remember(
                 asked.text,
                 session_id=name_of(session.id),
                 memory_type_hint=asked.type,
-                sensitive=space.access.sensitive,
+                sensitive=private,
                 patience=SETTLING_SECONDS,
             )
         except DonnaError:
             session.quota.give_back()
             raise
     return RememberGiven(remembered=len(told), session=session.id, writes_left=session.quota.left)
+
+
+def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
+    for old, fresh in held:
+        message = f"“{clean_line(fresh)}” would replace the preference “{clean_line(old.content)}”"
+        raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
 
 
 async def forget_session(desk: MemoryDesk, session: str) -> int:

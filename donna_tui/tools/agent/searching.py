@@ -40,6 +40,7 @@ async def memory_search(space: Workspace, asked: SearchAsked) -> SearchGiven:
         near_misses=tuple(map(_row, near)),
         mode=outcome.mode,
         note=outcome.note,
+        filter_problems=tuple(clean_line(each.sentence) for each in outcome.filter_problems),
         stale=outcome.stale,
         indexed=outcome.indexed,
     )

@@ -122,13 +122,17 @@ class Hit(Row):
 
 
 class SearchGiven(Given):
-    """Passages, best first. `stale` says that the latest edits may be missing; `note` limits the answer in words."""
+    """Passages, best first. `stale` says that the latest edits may be missing; `note` limits the answer in words.
+
+    `filterProblems` are filters of the query that are not known or match nothing, each with the nearest that would.
+    """
 
     results: tuple[Hit, ...]
     count: Count
     near_misses: tuple[Hit, ...]
     mode: Mode
     note: str
+    filter_problems: tuple[str, ...]
     stale: bool
     indexed: bool
 
@@ -212,6 +216,11 @@ class RememberAsked(Asked):
         default=None,
         description="procedural for a preference, semantic for a fact, episodic for an event, working for what is under"
         " way; found by the wording if it is left out.",
+    )
+    replace: bool = Field(
+        default=False,
+        description="Replace a preference on the same subject, once the owner agreed. Without it, a text that would"
+        " replace one is refused with `conflict` and both texts.",
     )
 
 
