@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import termios
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,7 +37,9 @@ def type_into_a_note(terminal: Terminal) -> None:
 
 
 def ended(terminal: Terminal) -> int:
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while terminal.process.poll() is None:
+        assert time.monotonic() < deadline, "it did not end"
         terminal.rest(0.1)
     terminal.rest(0.1)
     return terminal.process.returncode
