@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,12 @@ REPOSITORY = Path(__file__).parent.parent
 settings.register_profile("check", derandomize=True)
 settings.register_profile("search")
 settings.load_profile("check")  # the same examples at each run; `make stress` looks for new ones
+
+
+def pytest_configure() -> None:
+    """Ignore a hang-up by a handler under nohup: unlike SIG_IGN, which programs inherit, a handler ends at exec."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

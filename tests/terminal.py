@@ -8,7 +8,6 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -86,7 +85,6 @@ def python_in_terminal(*arguments: str, rows: int = 40, columns: int = 140, **en
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none", "LC_ALL": "C.UTF-8"}
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    ignored = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a suite under nohup would pass on that it is ignored
     process = subprocess.Popen(
         [sys.executable, *arguments],
         stdin=theirs,
@@ -95,7 +93,6 @@ def python_in_terminal(*arguments: str, rows: int = 40, columns: int = 140, **en
         env={**kept, **settings, **environ},
         start_new_session=True,
     )
-    signal.signal(signal.SIGHUP, ignored)
     os.close(theirs)
     try:
         yield Terminal(process, ours)

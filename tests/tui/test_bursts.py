@@ -69,7 +69,7 @@ async def test_enter_picks_what_the_letters_before_it_leave_first() -> None:
         await donna.window(Palette)
         send(donna.app, ["g", "o to the rev", "\x15", "review: ", "\x15", "theme: donna light", "\r"])
         await donna.until(lambda: donna.app.screen is donna.main, "the palette is closed")
-        assert "light" in donna.app.theme
+        await donna.until(lambda: "light" in donna.app.theme, "the theme is the one that was picked")
 
 
 async def test_two_keys_that_both_close_a_dialog_close_one() -> None:
