@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import field
 from typing import Any
 
-from donna_tui.http.guard import FrontDoor, Visitor, has_long_header, is_own_host, is_own_origin, is_secret
+from donna_tui.http.guard import FrontDoor, Limits, Visitor, has_long_header, is_own_host, is_own_origin, is_secret
 from donna_tui.records import dataclass
 
 Scope = MutableMapping[str, Any]
@@ -24,6 +24,10 @@ PATH = "/mcp"
 MOST_BODY_BYTES = 8_000_000
 BODY_SECONDS = 30.0
 """How long a request may take to arrive."""
+
+CONNECTIONS = Limits(connections=192, untrusted=128, per_address=128)
+"""All clients are on this machine, so one address is no reason to close a connection. A client of httpx may open 100
+at once, none of which has shown the token before the first of its requests is read."""
 
 RATE = 100.0
 BURST = 500.0
@@ -72,7 +76,7 @@ class Guard:
     token: str
     port: int = 0
     rate: Rate = field(default_factory=Rate)
-    door: FrontDoor = field(default_factory=FrontDoor)
+    door: FrontDoor = field(default_factory=lambda: FrontDoor(CONNECTIONS))
     visitors: dict[tuple[str, int], Visitor] = field(default_factory=dict)
     """The open connections, by the address and port of the client."""
 

@@ -294,6 +294,24 @@ async def test_silent_and_nameless_connections_keep_nobody_out(desk: Desk, servi
     assert len(serving.process.stderr.read()) < 2_000
 
 
+async def test_a_client_that_opens_a_hundred_connections_at_once_keeps_them_all(serving: Serving) -> None:
+    """Connect first and send later, so that none has shown the token when the last one is accepted."""
+    call = json.dumps(CALL).encode()
+    head = (
+        f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{serving.port}\r\nAuthorization: Bearer {serving.token}\r\n"
+        f"Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(call)}\r\nConnection: close\r\n\r\n"
+    ).encode()
+    async with contextlib.AsyncExitStack() as held:
+        streams = [await asyncio.open_connection("127.0.0.1", serving.port) for _ in range(100)]
+        for _, writer in streams:
+            held.callback(writer.close)
+        for _, writer in streams:
+            writer.write(head + call)
+        firsts = [await asyncio.wait_for(reader.readline(), 60) for reader, _ in streams]
+    assert all(first.startswith(b"HTTP/1.1 ") for first in firsts)
+
+
 async def test_abandoned_sessions_make_room_for_a_client(serving: Serving) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "gone", "version": "1"}}
     opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
