@@ -17,7 +17,7 @@ from donna_tui.config.calendars import Notes
 from donna_tui.drafting import CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
 from donna_tui.drafts import queue
 from donna_tui.drafts.agenda import meeting_row
-from donna_tui.drafts.approval import Approver, corrections_of, head_of, with_lines
+from donna_tui.drafts.approval import Approver, corrections_of, head_of, start_in, with_lines
 from donna_tui.drafts.context import Read
 from donna_tui.drafts.hunks import claims_of, hunks_of
 from donna_tui.drafts.page import Run
@@ -85,7 +85,17 @@ class DraftDesk:
         now = [revived.get(entry.id, entry) for entry in found]
         shown = [each for each in now if not each.is_under_way]
         followed = [await self._followed(each) if each.state == DraftState.WAITING else each for each in shown]
-        return tuple(each.row() for each in followed if everything or each.state not in queue.DECIDED)
+        listed = [each for each in followed if everything or each.state not in queue.DECIDED]
+        return tuple([await self._row(each) for each in listed])
+
+    async def _row(self, entry: Entry) -> DraftRow:
+        """The row of an entry; that of a meeting with its time, as the calendar has it now."""
+        if entry.skill != TEMPLATE:
+            return entry.row()
+        meeting = await self._meeting_of(entry)
+        if meeting is None:
+            return replace(entry.row(), meeting_at=start_in(entry.original))
+        return replace(entry.row(), meeting_at=meeting.start.timestamp(), meeting_cancelled=meeting.cancelled)
 
     async def draft(self, identity: str) -> Draft:
         """A draft with its text as it is on disk now and the passages that it rests on."""
@@ -94,7 +104,7 @@ class DraftDesk:
         if entry.state != DraftState.WAITING:
             text = entry.original
             return Draft(
-                row=entry.row(),
+                row=await self._row(entry),
                 text=text,
                 etag="",
                 evidence=rest.passages,
@@ -103,7 +113,7 @@ class DraftDesk:
             )
         note = await self._run(self._approver.note_of, entry)
         return Draft(
-            row=entry.row(),
+            row=await self._row(entry),
             text=note.text,
             etag=note.etag,
             before=await self._run(self._approver.before, entry),
@@ -187,6 +197,19 @@ class DraftDesk:
         """
         return await self._parts.write(skill, day, person)
 
+    async def write_today(self, skill: str) -> DraftRow | None:
+        """Write the draft of a skill for today, or for the week that it is in; None if there is nothing to write about.
+
+        One that was written before is given as it is now.
+        """
+        results = await self.write_new(skill, self._parts.clock().astimezone(self._parts.skill.zone).date())
+        for result in results:
+            if result.draft:
+                entry = await self._entry(result.draft)
+                revived = await self._revived(entry) if entry.state in queue.DECIDED else entry
+                return await self._row(revived)
+        return None
+
     # Meetings
 
     async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
@@ -239,7 +262,7 @@ class DraftDesk:
         it. What the person typed stays. A draft that cannot be changed now is left for the next time.
         """
         for entry in await self._parts.book.run(lambda book: queue.entries(book.database)):
-            if entry.skill != TEMPLATE or entry.state != DraftState.WAITING:
+            if entry.skill != TEMPLATE or entry.state not in (DraftState.WAITING, DraftState.FAILED):
                 continue
             meeting = await self._meeting_of(entry)
             if meeting is None:
@@ -247,7 +270,7 @@ class DraftDesk:
             with contextlib.suppress(DonnaError):
                 if meeting.cancelled:
                     await self._withdraw(entry, meeting)
-                else:
+                elif entry.state == DraftState.WAITING:
                     await self._realign(entry, meeting)
 
     async def _meeting_of(self, entry: Entry) -> Meeting | None:
@@ -255,6 +278,9 @@ class DraftDesk:
 
     async def _withdraw(self, entry: Entry, meeting: Meeting) -> None:
         if meeting.end <= self._parts.clock():
+            return
+        if entry.state == DraftState.FAILED:
+            await self._parts.book.run(lambda book: queue.drop(book, entry.id))
             return
         note = await self._run(self._approver.note_of, entry)
         if note.text != entry.original:
@@ -267,6 +293,8 @@ class DraftDesk:
         await self._parts.book.run(lambda book: queue.drop(book, entry.id))
 
     async def _realign(self, entry: Entry, meeting: Meeting) -> None:
+        if entry.detail:  # it was cancelled for a while
+            entry = await self._save(replace(entry, detail=""))
         skill = self._parts.skill
         note = await self._run(self._approver.note_of, entry)
         times = skill.times_of(meeting)

@@ -103,7 +103,8 @@ class DraftRow:
 
     `path` is where its note stands now, `target` is where it goes when it is approved; they are the same unless it
     waits in the Inbox. `skill` is the template's name, such as `meeting_note`. `drafter` says who composed it: a
-    model's name, or `extractive`. `cost` is in US dollars. `detail` says in plain words why it failed.
+    model's name, or `extractive`. `cost` is in US dollars. `detail` says in plain words why it failed. `meeting_at` is
+    when the meeting that it is the note of begins.
     """
 
     id: str
@@ -119,6 +120,8 @@ class DraftRow:
     reason: str = ""
     attempts: int = 0
     next_try: float | None = None
+    meeting_at: float | None = None
+    meeting_cancelled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

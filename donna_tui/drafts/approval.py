@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -161,6 +162,15 @@ def head_of(text: str) -> tuple[str, str]:
     """The lines of a meeting's note that say what it is and when: its first heading, and the line after it."""
     lines = [line for line in _body(text).splitlines() if line.strip()]
     return (lines[0], lines[1]) if len(lines) > 1 else ("", "")
+
+
+def start_in(text: str) -> float | None:
+    """When the meeting of a draft begins, going by its frontmatter."""
+    start = parse_frontmatter(text).data.get("event_start")
+    try:
+        return datetime.datetime.fromisoformat(str(start)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def with_lines(text: str, lines: Mapping[str, str]) -> str:

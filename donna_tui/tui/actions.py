@@ -277,6 +277,25 @@ _VIEWS = (
     Action(id="view.back", title="back", help="One level out. It never quits.", group="view", keys=("escape",)),
 )
 
+_NOW = (
+    Action(
+        id="draft.weekly-review",
+        title="Weekly review now",
+        help="Write the draft of the review of this week now; it waits in Review.",
+        group="draft",
+        keys=("alt+s",),
+        why_not=needs_space,
+    ),
+    Action(
+        id="draft.daily-reflection",
+        title="Daily reflection now",
+        help="Write the draft of the reflection on today now; it waits in Review.",
+        group="draft",
+        keys=("alt+t",),
+        why_not=needs_space,
+    ),
+)
+
 _APP = (
     Action(
         id="app.space",
@@ -340,6 +359,7 @@ _ALL = (
     *FORGET,
     *_VIEWS,
     *_LISTS,
+    *_NOW,
     *_APP,
 )
 ACTIONS: dict[str, Action] = {action.id: action for action in _ALL}

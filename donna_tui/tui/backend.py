@@ -220,6 +220,12 @@ class DraftBackend(Protocol):
     async def preview(self, event_id: str) -> Preview:
         """The note of a meeting as it would be written now. Nothing is written, and no model is asked."""
 
+    async def write_today(self, skill: str) -> DraftRow | None:
+        """Write the draft of a skill for today, or for the week that it is in; None if there is nothing to write about.
+
+        One that was written before is given as it is now.
+        """
+
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, whether or not it has ended."""
 

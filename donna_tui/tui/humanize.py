@@ -77,6 +77,16 @@ def moment(at: float) -> str:
     return _local(at, "%d %b %H:%M").lstrip("0")
 
 
+def near_moment(at: float, now: float) -> str:
+    """The local day and time of a Unix time, the day by its name where it is near: `today 14:32`, `20 Nov 14:32`."""
+    try:
+        days = (datetime.fromtimestamp(at).astimezone().date() - datetime.fromtimestamp(now).astimezone().date()).days
+    except (OverflowError, ValueError, OSError):
+        return "–"
+    name = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days)
+    return f"{name} {clock(at)[:5]}" if name else moment(at)
+
+
 def day(at: float) -> str:
     """The local day of a Unix time, with its year: `8 May 2023`; empty where it is not known."""
     return _local(at, "%d %b %Y").lstrip("0") if at else ""

@@ -132,7 +132,7 @@ _TITLES = {
 def refusal_of(error: DonnaError) -> Refusal:
     """An error as a refusal. What the engine says goes before the general words for its reason."""
     what, step = _WORDS.get(error.reason, ("This is not possible.", "The log file on the Activity screen says more."))
-    title = _TITLES.get(error.reason) or f"Not written: {_lowered(reason_title(error.reason))}"
+    title = _TITLES.get(error.reason) or f"Not written: {lowered(reason_title(error.reason))}"
     return Refusal(
         reason=error.reason,
         title=title,
@@ -155,5 +155,6 @@ def told(error: DonnaError) -> str:
     return " ".join(filter(None, (sentence(error.message), sentence(error.hint or ""))))
 
 
-def _lowered(text: str) -> str:
+def lowered(text: str) -> str:
+    """A sentence as the second half of another one."""
     return text[:1].lower() + text[1:]

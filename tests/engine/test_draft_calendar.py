@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from donna_tui.drafting import DraftState, Meeting, MeetingState
+from donna_tui.drafts.approval import start_in
+from donna_tui.tui.widgets.meeting_list import state_word
 from tests.engine.offices import LAST_TIME, NOTE, Office, meeting, office
 
 LATER = datetime.timedelta(days=1, hours=2)
@@ -80,6 +82,29 @@ async def test_what_was_typed_into_the_draft_of_a_cancelled_meeting_stays(tmp_pa
         assert TYPED in here.text(NOTE)
         kept = await here.row(row.id)
         assert (kept.state, kept.detail) == (DraftState.WAITING, "The meeting was cancelled; what you typed is kept.")
+        assert kept.meeting_cancelled
+        (shown,) = await here.engine.drafts.meetings(meeting().start.timestamp(), meeting().end.timestamp())
+        assert (shown.state, state_word(shown)) == (MeetingState.DRAFTED, "cancelled")
+        await follow(here, meeting())
+        assert (await here.row(row.id)).detail == ""
+
+
+async def test_a_draft_that_failed_is_dropped_when_its_meeting_is_cancelled(tmp_path: Path) -> None:
+    async with office(tmp_path, repository=False, clock=lambda: meeting().start.timestamp() - 600) as here:
+        await here.hold(meeting())
+        assert (await here.engine.drafts.write_now("gateway-2")).state is DraftState.FAILED
+        await follow(here, meeting(cancelled=True))
+        assert await here.engine.drafts.drafts() == ()
+
+
+async def test_a_draft_says_when_its_meeting_is_also_after_it_moved(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        row = await here.write(meeting())
+        assert (await here.row(row.id)).meeting_at == meeting().start.timestamp()
+        await here.hold(moved(LATER, meeting()))
+        assert (await here.row(row.id)).meeting_at == moved(LATER, meeting()).start.timestamp()
+        draft = await here.engine.drafts.draft(row.id)
+        assert start_in(draft.text) == meeting().start.timestamp()
 
 
 async def test_a_meeting_that_is_over_keeps_its_draft(tmp_path: Path) -> None:

@@ -495,3 +495,21 @@ async def test_a_private_task_makes_a_persons_page_private(tmp_path: Path) -> No
         (result,) = await here.engine.drafts.write_new("person_profile", THIS_WEEK)
         assert "about the illness" in here.text(result.path)
         assert here.front(result.path)["donna"] == "local-only"
+
+
+async def test_the_draft_of_today_is_written_on_demand_and_given_again_as_it_is(tmp_path: Path) -> None:
+    noon = datetime.datetime(2024, 1, 17, 12, tzinfo=datetime.UTC).timestamp()
+    async with office(tmp_path, clock=lambda: noon, notes={"Daily/2024-01-17.md": "- We chose SQLite.\n"}) as here:
+        desk = here.engine.drafts
+        row = await desk.write_today("daily_reflection")
+        assert row is not None
+        assert (row.state, row.target) == (DraftState.WAITING, "Reflections/2024-01-17.md")
+        assert "We chose SQLite." in here.text(row.path)
+        await here.approve(row)
+        again = await desk.write_today("daily_reflection")
+        assert (again.id, again.state) == (row.id, DraftState.APPROVED)
+
+
+async def test_where_there_is_nothing_to_write_about_today_no_draft_is_written(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        assert await here.engine.drafts.write_today("daily_reflection") is None

@@ -93,7 +93,14 @@ def row(identity: str, title: str, **fields: Any) -> DraftRow:
 def sync() -> Draft:
     """A draft of a meeting note, with evidence for three lines and three parts that can be left out."""
     return Draft(
-        row=row(SYNC, "Gateway sync", target=SYNC_TARGET, path=SYNC_PATH, reason="the meeting has ended"),
+        row=row(
+            SYNC,
+            "Gateway sync",
+            target=SYNC_TARGET,
+            path=SYNC_PATH,
+            reason="the meeting has ended",
+            meeting_at=at(20, 9.5).timestamp(),
+        ),
         text=SYNC_TEXT,
         etag="",
         evidence=(
@@ -163,6 +170,7 @@ def failed() -> Draft:
         detail="the model did not answer within 60 s",
         attempts=3,
         next_try=NOW + 480,
+        meeting_at=at(20, 12).timestamp(),
     )
     return Draft(row=one, text="", etag="")
 

@@ -109,6 +109,10 @@ class FakeDrafts:
             replace(row, unwanted=reason) if row.meeting.event_id == event_id else row for row in self.agenda
         ]
 
+    async def write_today(self, skill: str) -> DraftRow | None:
+        await self._enter("write_today", skill, key=skill)
+        return next((row for row in self.rows if row.skill == skill), None)
+
     async def write_now(self, event_id: str) -> DraftRow:
         await self._enter("write_now", event_id, key=event_id)
         found = next(row for row in self.agenda if row.meeting.event_id == event_id)

@@ -15,7 +15,7 @@ from donna_tui.events import VaultWritten
 from donna_tui.tui.keymap import check_keys, load_keymap
 from donna_tui.tui.keysheet import DEFAULT_KEYS
 from donna_tui.tui.screens.approve_all import ApproveAll
-from donna_tui.tui.screens.commands import KeyList
+from donna_tui.tui.screens.commands import KeyList, Palette
 from donna_tui.tui.screens.edit import EditScreen
 from donna_tui.tui.screens.plan import PlanScreen
 from donna_tui.tui.screens.refusal import RefusalScreen
@@ -68,7 +68,9 @@ async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_faile
         await opened(donna)
         assert ids(donna) == [SYNC, FAILED, REVIEW]
         assert "2 wait for you · 1 failed" in donna.screen_text()
-        assert "10 min" in row_with(donna, "● Gateway sync")
+        assert row_with(donna, "● Gateway sync").split("│")[0].rstrip().endswith("today 09:30")
+        assert "3 d" in row_with(donna, "● Week 47")
+        assert "meeting note of today 09:30 · composed without a model · 10 min ago" in donna.screen_text()
         assert "meeting note → …" in donna.screen_text()
         assert "weekly review → …/2026-W47.md" in donna.screen_text()
         assert "again 14:40" in row_with(donna, "  the model did not")
@@ -137,7 +139,7 @@ async def test_the_head_says_where_a_draft_waits_and_where_it_goes_and_the_foot_
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         text = donna.screen_text()
-        assert "meeting note · composed without a model · 10 min ago" in text
+        assert "meeting note of today 09:30 · composed without a model · 10 min ago" in text
         assert f"waits in {SYNC_PATH} → goes to Meetings/" in text
         assert "A link to the note Rate limits was left out, because there is no such note." in text
         assert f"Approving: new note {SYNC_TARGET}, one commit" in text
@@ -676,3 +678,25 @@ async def test_a_draft_that_failed_without_a_repository_offers_to_create_one_and
         await donna.press("enter")
         await donna.until(lambda: len(backend.called("regenerate")) == 2, "both are drafted")
         assert backend.called("create_repository") == [()]
+
+
+async def test_the_review_of_a_week_is_written_now_and_shown_from_any_screen() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await donna.press("ctrl+p")
+        await donna.window(Palette)
+        await donna.type("weekly review now")
+        await donna.press("enter")
+        await donna.until(lambda: donna.review.selected is not None, "Review is shown")
+        await donna.until(lambda: donna.review.selected.id == REVIEW, "the draft is selected")
+        assert backend.called("write_today") == [("weekly_review",)]
+        await donna.press("alt+t")
+        await donna.until(lambda: "nothing to write about" in notices(donna.app), "it says that there is nothing")
+
+
+async def test_review_says_that_reviews_can_be_written_now() -> None:
+    async with driving(backend_in("empty")) as donna:
+        await donna.press("escape", "3")
+        await donna.until(lambda: "No draft waits" in donna.screen_text(), "it says so")
+        assert row_with(donna, "weekly review now").split()[0] == "alt+s"
+        assert row_with(donna, "daily reflection now").split()[0] == "alt+t"

@@ -12,7 +12,7 @@ from donna_tui.errors import DonnaError
 from donna_tui.records import dataclass
 from donna_tui.tui.humanize import moment, plural
 from donna_tui.tui.keysheet import Keys, shown_key
-from donna_tui.tui.refusals import refusal_of, sentence
+from donna_tui.tui.refusals import lowered, refusal_of, sentence
 from donna_tui.tui.widgets.draft_row import line_of
 from donna_tui.tui.widgets.notice import Words
 
@@ -145,6 +145,8 @@ def state_says(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) 
     if row.unwanted and row.state in (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE):
         write = shown_key(keys["meetings.write"], typing=False)
         return f"No draft is written by itself: {lowered(row.unwanted)} {write} writes it all the same."
+    if row.meeting.cancelled and row.state is not MeetingState.CANCELLED:
+        return " ".join(filter(None, (sentence(line_of(row.detail)) or "It was cancelled.", _key_says(row, keys))))
     is_brief = row.state is MeetingState.DRAFTED and row.meeting.end.timestamp() > now
     parts = [
         _BRIEF_SAYS if is_brief else _SAYS[row.state],
@@ -152,11 +154,6 @@ def state_says(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) 
         _key_says(row, keys),
     ]
     return " ".join(filter(None, parts))
-
-
-def lowered(text: str) -> str:
-    """A sentence as the second half of another one."""
-    return text[:1].lower() + text[1:]
 
 
 def _key_says(row: MeetingRow, keys: Keys) -> str:

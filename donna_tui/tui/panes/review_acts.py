@@ -17,7 +17,7 @@ from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.deciding import Deciding
 from donna_tui.tui.panes.one_dialog import one_dialog
-from donna_tui.tui.panes.review_state import note_of, text_without
+from donna_tui.tui.panes.review_state import note_of, text_without, why_none_today
 from donna_tui.tui.panes.vault_state import why_no_write, why_not_here
 from donna_tui.tui.panes.writing import Writing
 from donna_tui.tui.refusals import told
@@ -208,6 +208,22 @@ class ReviewActs(Horizontal):
         finally:
             self._composing -= {each.id for each in rows}
             self.look_soon()
+
+    @work(group="compose")
+    async def write_today(self, skill: str) -> None:
+        """Write the draft of a skill for today or this week, and go to it; say so where there is nothing to go to."""
+        if self._backend is None:
+            return
+        self.notify(f"Writing the {skill.replace('_', ' ')} …", timeout=3, markup=False)
+        try:
+            row = await self._backend.drafts.write_today(skill)
+        except DonnaError as error:
+            self._complain(error)
+            return
+        if row is not None and row.state in (DraftState.WAITING, DraftState.FAILED):
+            self.look(row.id)
+        else:
+            self.notify(why_none_today(skill, row), timeout=6, markup=False)
 
     def _complain(self, error: DonnaError) -> None:
         self.notify(told(error), severity="error", timeout=8, markup=False)

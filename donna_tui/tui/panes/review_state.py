@@ -12,8 +12,8 @@ from donna_tui.text.lines import each_line
 from donna_tui.tui.humanize import age, moment, plural
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.panes.search_state import note_at
-from donna_tui.tui.refusals import refusal_of, sentence
-from donna_tui.tui.widgets.draft_row import kind_of, line_of, short_line, title_of
+from donna_tui.tui.refusals import lowered, refusal_of, sentence
+from donna_tui.tui.widgets.draft_row import kind_of, line_of, short_line, title_of, when_of
 from donna_tui.tui.widgets.notice import Words
 from donna_tui.vault.changes import Change, Plan
 
@@ -25,13 +25,18 @@ NOTHING_WAITS = Words(
         ("donna meetings list", "what is in your calendar"),
         ("donna meetings import FILE", "bring a calendar in"),
     ),
-    actions=(("view.meetings", "write the note of a meeting now"), ("review.everything", "what was decided")),
+    actions=(
+        ("view.meetings", "write the note of a meeting now"),
+        ("draft.weekly-review", "weekly review now"),
+        ("draft.daily-reflection", "daily reflection now"),
+        ("review.everything", "what was decided"),
+    ),
 )
 NOTHING_AT_ALL = Words(
     "Donna has drafted nothing yet.",
     NOTHING_WAITS.text,
     examples=NOTHING_WAITS.examples,
-    actions=NOTHING_WAITS.actions[:1],
+    actions=NOTHING_WAITS.actions[:-1],
 )
 
 _MOST_REMARKS = 3
@@ -59,6 +64,16 @@ def why_no_text(row: DraftRow, keys: Keys) -> str:
     return ""
 
 
+def why_none_today(skill: str, row: DraftRow | None) -> str:
+    """Why there is no draft of today, or of this week, to review."""
+    if row is None:
+        span = "this week" if skill == "weekly_review" else "today"
+        return f"There is nothing to write about yet: no notes, meetings or finished tasks of {span} were found."
+    turned_out = _TURNED_OUT.get(row.state, "There is no text of it.")
+    note = f" Its note is {line_of(row.path)}." if row.state is DraftState.APPROVED else ""
+    return f"{title_of(row)}: {lowered(turned_out)}{note}"
+
+
 def why_no_approval(row: DraftRow | None, keys: Keys) -> str:
     """Why a draft cannot be approved."""
     if row is None or row.state is DraftState.WAITING:
@@ -80,8 +95,11 @@ def draft_head(row: DraftRow, now: float, remarks: tuple[str, ...] = (), *, wait
 
 def _head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], waiting_edit: bool) -> Iterator[Content]:
     yield Content.styled(title_of(row), "bold")
-    yield Content.styled(" · ".join((kind_of(row), _composed_by(row), _when(row, now))), "$text-muted")
+    kind = " of ".join(filter(None, (kind_of(row), when_of(row, now))))
+    yield Content.styled(" · ".join((kind, _composed_by(row), _when(row, now))), "$text-muted")
     yield _place(row)
+    if row.state is DraftState.WAITING and row.detail:
+        yield Content.styled(sentence(line_of(row.detail)), "$text-warning")
     if waiting_edit:
         yield Content.styled("Your edit of it waits and is not written: approving leaves it out.", "$text-warning")
     for remark in remarks[:_MOST_REMARKS]:

@@ -76,7 +76,8 @@ What Donna has drafted and nobody has approved yet. Nothing becomes a note of yo
 
 ## The queue
 The newest first: a draft that **waits**, with the place that it goes to, or one that **failed**, with the reason and
-when it is tried again. `{review.everything}` lists also what was decided.
+when it is tried again. A draft of a meeting says when the meeting is. `{review.everything}` lists also what was
+decided. `{draft.weekly-review}` writes the review of this week now, `{draft.daily-reflection}` the reflection on today.
 
 ## A draft
 `{review.open}` goes into it. The numbers at the end of a line are the passages that it rests on; they stand in the
@@ -188,6 +189,6 @@ class HelpScreen(Modal[None]):
             yield PassageView()
 
     def on_mount(self) -> None:
-        view = self.query_one(PassageView)
-        view.show(help_text(self._pane, self._keys))
+        for view in self.query(PassageView):  # none is left where a key closed the window before it was drawn
+            view.show(help_text(self._pane, self._keys))
         view.focus()

@@ -303,6 +303,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show the Activity screen."""
         self._show_pane("activity")
 
+    def action_draft_weekly_review(self) -> None:
+        """Write the review of this week now, and show it."""
+        self.run_worker(self._write_today("weekly_review"), group="draft")
+
+    def action_draft_daily_reflection(self) -> None:
+        """Write the reflection on today now, and show it."""
+        self.run_worker(self._write_today("daily_reflection"), group="draft")
+
+    async def _write_today(self, skill: str) -> None:
+        await self._show_completed("review")
+        if self.is_complete:
+            self._review.write_today(skill)
+
     def action_search_focus(self) -> None:
         """Go to the search box, wherever one is."""
         self._show_pane("search")

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from donna_tui.drafting import DraftRow, DraftState
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.humanize import age, clock, shorten_path
+from donna_tui.tui.humanize import age, clock, near_moment, shorten_path
 from donna_tui.tui.widgets.scrolled import row_of
 
 _LONGEST = 400
@@ -51,11 +51,18 @@ def kind_of(row: DraftRow) -> str:
 
 
 def first_line(row: DraftRow, width: int, now: float) -> Content:
-    """State, title and age."""
+    """State and title; when its meeting is, or how old it is."""
     glyph, tone = _GLYPHS[row.state]
     title = "strong" if row.state in (DraftState.WAITING, DraftState.FAILED) else "muted"
     left = Content.assemble((f"{glyph} ", tone), (title_of(row), title))
-    return row_of(left, Content.styled(age(row.created_at, now), "quiet"), width)
+    return row_of(left, Content.styled(when_of(row, now) or age(row.created_at, now), "quiet"), width)
+
+
+def when_of(row: DraftRow, now: float) -> str:
+    """When the meeting of a draft is; empty for what is no draft of a meeting."""
+    if row.meeting_at is None:
+        return ""
+    return f"{near_moment(row.meeting_at, now)}{', cancelled' if row.meeting_cancelled else ''}"
 
 
 def second_line(row: DraftRow, width: int) -> Content:

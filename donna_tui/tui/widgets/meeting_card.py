@@ -55,7 +55,7 @@ def head_lines(row: MeetingRow, day: str, says: str) -> Iterator[Content]:
     yield Content.styled(" · ".join(filter(None, facts)), "$text-muted")
     if meeting.attendees:
         yield Content.styled(people_of(meeting), "$text-muted")
-    yield Content.assemble((state_mark(row.state), _TONES.get(row.state, "$text-muted")), (f" · {says}", "$text-muted"))
+    yield Content.assemble((state_mark(row), _TONES.get(row.state, "$text-muted")), (f" · {says}", "$text-muted"))
 
 
 def people_of(meeting: Meeting) -> str:

@@ -99,11 +99,11 @@ def rows_of(meetings: Sequence[MeetingRow], titles: dict[datetime.date, str]) ->
 
 def meeting_line(row: MeetingRow, width: int) -> Content:
     """One meeting: when, what, with how many people, and how far its note is."""
-    is_off = row.state in (MeetingState.CANCELLED, MeetingState.REJECTED, MeetingState.ENDED)
-    tone = "quiet" if row.state is MeetingState.CANCELLED else "muted" if is_off else "plain"
+    is_off = row.state in (MeetingState.REJECTED, MeetingState.ENDED)
+    tone = "quiet" if row.meeting.cancelled else "muted" if is_off else "plain"
     left = Content.assemble((f"{times_of(row.meeting):<{_TIMES}}  ", "muted"), (meeting_title(row.meeting), tone))
     glyph, mark = GLYPHS[row.state]
-    state = f"{row.state.value:<{_STATE - 2}}"
+    state = f"{state_word(row):<{_STATE - 2}}"
     people = len(row.meeting.attendees)
     shown = plural(people, "person", "people") if people and width >= _ROOMY else str(people or "")
     right = Content.assemble((f"  {shown}  ", "quiet"), (f"{glyph} ", mark), (state, mark))
@@ -130,7 +130,12 @@ def local_clock(at: datetime.datetime) -> str:
         return "–"
 
 
-def state_mark(state: MeetingState) -> str:
+def state_word(row: MeetingRow) -> str:
+    """How far its note is, or that it was cancelled, also where a draft with typed notes remains."""
+    return MeetingState.CANCELLED.value if row.meeting.cancelled else row.state.value
+
+
+def state_mark(row: MeetingRow) -> str:
     """The glyph and the word of a state."""
-    glyph, _ = GLYPHS[state]
-    return f"{glyph} {state.value}"
+    glyph, _ = GLYPHS[row.state]
+    return f"{glyph} {state_word(row)}"
