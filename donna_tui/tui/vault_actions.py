@@ -185,7 +185,7 @@ VAULT = (
     Action(
         id="vault.filter",
         title="filter",
-        help="Show only notes with some words in their path or state.",
+        help="Narrow the tree to notes by some letters of their path, or by a state.",
         group="vault",
         context="vault",
         keys=("f",),

@@ -93,11 +93,14 @@ def test_the_key_list_has_three_sections_and_gives_the_reason_for_what_is_not_po
     assert more.objection == "No result is selected."
 
 
-def test_the_palette_lists_each_action_of_the_screen_once_and_other_themes() -> None:
+def test_the_palette_lists_every_action_once_with_where_it_works_and_other_themes() -> None:
+    choices = {choice.value: choice for choice in palette_choices(ActionState(), DEFAULT_KEYS, "donna-dark")}
     values = [choice.value for choice in palette_choices(ActionState(), DEFAULT_KEYS, "donna-dark")]
-    assert len(values) == len(set(values))
+    assert len(values) == len(choices)
     assert "search.filter" in values
-    assert "activity.retry" not in values
+    assert {value.removeprefix("elsewhere:") for value in values if not value.startswith("theme:")} == set(ACTIONS)
+    assert choices["elsewhere:activity.retry"].note.startswith("Works in Activity: ")
+    assert choices["elsewhere:plan.apply"].objection == "Works with a change before it is made."
     assert "theme:donna-light" in values
     assert "theme:donna-dark" not in values
 

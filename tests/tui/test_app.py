@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from donna_tui.tui.keysheet import DEFAULT_KEYS
 from donna_tui.tui.screens.help import HelpScreen, help_text
 from donna_tui.tui.screens.main import MainScreen
 from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
-from donna_tui.tui.widgets.jump import JumpOverlay
+from donna_tui.tui.widgets.jump import LABELS, JumpOverlay, JumpTarget, labelled
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, SIZE, Driver, driving, hit, notices, outcome, screen_text
 from tests.tui.fake_backend import FakeBackend
@@ -124,7 +125,33 @@ async def test_numbers_switch_screens_and_only_where_nothing_is_typed() -> None:
         assert donna.main.header.active == "activity"
         await donna.press("1")
         assert donna.main.header.active == "search"
-        assert donna.search.bar.input.has_focus
+        assert donna.search.results.has_focus
+        await donna.press("slash", "alt+6")
+        assert donna.main.header.active == "activity"
+        assert donna.search.bar.input.value == "6"
+
+
+async def test_coming_back_to_a_screen_finds_part_selection_and_scroll_as_they_were() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.ask("redis failover")
+        await donna.press("escape", "j", "j", "tab", "j", "j")
+        assert donna.search.preview.view.has_focus
+        place, scrolled = donna.search.results.index, donna.search.preview.view.scroll_offset
+        await donna.press("2", "j", "6", "1")
+        assert donna.search.preview.view.has_focus
+        assert (donna.search.results.index, donna.search.preview.view.scroll_offset) == (place, scrolled)
+        await donna.press("2")
+        assert donna.vault.note_tree.selected_index == 1
+
+
+async def test_the_palette_goes_to_the_screen_of_an_action_that_works_elsewhere() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("ctrl+p")
+        await donna.type("vaultblame")
+        assert "Works in Vault" in donna.screen_text()
+        await donna.press("enter")
+        assert donna.main.header.active == "vault"
+        assert "b does it here" in notices(donna.app)
 
 
 async def test_a_click_on_a_tab_switches_screens() -> None:
@@ -250,6 +277,19 @@ async def test_jump_labels_are_unique_and_any_other_key_leaves() -> None:
         assert isinstance(donna.app.screen, JumpOverlay)
         await donna.press("escape")
         assert donna.app.screen is donna.main
+
+
+async def test_jump_labels_have_two_letters_where_one_is_not_enough() -> None:
+    gone: list[int] = []
+    targets = [JumpTarget(0, place, go=partial(gone.append, place)) for place in range(60)]
+    async with driving(scenarios.normal()) as donna:
+        names = list(labelled(targets))
+        assert len(set(names)) == 60
+        assert {len(name) for name in names} == {2}
+        assert set(labelled(targets[:26])) == set(LABELS)
+        donna.app.push_screen(JumpOverlay(targets), lambda target: target.go() if target else None)
+        await donna.press(*names[57])
+        assert gone == [57]
 
 
 async def test_only_the_keyboard_from_question_to_link() -> None:

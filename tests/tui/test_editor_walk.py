@@ -33,9 +33,8 @@ def test_what_an_editor_saved_outlives_the_terminal(tmp_path: Path) -> None:
         terminal.wait_for("all folders")
         terminal.press(b"\x1b", until="keys")
         terminal.press(b"2", until="45 notes")
-        terminal.press(b"/", until="part of a path")
-        terminal.press(b"roadmap-planning\r", until="roadmap-planning")
-        terminal.press(b"j", until="Planning")
+        terminal.press(b"/", until="letters of a path")
+        terminal.press(b"roadmap-planning\r", until="Planning")
         os.write(terminal.descriptor, b"e")
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not saved.exists():

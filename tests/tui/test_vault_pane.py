@@ -6,7 +6,10 @@ import pytest
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.events import NoteDeleted, NoteIndexed, StageTimes
+from donna_tui.tui.panes.vault_state import names_of
+from donna_tui.tui.screens.ask_path import AskPath
 from donna_tui.tui.screens.detail import DetailScreen
+from donna_tui.tui.screens.plan import PlanScreen
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.vault_scenarios import DECISIONS, DRAFT, GARDEN, JOURNAL, PRIYA, RUNBOOK, SYNC
@@ -92,7 +95,36 @@ async def test_typing_narrows_the_tree_by_path_and_by_state() -> None:
         assert names(donna) == ["Ideas", "Garden.md"]
         await donna.press(*["backspace"] * 14)
         await donna.type("zzz")
-        assert "No note has “zzz”" in donna.screen_text()
+        assert "Nothing matches “zzz”" in donna.screen_text()
+
+
+async def test_the_filter_is_fuzzy_and_selects_the_note_that_fits_best() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("f")
+        await donna.type("gwdec")
+        row = donna.vault.note_tree.selected
+        assert row is not None
+        assert row.path == "Projects/gateway/decisions.md"
+        await donna.press("backspace", "backspace")
+        assert donna.vault.note_tree.selected.path == "Projects/gateway/decisions.md"
+
+
+async def test_a_note_that_leaves_the_filter_when_it_is_moved_stays_selected() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("f")
+        await donna.type("runbook")
+        await donna.press("enter", "m")
+        await donna.window(AskPath)
+        await donna.press("ctrl+u")
+        await donna.type("Ideas/Manual")
+        await donna.press("enter")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await donna.until(lambda: "Ideas/Manual.md" in names_of(donna.vault.note_tree.notes), "it is moved")
+        await donna.rest()
+        assert donna.vault.note_tree.selected.path == "Ideas/Manual.md"
 
 
 async def test_the_note_under_the_cursor_is_read_with_its_states() -> None:

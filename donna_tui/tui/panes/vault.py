@@ -88,7 +88,7 @@ class VaultPane(NoteActions):
         with Vertical(id="tree-part"):
             with Horizontal(id="tree-filter"):
                 yield Static(Content("/"), id="tree-prompt")
-                yield TreeFilter(placeholder="part of a path or a state", compact=True)
+                yield TreeFilter(placeholder="letters of a path, or a state", compact=True)
             yield NoteTree(id="tree")
             yield Static(id="tree-foot")
         yield ReadingDesk(id="desk")
@@ -272,7 +272,10 @@ class VaultPane(NoteActions):
     def action_vault_filter(self) -> None:
         """Narrow the tree."""
         self.add_class("-filtering")
-        self.filter.focus()
+        self.query_one("#tree-filter").display = True
+        self.screen.set_focus(self.filter)  # at once: letters typed in a burst are meant for it, not for the tree
+        if not self.filter.has_focus:
+            self.filter.focus()
 
     def action_search_focus(self) -> None:
         """In this pane, what one searches is the tree."""
@@ -298,7 +301,6 @@ class VaultPane(NoteActions):
         """Go into a note, at the section of a line (1-based)."""
         self._goes_to = (path, line)
         if self.note_tree.query_text:
-            self.note_tree.narrow("")
             self._end_filter()
         self.look(path)
 
@@ -329,6 +331,8 @@ class VaultPane(NoteActions):
         await self._count_steps(backend)
         self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes)
         if show:
+            if not self.note_tree.shows(show) and self.note_tree.holds(show):
+                self._end_filter()
             self.note_tree.reveal(show)
         self._tell_tree()
         self.follow()
@@ -392,7 +396,9 @@ class VaultPane(NoteActions):
 
     def _end_filter(self) -> None:
         self.filter.value = ""
+        self.note_tree.narrow("")
         self.remove_class("-filtering")
+        self.query_one("#tree-filter").display = False
         self.note_tree.focus()
 
     def _tell_tree(self) -> None:

@@ -41,7 +41,7 @@ def cannot_look(error: DonnaError) -> Words:
 
 def nothing_matches(query: str) -> str:
     """What stands in the place of an empty, narrowed tree."""
-    return f"No note has “{clean_line(query)[:60]}” in its path or state."
+    return f"Nothing matches “{clean_line(query)[:60]}”."
 
 
 def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: bool = False) -> Content:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast, get_args
 
-from donna_tui.tui.action import Action, ActionState, Context
+from donna_tui.tui.action import ACTIVE_IN, Action, ActionState, Context, Pane
 from donna_tui.tui.actions import ACTIONS, TAKES_FROM, active_contexts
 from donna_tui.tui.keysheet import Keys, key_name, key_names
 from donna_tui.tui.screens.picker import Choice, Picker
 from donna_tui.tui.themes import THEME_NAMES
 
-THEME = "theme:"
+THEME, ELSEWHERE = "theme:", "elsewhere:"
 _KEY_WIDTH = 12
 _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
     (
@@ -23,7 +24,9 @@ _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
 
 
 class Palette(Picker[str]):
-    """Every action of this screen and every theme, by name. Picks an action id, or `theme:` and a name."""
+    """Every action of every screen and every theme, by name. Picks an action id, `elsewhere:` and an action id, or
+    `theme:` and a name.
+    """
 
     def __init__(self, state: ActionState, keys: Keys, theme: str) -> None:
         super().__init__(
@@ -39,16 +42,24 @@ class KeyList(Picker[str]):
 
 
 def palette_choices(state: ActionState, keys: Keys, theme: str) -> Iterator[Choice[str]]:
-    """Actions as `noun: title` with their key, then the themes that are not in use."""
-    for action in ACTIONS.values():
-        if action.context in (*active_contexts(state), state.pane) and action.context not in (
-            "list",
-            "search.input",
-            "vault.input",
-            "memory.input",
-        ):
-            mark = key_name(keys[action.id][0])
-            yield _choice(action, state, title=f"{action.group}: {action.title}", mark=mark)
+    """Every action as `noun: title` with its key, those that work here first; then the themes that are not in use.
+
+    Picking an action of another screen goes to that screen: what it would act on is not in sight yet.
+    """
+    here = (*active_contexts(state), state.pane)
+    for action in sorted(ACTIONS.values(), key=lambda action: _rank(action, here)):
+        mark, title = key_name(keys[action.id][0]), f"{action.group}: {action.title}"
+        if action.context in here:
+            yield _choice(action, state, title=title, mark=mark)
+            continue
+        pane = pane_of(action)
+        yield Choice(
+            value=f"{ELSEWHERE}{action.id}",
+            title=title,
+            note=f"{_where(action)}: {action.help}",
+            mark=mark,
+            objection="" if pane else f"{_where(action)}.",
+        )
     for name in THEME_NAMES:
         if name != theme:
             yield Choice(value=f"{THEME}{name}", title=f"theme: {name}", note="Change the colours.")
@@ -62,6 +73,24 @@ def key_choices(state: ActionState, keys: Keys) -> Iterator[Choice[str]]:
             if action.context in contexts and action.context in active:
                 mark = key_names(_keys_left(action, keys, active)[:2])
                 yield _choice(action, state, title=action.title, mark=mark, section=section)
+
+
+def pane_of(action: Action) -> Pane | None:
+    """The screen on which an action works; None where it works everywhere, or in a window."""
+    name = action.context.removesuffix(".input")
+    return cast(Pane, name) if name in get_args(Pane) else None
+
+
+def _where(action: Action) -> str:
+    where = ACTIVE_IN[action.context]
+    return f"Works in {where}" if pane_of(action) or action.context == "list" else f"Works with {where}"
+
+
+def _rank(action: Action, here: tuple[Context, ...]) -> int:
+    """The actions of this screen, those that work everywhere, those for lists, those of other screens."""
+    if action.context not in here:
+        return 3
+    return {"global": 1, "list": 2}.get(action.context, 0)
 
 
 def _keys_left(action: Action, keys: Keys, active: tuple[Context, ...]) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ Your notes as they lie in their folders, what happened to them, and everything t
 ## The tree
 A word behind a note says what is special about it: **edited** outside of Donna, so that git does not have it yet;
 a **draft** of Donna's; **local** only; **sensitive**, so that Donna never writes to it; **left out** of the index, with
-the reason above its text. `{vault.filter}` narrows the tree to notes with some words in their path or state.
+the reason above its text. `{vault.filter}` narrows the tree by letters of the path, as fzf does, or by a state.
 
 ## A note
 `{vault.open}` goes into the text, `{vault.history}` shows its history, once more that of the whole vault, and

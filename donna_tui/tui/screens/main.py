@@ -26,14 +26,14 @@ from donna_tui.tui.bridge import EngineBridge
 from donna_tui.tui.ending import Unsaved
 from donna_tui.tui.humanize import plural
 from donna_tui.tui.keymap import Keymap
-from donna_tui.tui.keysheet import shown_key
+from donna_tui.tui.keysheet import key_names, shown_key
 from donna_tui.tui.messages import ActionsChanged, ChooseSpace, OpenDraft, OpenNote, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.later import import_later, later_panes
 from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.pane import Pane
 from donna_tui.tui.panes.search import SearchPane
-from donna_tui.tui.screens.commands import THEME, KeyList, Palette
+from donna_tui.tui.screens.commands import ELSEWHERE, THEME, KeyList, Palette, pane_of
 from donna_tui.tui.screens.help import HelpScreen
 from donna_tui.tui.widgets.bare import BareSwitcher
 from donna_tui.tui.widgets.footer_bar import FooterBar
@@ -78,6 +78,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._greeting: Callable[[Pane], None] | None = None
         self._warm_up: Callable[[], None] = lambda: None
         self._panes: list[Widget] = []
+        self._left_at: dict[PaneName, Widget] = {}
         self._completing = asyncio.Lock()
         self.is_complete = self._is_leaving = False
         self._warned_of: tuple[str, tuple[str, ...]] = ("", ())
@@ -319,6 +320,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_search_focus(self) -> None:
         """Go to the search box, wherever one is."""
         self._show_pane("search")
+        self.search.focus_first()
 
     def action_view_next(self) -> None:
         """Focus the next part."""
@@ -446,9 +448,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._bring_forward(name)
 
     def _bring_forward(self, name: PaneName) -> None:
+        """Show a pane, with the focus where it was when the pane was left."""
+        left = self.header.active
+        if self.focused is not None and cast(Widget, self.pane) in self.focused.ancestors:
+            self._left_at[left] = self.focused
         self.switcher.current = name
         self.header.active = name
-        self.pane.focus_first()
+        before = self._left_at.get(name) if name != left else None
+        if before not in (None, self.search.bar.input) and before.is_attached and before.focusable:
+            before.focus(scroll_visible=False)
+        else:
+            self.pane.focus_first()
         self.refresh_footer()
 
     async def _picked(self, value: str | None) -> None:
@@ -456,8 +466,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
             return
         if value.startswith(THEME):
             self.app.theme = value.removeprefix(THEME)
+        elif value.startswith(ELSEWHERE):
+            self._show_where(ACTIONS[value.removeprefix(ELSEWHERE)])
         else:
             await self.action_run(value)
+
+    def _show_where(self, action: Action) -> None:
+        """Go to the screen on which an action works, and say its key."""
+        pane = pane_of(action)
+        if pane is not None:
+            self._show_pane(pane)
+            said = f"{key_names(self._keymap.keys[action.id][:1])} does it here: {action.help}"
+            self.notify(said, timeout=5, markup=False)
 
     async def _move(self, action: Action) -> None:
         what = action.method.removeprefix("action_list_")

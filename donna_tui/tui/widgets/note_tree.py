@@ -9,7 +9,16 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.humanize import count
 from donna_tui.tui.widgets.row_list import RowList
 from donna_tui.tui.widgets.scrolled import row_of
-from donna_tui.tui.widgets.tree_rows import OPEN_AT_FIRST, SHORT_WORDS, TreeRow, folders_of, states_of, tree_rows
+from donna_tui.tui.widgets.tree_rows import (
+    OPEN_AT_FIRST,
+    SHORT_WORDS,
+    TreeRow,
+    best_of,
+    folders_of,
+    rank_of,
+    states_of,
+    tree_rows,
+)
 
 _TONES = {NoteState.CONFLICT: "warning", NoteState.OUTSIDE: "warning", NoteState.DRAFT: "accent"}
 _DEEPEST = 8
@@ -60,10 +69,19 @@ class NoteTree(RowList):
         self._lay_out()
 
     def narrow(self, query: str) -> None:
-        """Show only notes with these words in their path or state."""
+        """Show only notes that fit a query, with the one that fits best under the cursor."""
         if query != self._query:
             self._query = query
-            self._lay_out()
+            self._lay_out(best_of(self._notes, query))
+
+    def shows(self, path: str) -> bool:
+        """Whether the query lets a note through."""
+        words = self._query.split()
+        return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self._notes)
+
+    def holds(self, path: str) -> bool:
+        """Whether there is such a note."""
+        return any(note.path == path for note in self._notes)
 
     def reveal(self, path: str) -> None:
         """Open the folders above a note, and select it if it is there."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import field
+from itertools import pairwise
+from pathlib import PurePosixPath
 
 from donna_tui.notes import NoteRow, NoteState
 from donna_tui.records import dataclass
+from donna_tui.text.fuzzy import fuzzy_match
 
 STATE_ORDER = (
     NoteState.UNWRITTEN,
@@ -42,6 +45,8 @@ SHORT_WORDS = {
 }
 OPEN_AT_FIRST = 60
 """A vault with at most so many notes is shown unfolded."""
+_IN_NAME = 5.0
+"""What a match in the name of a note counts more than one in its folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +78,46 @@ class _Folder:
 
 def tree_rows(notes: Iterable[NoteRow], folded: Collection[str], query: str = "") -> list[TreeRow]:
     """The rows in sight. With a query every folder is open and only matching notes are shown."""
-    words = query.casefold().split()
+    words = query.split()
     root = _Folder("")
     for note in notes:
-        if all(word in searched_text(note) for word in words):
+        if not words or rank_of(note, words) is not None:
             _put(root, note)
     return list(_rows(root, 0, () if words else folded))
+
+
+def best_of(notes: Iterable[NoteRow], query: str) -> str:
+    """The path of the note that a query fits best; empty if it fits none. Of equals the first in the tree wins."""
+    words = query.split()
+    ranked = [(rank, note.path) for note in notes if words and (rank := rank_of(note, words)) is not None]
+    return min(ranked, key=lambda each: (-each[0], each[1].casefold()))[1] if ranked else ""
+
+
+def rank_of(note: NoteRow, words: Sequence[str]) -> float | None:
+    """How well a note fits all of these words; None if it does not.
+
+    A word is a part of the path or of a state, or letters of the path in their order. Letters that are scattered count
+    only where most of them begin a word or follow each other.
+    """
+    name, whole = PurePosixPath(note.path).stem, note.path
+    rank = 0.0
+    for word in words:
+        ranks = [*_ranks(word, name, _IN_NAME), *_ranks(word, whole, 0.0)]
+        if not ranks and word.casefold() not in searched_text(note):
+            return None
+        rank += max(ranks, default=0.0)
+    return rank
+
+
+def _ranks(word: str, text: str, bonus: float) -> Iterator[float]:
+    match = fuzzy_match(word, text)
+    if match is None:
+        return
+    places = match.places
+    runs = sum(after == before + 1 for before, after in pairwise(places))
+    starts = sum(place == 0 or not text[place - 1].isalnum() for place in places)
+    if runs == len(places) - 1 or runs + starts > len(places) / 2:
+        yield match.score + bonus
 
 
 def searched_text(note: NoteRow) -> str:
