@@ -1,9 +1,9 @@
-"""Plans a write, a deletion or a move without touching anything: what exactly would change."""
+"""Plans a write, a deletion or a move: what exactly would change. A plan changes nothing by itself."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.vault.changes import Change, OperationKind, Plan
@@ -17,11 +17,13 @@ from donna_tui.vault.seen import Seen
 class Planner:
     """Plans for one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
 
-    `seen` says whether the bytes there now are those that the caller has seen.
+    `seen` says whether the bytes there now are those that the caller has seen. `settle` is called first: it recovers an
+    interrupted write, since a plan made from notes that are half written would be refused when it is applied.
     """
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Ground, settle: Callable[[], None]) -> None:
         self._ground = ground
+        self._settle = settle
         self._rules = ground.rules
 
     def write(self, path: str, content: str, *, seen: Seen, replace: bool = False) -> Plan:
@@ -32,6 +34,7 @@ class Planner:
         self._rules.check_path(path)
         data = _encoded(path, content)
         self._rules.check_size(path, data)
+        self._settle()
         before = self._ground.read(path)
         if not seen(before):
             raise changed_meanwhile(path) if before is not None else gone(path)
@@ -51,7 +54,8 @@ class Planner:
         return [change for change in changes if change.path not in refused]
 
     def delete(self, path: str, *, seen: Seen) -> Plan:
-        """Take a note away. Its bytes stay in git."""
+        """Delete a note. Its bytes stay in git."""
+        self._settle()
         before = self._ground.existing(path, seen)
         change = Change(path=path, before=before, after=None, mode=self._ground.mode(path, before))
         self._rules.check(change)
@@ -60,6 +64,7 @@ class Planner:
     def move(self, src: str, dst: str, *, seen: Seen, links: bool = True) -> Plan:
         """Give a note another path, and rewrite the links to it in all notes that Donna may write to."""
         self._rules.check_path(dst)
+        self._settle()
         before = self._ground.existing(src, seen)
         subject = f"Move {src} to {dst}"
         if src == dst:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from donna_tui.errors import Reason, VaultWriteError
@@ -15,14 +15,19 @@ SHORTEST_ID = 6
 
 
 class Restorer:
-    """Plans what takes operations back, or does them again. Every method blocks and raises VaultWriteError."""
+    """Plans undo and redo. Every method blocks and raises VaultWriteError.
 
-    def __init__(self, ground: Ground) -> None:
+    `settle` is called before a plan is made: it recovers an interrupted write, which may add an operation.
+    """
+
+    def __init__(self, ground: Ground, settle: Callable[[], None]) -> None:
         self._ground = ground
+        self._settle = settle
         self._repo = ground.repo
 
     def undo(self, n: int = 1) -> Plan:
-        """Take back the last `n` operations in one step, if every note still is as Donna left it."""
+        """Undo the last `n` operations in one step, if every note still is as Donna left it."""
+        self._settle()
         chosen = self._chosen(OperationKind.UNDO, n)
         return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
 
@@ -32,13 +37,15 @@ class Restorer:
         What others did meanwhile stays, unless it was done to the same notes: then `undo_conflict` is raised.
         """
         self._repo.place()
+        self._settle()
         chosen = tuple(each for each in self.undoable() if session and each.session == session)[:n]
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
         return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
 
     def redo(self, n: int = 1) -> Plan:
-        """Do the last `n` undone operations again in one step."""
+        """Redo the last `n` undone operations in one step."""
+        self._settle()
         chosen = self._chosen(OperationKind.REDO, n)
         return self._restoring(OperationKind.REDO, chosen, redoes=tuple(each.id for each in chosen))
 

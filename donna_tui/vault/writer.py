@@ -52,8 +52,8 @@ class Written:
 class VaultWriter:
     """Writes, deletes, moves, undoes and redoes. Every method blocks; all may be called from several threads.
 
-    `planner` and `restorer` look and touch nothing; `apply` carries out what they plan. `write`, `delete`, `move`,
-    `undo_last` and `redo` do both. All raise VaultWriteError with a reason, and then nothing has changed.
+    `planner` and `restorer` make plans, `apply` carries them out, and `write`, `delete`, `move`, `undo_last` and `redo`
+    do both. All raise VaultWriteError with a reason, and then nothing has changed.
     `on_recovered` hears what the user should know of an interrupted write that a call found and cleaned up.
     """
 
@@ -74,7 +74,7 @@ class VaultWriter:
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
         ground = self._ground = Ground(client, vault, files, rules, self.repo)
-        self.planner, self.restorer = Planner(ground), Restorer(ground)
+        self.planner, self.restorer = Planner(ground, self._settle), Restorer(ground, self._settle)
         self.history = History(self.repo, client, files)
         self.resolver = Resolver(ground, client, self.history)
         self._client = client
@@ -99,6 +99,12 @@ class VaultWriter:
             return None
         with alone(place):
             return recover(self._shop, place)
+
+    def _settle(self) -> None:
+        """Recover an interrupted write, if that is possible now; `apply` raises what is in the way otherwise."""
+        with contextlib.suppress(VaultWriteError):
+            if (trouble := self.recover()) is not None:
+                self._on_recovered(trouble)
 
     def orphans(self) -> list[str]:
         """The files of unfinished writes that no journal knows any more, relative to the vault."""

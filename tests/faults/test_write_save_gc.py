@@ -127,6 +127,34 @@ def test_two_editors_at_the_note_that_was_displaced(base: Path, nursery: Nursery
     assert not litter(desk)
 
 
+MOVE = CALLS["move"]
+AFTER_A_MOVE: dict[str, tuple[str, ...]] = {
+    "write": ("write", MOVE[1], "Written again.\n"),
+    "delete": ("delete", MOVE[2]),
+    "move": ("move", MOVE[2], "Inbox/third.md"),
+    "undo": ("undo", "1"),
+}
+
+
+@pytest.mark.parametrize("call", AFTER_A_MOVE.values(), ids=AFTER_A_MOVE)
+def test_a_call_is_planned_after_the_write_that_was_interrupted(
+    base: Path, nursery: Nursery, call: tuple[str, ...]
+) -> None:
+    """The note has arrived and has not left: recovery completes the move, and only then the call is planned."""
+    desk = new_desk(base)
+    before = desk.notes()
+    assert nursery.run("operation", desk, call=MOVE, step=Step.PUT, occurrence=1)[1] == ENDED
+    assert {MOVE[1], MOVE[2]} <= desk.notes().keys(), "the kill came in between"
+    Hand(desk).do(call)
+    after = desk.notes()
+    here = {MOVE[1]: before[MOVE[1]]} if call[0] == "undo" else {}
+    here |= {MOVE[1]: b"Written again.\n", MOVE[2]: after[MOVE[2]]} if call[0] == "write" else {}
+    here |= {"Inbox/third.md": after["Inbox/third.md"]} if call[0] == "move" else {}
+    assert {path: after[path] for path in after if path in {MOVE[1], MOVE[2], "Inbox/third.md"}} == here
+    assert len(desk.operations()) == 2
+    assert not litter(desk)
+
+
 @dataclass(slots=True)
 class Editor:
     """Opens a note, adds a line a moment later and saves: in place, by a rename, or as a new file."""
