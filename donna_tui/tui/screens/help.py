@@ -189,6 +189,6 @@ class HelpScreen(Modal[None]):
             yield PassageView()
 
     def on_mount(self) -> None:
-        for view in self.query(PassageView):  # none is left where a key closed the window before it was drawn
-            view.show(help_text(self._pane, self._keys))
-            view.focus()
+        view = self.query_one(PassageView)
+        view.show(help_text(self._pane, self._keys))
+        view.focus()

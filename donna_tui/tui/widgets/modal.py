@@ -13,11 +13,18 @@ T = TypeVar("T")
 
 class ClosesOnce(Screen[T]):
     """A screen that can only be dismissed while it is on top. `Screen.dismiss` removes whatever screen is on top, so
-    that the second of two quick keys would take away the screen below.
+    that the second of two quick keys would take away the screen below. One that is being mounted is dismissed after
+    that: without its children its `on_mount` would fail.
     """
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
+        if not self.is_mounted:
+            self.call_later(self._dismiss_mounted, result)
+            return AwaitComplete()
         return super().dismiss(result) if self.is_active else AwaitComplete()
+
+    def _dismiss_mounted(self, result: T | None) -> None:
+        self.dismiss(result)  # which a handler of the screen must not wait for
 
 
 class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
