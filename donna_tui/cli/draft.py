@@ -16,7 +16,7 @@ from donna_tui.cli.days import named_day
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import engine_for, open_session, run
-from donna_tui.cli.write import writer_for
+from donna_tui.cli.write import agrees_to_repository, writer_for
 from donna_tui.draftdesk import DraftDesk
 from donna_tui.drafting import Draft, DraftRow, DraftState
 from donna_tui.engine import Engine
@@ -105,7 +105,8 @@ def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
     """Compose a draft anew; exit with 5 if it failed."""
 
     async def again(engine: Engine) -> DraftRow:
-        return await engine.drafts.regenerate((await _row(engine.drafts, named)).id)
+        row = await engine.drafts.regenerate((await _row(engine.drafts, named)).id)
+        return await with_repository(engine, row, as_json=as_json)
 
     tell_row(run(_with(space, again)), as_json=as_json)
 
@@ -121,7 +122,8 @@ def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bo
     async def write(engine: Engine) -> tuple[DraftRow, ...]:
         results = await engine.drafts.write_new(skill, wanted, person=person)
         ids = {result.draft for result in results}
-        return tuple(row for row in await engine.drafts.drafts(everything=True) if row.id in ids)
+        rows = [row for row in await engine.drafts.drafts(everything=True) if row.id in ids]
+        return tuple([await with_repository(engine, row, as_json=as_json) for row in rows])
 
     rows = run(_with(space, write))
     emit(
@@ -134,6 +136,17 @@ def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bo
         raise SystemExit(ExitCode.NOTHING_FOUND)
     if any(row.state is DraftState.FAILED for row in rows):
         raise SystemExit(ExitCode.FAILED)
+
+
+async def with_repository(engine: Engine, row: DraftRow, *, as_json: bool) -> DraftRow:
+    """Ask whether to create the repository without which a draft could not be written, and write it then."""
+    if row.state is not DraftState.FAILED or row.reason != Reason.NO_REPOSITORY:
+        return row
+    if not agrees_to_repository(as_json):
+        say("donna: run git init in the vault, or agree when Donna asks, and then: donna draft regenerate " + row.id)
+        return row
+    await engine.notes.create_repository()
+    return await engine.drafts.regenerate(row.id)
 
 
 def tell_row(row: DraftRow, *, as_json: bool) -> None:

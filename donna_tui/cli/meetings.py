@@ -72,13 +72,15 @@ def run_write(event: str, space: str | None, *, as_json: bool) -> None:
     """Draft the note of a meeting; exit with 5 if that failed."""
     from donna_tui.cli.draft import tell_row
 
-    tell_row(run(_write(open_session(space), event)), as_json=as_json)
+    tell_row(run(_write(open_session(space), event, as_json=as_json)), as_json=as_json)
 
 
-async def _write(session: Session, event: str) -> DraftRow:
+async def _write(session: Session, event: str, *, as_json: bool) -> DraftRow:
+    from donna_tui.cli.draft import with_repository
+
     async with engine_for(session, "donna meetings") as engine:
         await bring_up_to_date(engine)
-        return await engine.drafts.write_now(event)
+        return await with_repository(engine, await engine.drafts.write_now(event), as_json=as_json)
 
 
 def run_connect(name: str, space: str | None, *, as_json: bool) -> None:

@@ -86,7 +86,7 @@ def carry_out(writer: VaultWriter, plan: Callable[[], Plan], *, agreed: bool, as
     except VaultWriteError as error:
         if error.reason is Reason.WOULD_TRACK:
             planned = _with_consent(planned, error, as_json)
-        elif error.reason is Reason.NO_REPOSITORY and (agreed or _agrees(as_json)):
+        elif error.reason is Reason.NO_REPOSITORY and (agreed or agrees_to_repository(as_json)):
             writer.init_if_missing()
         else:
             raise
@@ -94,12 +94,12 @@ def carry_out(writer: VaultWriter, plan: Callable[[], Plan], *, agreed: bool, as
     emit(_fields(planned, outcome), as_json=as_json, human=lambda: _told(planned, outcome))
 
 
-def _agrees(as_json: bool) -> bool:
+def agrees_to_repository(as_json: bool) -> bool:
     """Ask for consent to make a repository, where there is somebody to ask."""
     if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    say("This vault has no history yet. Donna keeps every change in git, so that it can be undone.")
-    return confirmed("Make a git repository in the vault? [y/N] ")
+    say("This vault is in no git repository yet. Donna keeps every change in git, so that it can be undone.")
+    return confirmed("Create a repository in the vault? [y/N] ")
 
 
 def _with_consent(plan: Plan, error: VaultWriteError, as_json: bool) -> Plan:

@@ -74,6 +74,7 @@ class ActionState:
     no_prompt: str = ""
     filtered: bool = False
     draft: bool = False
+    asks: bool = False
     to_approve: bool = False
     no_approve: str = ""
     no_hunk: str = ""

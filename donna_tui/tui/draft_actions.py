@@ -10,6 +10,11 @@ def needs_draft(state: ActionState) -> str:
     return "" if state.draft else "No draft is selected."
 
 
+def needs_draft_or_question(state: ActionState) -> str:
+    """A draft must be selected, or something be asked that enter answers."""
+    return "" if state.asks else needs_draft(state)
+
+
 def needs_approvable(state: ActionState) -> str:
     """A draft that waits."""
     return needs_draft(state) or state.no_approve
@@ -143,7 +148,7 @@ REVIEW = (
         group="review",
         context="review",
         keys=("enter",),
-        why_not=needs_draft,
+        why_not=needs_draft_or_question,
     ),
     Action(
         id="review.edit-here",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
 from rich.cells import cell_len
 
+from donna_tui.safety.terminal import clean_line
 from donna_tui.text.numbers import plural as plural
 
 _MINUTE = 60
@@ -114,6 +116,13 @@ def shorten_path(path: str, cells: int) -> str:
         if cell_len(kept) + 2 <= cells:
             return f"…/{kept}"
     return "…" + _last_cells(kept, cells - 1) if cells > 1 else ""
+
+
+def short_root(root: str) -> str:
+    """A folder as a shell shows it, below the home folder with `~`; safe to show."""
+    path = Path(root)
+    home = Path.home()
+    return clean_line(f"~/{path.relative_to(home).as_posix()}" if home in path.parents else root)
 
 
 def _last_cells(text: str, cells: int) -> str:

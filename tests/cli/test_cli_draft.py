@@ -204,6 +204,7 @@ def test_without_a_repository_it_fails_and_says_why(donna: Donna, vault: Path) -
     again = donna("draft", "regenerate", row["id"], "--space", vault, "--json")
     assert (again.code, again.json["reason"]) == (5, "no_repository")
     assert row["detail"] in donna("draft", "list", "--space", vault).out
+    assert f"git init in the vault, or agree when Donna asks, and then: donna draft regenerate {row['id']}" in ran.err
 
 
 def test_the_draft_of_a_meeting(donna: Donna, kept: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from dataclasses import replace
 from typing import Any
 
@@ -285,3 +286,12 @@ async def test_code_that_was_in_the_note_stays_there_and_comes_back(bench: Bench
 async def test_a_client_that_was_allowed_to_writes_code(bench: Bench) -> None:
     granted = replace(bench, space=replace(bench.space, access=replace(bench.space.access, executable=True)))
     await granted.fine("vault_write", path="Inbox/new.md", content="<% tp.date.now() %>\n")
+
+
+async def test_without_a_repository_an_agent_is_told_who_can_agree_to_one(bench: Bench, desk: Desk) -> None:
+    shutil.rmtree(desk.root / ".git")
+    answer = await bench("vault_write", path="Inbox/new.md", content="# New\n")
+    assert answer["reason"] == Reason.NO_REPOSITORY.value
+    assert "git init in the workspace" in answer["hint"]
+    assert "ask the person whose notes these are" in answer["hint"]
+    assert not (desk.root / "Inbox/new.md").exists()

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from donna_tui.drafting import CalendarRow, MeetingState
+from donna_tui.drafting import CalendarRow, DraftRow, DraftState, MeetingState
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import VaultWritten
 from donna_tui.tui.panes.meetings_state import Agenda, Span, calendars_line, day_title
+from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.widgets.header_bar import counted
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import FAILED, SYNC, backend_in, meeting
@@ -405,3 +406,29 @@ async def test_it_says_why_a_meeting_gets_no_draft() -> None:
             lambda: "No draft is written by itself: you declined it." in donna.screen_text().replace("\n", " "),
             "the reason is shown",
         )
+
+
+async def test_writing_a_draft_in_a_vault_without_a_repository_asks_whether_to_create_one() -> None:
+    backend = backend_in("normal")
+    lacking = draft_scenarios.row("d-x", "Choir", state=DraftState.FAILED, path="", reason="no_repository")
+    backend.drafts.add(replace(draft_scenarios.sync(), row=lacking))
+
+    async def refused(event_id: str) -> DraftRow:
+        return lacking
+
+    backend.drafts.write_now = refused  # type: ignore[method-assign]
+    async with driving(backend) as donna:
+        await opened(donna)
+        await on(donna, "ch-1")
+        await donna.press("n")
+        await donna.window(RefusalScreen)
+        assert f"Create a repository in {backend.status().root}?" in donna.screen_text()
+        await donna.press("escape")
+        await donna.rest()
+        assert backend.called("create_repository") == []
+        await donna.press("n")
+        await donna.window(RefusalScreen)
+        await donna.press("enter")
+        await donna.until(lambda: backend.called("regenerate") == [("d-x",)], "it is written")
+        await donna.until(lambda: "The draft waits for you." in notices(donna.app), "it says so")
+        assert backend.called("create_repository") == [()]

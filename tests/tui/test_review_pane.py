@@ -700,3 +700,54 @@ async def test_review_says_that_reviews_can_be_written_now() -> None:
         await donna.until(lambda: "No draft waits" in donna.screen_text(), "it says so")
         assert row_with(donna, "weekly review now").split()[0] == "alt+s"
         assert row_with(donna, "daily reflection now").split()[0] == "alt+t"
+
+
+def without_repository() -> FakeBackend:
+    """A vault in which every draft failed for want of a repository."""
+    backend = backend_in("empty")
+    for name in ("d-a", "d-b"):
+        one = draft_scenarios.row(name, name, state=DraftState.FAILED, path="", reason="no_repository")
+        backend.drafts.add(replace(draft_scenarios.sync(), row=one))
+    return backend
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_where_every_draft_failed_without_a_repository_review_asks_whether_to_create_one(
+    size: tuple[int, int],
+) -> None:
+    backend = without_repository()
+    async with driving(backend, size=size) as donna:
+        await donna.press("escape", "3")
+        await donna.until(lambda: f"Create a repository in {backend.status().root}?" in donna.screen_text(), "it asks")
+        assert row_with(donna, "   create").split() == ["↵", "create"]
+        assert row_with(donna, "not now").split() == ["esc", "not", "now"]
+        assert backend.called("create_repository") == []
+        await donna.press("enter")
+        await donna.until(lambda: len(backend.called("regenerate")) == 2, "both are drafted")
+        await donna.until(lambda: "2 wait for you" in donna.screen_text(), "both wait")
+        assert backend.called("create_repository") == [()]
+
+
+async def test_the_question_of_a_repository_can_be_put_off_and_asked_again_by_enter_on_a_draft() -> None:
+    backend = without_repository()
+    async with driving(backend) as donna:
+        await donna.press("escape", "3")
+        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "it asks")
+        await donna.press("escape")
+        await donna.until(lambda: "2 failed" in donna.screen_text(), "the list is shown")
+        await donna.press("enter")
+        await donna.window(RefusalScreen)
+        assert "↵ create   esc not now" in donna.screen_text()
+        await donna.press("escape")
+        assert backend.called("create_repository") == []
+
+
+async def test_where_creating_a_repository_fails_it_says_why_and_asks_again() -> None:
+    backend = without_repository()
+    backend.failures["create_repository", ""] = VaultWriteError(Reason.UNREADABLE, "the folder is read-only")
+    async with driving(backend) as donna:
+        await donna.press("escape", "3")
+        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "it asks")
+        await donna.press("enter")
+        await donna.until(lambda: "The folder is read-only." in notices(donna.app), "it says why")
+        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "it asks again")

@@ -148,7 +148,7 @@ def test_a_walk_in_a_terminal(tmp_path: Path) -> None:
         terminal.press(b"\x0b", until="Switch note")
         terminal.press(b"A new thought", until="Create note")
         terminal.press(b"\r", until="write it")
-        terminal.press(b"\r", until="create repository")
+        terminal.press(b"\r", until="Create a repository")
         terminal.press(b"\r", until="A new thought")
         terminal.leave()
         assert (root / "A new thought.md").exists()

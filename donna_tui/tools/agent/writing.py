@@ -18,6 +18,11 @@ from donna_tui.vault.seen import expecting
 from donna_tui.vault.writer import VaultWriter
 
 NOT_FREE = "no note can be written under this name"
+NO_HISTORY = "this workspace is not in a git repository, so nothing could be undone; an agent may not create one"
+WHO_AGREES = (
+    "ask the person whose notes these are: they run git init in the workspace, or open it with donna, write a note and"
+    " agree to create a repository; then try again"
+)
 
 
 async def vault_write(space: Workspace, asked: WriteAsked) -> WriteGiven:
@@ -182,4 +187,9 @@ async def _applied(space: Workspace, writer: VaultWriter, plan: Plan) -> Outcome
     """Carried out to its end whatever becomes of the call."""
     session = space.session
     work = asyncio.to_thread(writer.apply, plan, actor=session.actor, session=session.id)
-    return await asyncio.shield(asyncio.ensure_future(work))
+    try:
+        return await asyncio.shield(asyncio.ensure_future(work))
+    except VaultWriteError as error:
+        if error.reason is Reason.NO_REPOSITORY:
+            raise VaultWriteError(error.reason, NO_HISTORY, hint=WHO_AGREES, path=error.path) from None
+        raise

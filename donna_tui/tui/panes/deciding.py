@@ -8,7 +8,7 @@ from functools import partial
 from donna_tui.drafting import DraftRow
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.tui.panes.looking import Do, Looking
-from donna_tui.tui.panes.review_state import approval_words, parts_out
+from donna_tui.tui.panes.review_state import approval_words, lacks_repository, parts_out
 from donna_tui.tui.refusals import Refusal
 from donna_tui.tui.screens.approve_all import ApproveAll, Planned
 from donna_tui.tui.screens.plan import Answer, PlanScreen, Proposal
@@ -53,6 +53,10 @@ class Deciding(Looking):
             )
 
         return await self._decided(partial(desk.plan_rejection, row.id), partial(desk.reject, row.id), shown)
+
+    async def without_repository(self) -> tuple[DraftRow, ...]:
+        """The drafts that failed because the vault is in no git repository."""
+        return tuple(row for row in await self._backend.drafts.drafts() if lacks_repository(row))
 
     async def agrees_to_compose(self, row: DraftRow) -> bool:
         """Whether the text that is there may go for a new one."""

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.backend import Backend
-from donna_tui.tui.humanize import plural
+from donna_tui.tui.humanize import plural, short_root
 from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.panes.vault_state import PLAN_TITLES, PLAN_VERBS
 from donna_tui.tui.refusals import refusal_of
@@ -25,8 +25,8 @@ T = TypeVar("T")
 _PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
 """Reasons that may be gone in a moment, so that trying again is offered."""
 
-_CONSENTS = {Reason.NO_REPOSITORY: "create repository", Reason.WOULD_TRACK: "commit it to git"}
-"""Refusals that end with the user's consent, and the words on the key that gives it."""
+_COMMITS = "commit it to git"
+"""The words on the key with which the user agrees to commit a note that was private."""
 
 Do = Callable[[Plan], Awaitable[Outcome]]
 """Carries out a plan that was looked at."""
@@ -67,12 +67,12 @@ class Looking:
         try:
             return self._reported(await carry_out(plan))
         except DonnaError as error:
-            if error.reason not in _CONSENTS:
+            if error.reason not in (Reason.NO_REPOSITORY, Reason.WOULD_TRACK):
                 raise
-            reason, screen = error.reason, RefusalScreen(refusal_of(error), self._keys, does=_CONSENTS[error.reason])
-        if reason is Reason.NO_REPOSITORY:
+            refused = error
+        if refused.reason is Reason.NO_REPOSITORY:
             return self._reported(await carry_out(plan)) if await self.creates_repository() else None
-        if not await self._ask(screen):
+        if not await self._ask(RefusalScreen(refusal_of(refused), self._keys, does=_COMMITS)):
             return None
         return self._reported(await carry_out(replace(plan, may_track=True)))
 
@@ -84,8 +84,9 @@ class Looking:
 
     async def creates_repository(self) -> bool:
         """Ask whether to create a repository in the vault, and do it. Raises DonnaError."""
-        error = DonnaError(Reason.NO_REPOSITORY, "")
-        agreed = await self._ask(RefusalScreen(refusal_of(error), self._keys, does=_CONSENTS[Reason.NO_REPOSITORY]))
+        refusal = refusal_of(DonnaError(Reason.NO_REPOSITORY, ""))
+        refusal = replace(refusal, title=f"Create a repository in {short_root(self._backend.status().root)}?")
+        agreed = await self._ask(RefusalScreen(refusal, self._keys, does="create", leaves="not now"))
         if agreed:
             await self._backend.notes.create_repository()
         return bool(agreed)

@@ -18,6 +18,7 @@ from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.messages import ActionsChanged
 from donna_tui.tui.outside import Outside
+from donna_tui.tui.panes.deciding import Deciding
 from donna_tui.tui.panes.meetings_state import (
     NO_CALENDAR,
     UNWANTED_BY_USER,
@@ -32,6 +33,7 @@ from donna_tui.tui.panes.meetings_state import (
     rests_on,
     state_says,
 )
+from donna_tui.tui.panes.review_state import lacks_repository
 from donna_tui.tui.refusals import sentence, told
 from donna_tui.tui.widgets.meeting_card import MeetingCard
 from donna_tui.tui.widgets.meeting_list import MeetingList
@@ -119,11 +121,18 @@ class MeetingsReading(Horizontal):
 
     @work(group="write")
     async def write_now(self, backend: Backend, event_id: str) -> None:
-        """Write the draft of a meeting, and say where it waits."""
+        """Write the draft of a meeting, and say where it waits; where the vault has no repository, ask for one."""
         self._being_written.add(event_id)
         self.follow()
         try:
             row = await backend.drafts.write_now(event_id)
+            if lacks_repository(row):
+                deciding = Deciding(self, self._keys, backend)
+                if not await deciding.creates_repository():
+                    return
+                for each in await deciding.without_repository():
+                    again = await backend.drafts.regenerate(each.id)
+                    row = again if again.id == row.id else row
         except DonnaError as error:
             self.notify(told(error), severity="error", timeout=8, markup=False)
         else:
@@ -132,8 +141,8 @@ class MeetingsReading(Horizontal):
             self.notify(failed or f"The draft waits for you. {key} goes there.", timeout=5, markup=False)
         finally:
             self._being_written.discard(event_id)
-        self.look()
-        self.follow()
+            self.look()
+            self.follow()
 
     @work(group="calendars", exclusive=True)
     async def read_calendars(self, backend: Backend) -> None:

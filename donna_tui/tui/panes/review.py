@@ -18,7 +18,14 @@ from donna_tui.tui.bindings import bindings
 from donna_tui.tui.keysheet import shown_key
 from donna_tui.tui.messages import ActionsChanged
 from donna_tui.tui.panes.review_reading import FIRST_LOOK, ReviewReading
-from donna_tui.tui.panes.review_state import LOADING, note_of, why_decided, why_no_approval
+from donna_tui.tui.panes.review_state import (
+    CREATING,
+    LOADING,
+    lacks_repository,
+    note_of,
+    why_decided,
+    why_no_approval,
+)
 from donna_tui.tui.panes.vault_state import why_nothing
 from donna_tui.tui.refusals import sentence
 from donna_tui.tui.widgets.diff_view import DiffView
@@ -81,6 +88,7 @@ class ReviewPane(ReviewReading):
             base,
             pane="review",
             draft=row is not None,
+            asks=self.asks,
             to_approve=any(each.state is DraftState.WAITING for each in self.rows.drafts),
             no_approve=composing or why_no_approval(row, self._keys),
             no_hunk=decided or self._why_no_hunk(),
@@ -107,6 +115,8 @@ class ReviewPane(ReviewReading):
             self.go("draft")
         elif self._is_at("draft"):
             self.go("queue")
+        elif self.asks:
+            self.decline()
         elif self._everything:
             self.action_review_everything()
         else:
@@ -162,8 +172,14 @@ class ReviewPane(ReviewReading):
         self.post_message(ActionsChanged())
 
     def action_review_open(self) -> None:
-        """One step in: to the draft, to its evidence, to the section around a passage."""
-        if self._is_at("queue"):
+        """One step in: to the draft, to its evidence, to the section around a passage; or agree to a repository."""
+        if self._backend is not None and self.asks:
+            self.asks = False
+            self._say(CREATING)
+            self.create_repository(self._backend)
+        elif self.selected is not None and lacks_repository(self.selected):
+            self.action_review_regenerate()
+        elif self._is_at("queue"):
             self.go("draft")
         elif self._is_at("draft"):
             self.go("evidence")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
 from textual import work
@@ -10,14 +10,14 @@ from textual.containers import Horizontal
 from textual.getters import query_one
 
 from donna_tui.drafting import Draft, DraftRow, DraftState
-from donna_tui.errors import DonnaError, Reason
+from donna_tui.errors import DonnaError
 from donna_tui.notes import NoteText
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.deciding import Deciding
 from donna_tui.tui.panes.one_dialog import one_dialog
-from donna_tui.tui.panes.review_state import note_of, text_without, why_none_today
+from donna_tui.tui.panes.review_state import lacks_repository, note_of, text_without, why_none_today
 from donna_tui.tui.panes.vault_state import why_no_write, why_not_here
 from donna_tui.tui.panes.writing import Writing
 from donna_tui.tui.refusals import told
@@ -192,17 +192,32 @@ class ReviewActs(Horizontal):
             return
         rows = [row]
         try:
-            if row.reason == Reason.NO_REPOSITORY:
+            if lacks_repository(row):
                 if not await self._deciding(backend).creates_repository():
                     return
-                rows += [
-                    each for each in await backend.drafts.drafts() if each.reason == row.reason and each.id != row.id
-                ]
-            for each in rows:
-                self._composing.add(each.id)
-                self.look()
-                new = await backend.drafts.regenerate(each.id)
-                self.look(new.id)
+                rows += [each for each in await self._deciding(backend).without_repository() if each.id != row.id]
+            await self._compose_each(backend, rows)
+        except DonnaError as error:
+            self._complain(error)
+        finally:
+            self._composing -= {each.id for each in rows}
+            self.look_soon()
+
+    async def _compose_each(self, backend: Backend, rows: Iterable[DraftRow]) -> None:
+        for each in rows:
+            self._composing.add(each.id)
+            self.look()
+            new = await backend.drafts.regenerate(each.id)
+            self.look(new.id)
+
+    @one_dialog("repository")
+    async def create_repository(self, backend: Backend) -> None:
+        """Create a repository after the user agreed, and write the drafts that failed without one."""
+        rows: tuple[DraftRow, ...] = ()
+        try:
+            await backend.notes.create_repository()
+            rows = await self._deciding(backend).without_repository()
+            await self._compose_each(backend, rows)
         except DonnaError as error:
             self._complain(error)
         finally:

@@ -23,11 +23,13 @@ from donna_tui.tui.panes.review_state import (
     NOTHING_AT_ALL,
     NOTHING_WAITS,
     approval_words,
+    asks_for_repository,
     cannot_look,
     change_of,
     draft_head,
     evidence_head,
     evidence_of,
+    lacks_repository,
     parts_out,
     why_decided,
     why_no_text,
@@ -66,6 +68,7 @@ class ReviewReading(ReviewActs):
         super().__init__(outside, keys)
         self._everything = False
         self._show = ""
+        self.asks = self._is_declined = False
         self._undoable: tuple[Operation, ...] | None = None
         self._redoable: tuple[Operation, ...] | None = None
         self._timer: Timer | None = None
@@ -86,6 +89,11 @@ class ReviewReading(ReviewActs):
         if self._backend is not None:
             self._look(self._backend)
 
+    def decline(self) -> None:
+        """Show the drafts that failed without a repository instead of the question."""
+        self.asks, self._is_declined = False, True
+        self.look()
+
     def look_soon(self) -> None:
         """The same in a moment, once for all that happens meanwhile."""
         if self._timer is not None:
@@ -103,7 +111,10 @@ class ReviewReading(ReviewActs):
         self.post_message(self.Counted(sum(each.state is DraftState.WAITING for each in drafts)))
         reveal, self._show = self._show, ""
         self.rows.show(drafts, time(), reveal=reveal)
-        if drafts:
+        self.asks = bool(drafts) and not self._is_declined and all(map(lacks_repository, drafts))
+        if self.asks:
+            self._say(asks_for_repository(backend.status().root, len(drafts)))
+        elif drafts:
             self._tell_queue(drafts)
         else:
             self._say(NOTHING_AT_ALL if self._everything else NOTHING_WAITS)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from textual.content import Content
 
 from donna_tui.drafting import Draft, DraftRow, DraftState, Evidence
-from donna_tui.errors import DonnaError
+from donna_tui.errors import DonnaError, Reason
 from donna_tui.text.lines import each_line
-from donna_tui.tui.humanize import age, moment, plural
+from donna_tui.tui.humanize import age, moment, plural, short_root
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.panes.search_state import note_at
 from donna_tui.tui.refusals import lowered, refusal_of, sentence
@@ -57,11 +57,33 @@ def cannot_look(error: DonnaError) -> Words:
 def why_no_text(row: DraftRow, keys: Keys) -> str:
     """What stands in the place of the text of a draft that has none; empty if it may have one."""
     if row.state is DraftState.FAILED and not row.path:
+        if lacks_repository(row):
+            create = shown_key(keys["review.open"], typing=False)
+            return f"It could not be written: {sentence(row.detail)} {create} asks whether to create one."
         again = shown_key(keys["review.regenerate"], typing=False)
         return f"It could not be written: {sentence(row.detail)} {again} tries again."
     if row.state in (DraftState.GONE, DraftState.REJECTED) or not row.path:
         return sentence(row.detail) or _TURNED_OUT.get(row.state, "There is no text of it.")
     return ""
+
+
+def lacks_repository(row: DraftRow) -> bool:
+    """Whether a draft could not be written because the vault is in no git repository."""
+    return row.state is DraftState.FAILED and row.reason == Reason.NO_REPOSITORY
+
+
+def asks_for_repository(root: str, drafts: int) -> Words:
+    """The question whether to create a repository, in the place of drafts that all failed without one."""
+    many = f"{plural(drafts, 'draft')} could not be written"
+    return Words(
+        f"Create a repository in {short_root(root)}?",
+        f"This vault is in no git repository yet, and without one nothing could be undone: {many}. Your notes stay as "
+        "they are; they become the first commit.",
+        actions=(("review.open", "create"), ("view.back", "not now")),
+    )
+
+
+CREATING = Words("Creating a repository …", "Your notes become its first commit; then the drafts are written.")
 
 
 def why_none_today(skill: str, row: DraftRow | None) -> str:

@@ -24,8 +24,9 @@ class RefusalScreen(Dialogue[bool]):
         Binding("q,space", "leave", show=False),
     ]
 
-    def __init__(self, refusal: Refusal, keys: Keys, *, does: str = "") -> None:
+    def __init__(self, refusal: Refusal, keys: Keys, *, does: str = "", leaves: str = "leave") -> None:
         super().__init__(keys)
+        self._leaves = leaves
         self._refusal = refusal
         self._does = does
 
@@ -38,7 +39,7 @@ class RefusalScreen(Dialogue[bool]):
                 yield Static(Content(refusal.path), classes="refusal-path")
             yield Static(Content(refusal.step), classes="refusal-step")
             does = [("↵", self._does)] if self._does else []
-            yield KeyLine(self._keys, *does, ("esc", "leave"))
+            yield KeyLine(self._keys, *does, ("esc", self._leaves))
 
     def action_answer(self) -> None:
         """Do something about it, or just close."""
