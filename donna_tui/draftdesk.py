@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import datetime
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
@@ -17,7 +17,15 @@ from donna_tui.config.calendars import Notes
 from donna_tui.drafting import CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
 from donna_tui.drafts import queue
 from donna_tui.drafts.agenda import meeting_row
-from donna_tui.drafts.approval import Approver, corrections_of, head_of, start_in, with_lines
+from donna_tui.drafts.approval import (
+    Approver,
+    combined,
+    corrections_of,
+    head_of,
+    start_in,
+    target_of,
+    with_lines,
+)
 from donna_tui.drafts.context import Read
 from donna_tui.drafts.hunks import claims_of, hunks_of
 from donna_tui.drafts.page import Run
@@ -131,13 +139,44 @@ class DraftDesk:
         """Carry out an approval that was looked at. What the person changed is remembered as a correction."""
         entry = await self._entry(identity)
         outcome = await self._run(self._approver.carry_out, plan)
+        await self._approved(entry, plan)
+        return outcome
+
+    async def plan_approvals(self, without: Mapping[str, frozenset[int]]) -> dict[str, Plan | DonnaError]:
+        """What approving drafts together would do, each without its hunks of these numbers, or why one cannot be.
+
+        Any of the plans can be left out when they are carried out by `approve_all`.
+        """
+        planned: dict[str, Plan | DonnaError] = {}
+        for identity, left_out in without.items():
+            before = [plan for plan in planned.values() if isinstance(plan, Plan)]
+            try:
+                planned[identity] = await self._run(self._planned_beside, before, await self._entry(identity), left_out)
+            except DonnaError as error:
+                planned[identity] = error
+        return planned
+
+    def _planned_beside(self, before: Sequence[Plan], entry: Entry, left_out: frozenset[int]) -> Plan:
+        made = {change.path for each in before for change in each.changes if change.before is None}
+        plan = self._approver.plan_approval(entry, left_out, made & {target_of(each) for each in before})
+        combined((*before, plan))  # raises where they collide
+        return plan
+
+    async def approve_all(self, plans: Mapping[str, Plan]) -> Outcome:
+        """Carry out approvals that were planned together, as one operation."""
+        entries = {identity: await self._entry(identity) for identity in plans}
+        outcome = await self._run(lambda: self._approver.carry_out(combined(tuple(plans.values()))))
+        for identity, plan in plans.items():
+            await self._approved(entries[identity], plan)
+        return outcome
+
+    async def _approved(self, entry: Entry, plan: Plan) -> None:
         approved = next((each for each in plan.changes if each.after is not None), None)
         path = approved.path if approved else entry.path
         await self._decide(replace(entry, target=path), DraftState.APPROVED)
         if approved and approved.after is not None:
             for correction in corrections_of(entry, approved.after.decode(errors="replace"), time.time()):
                 await self._parts.note(correction)
-        return outcome
 
     async def plan_rejection(self, identity: str) -> Plan:
         """What rejecting a draft would do: its note goes, and none is written for this occasion again."""

@@ -29,6 +29,7 @@ from donna_tui.vault.writer import VaultWriter
 
 MOST_CORRECTIONS = 20
 MOST_NAMES = 50
+MOST_SUBJECT = 500
 
 _REMOVED = {DRAFT_KEY: None, **dict.fromkeys(MACHINE_KEYS)}
 
@@ -57,12 +58,15 @@ class Approver:
             raise DonnaError(Reason.NOT_A_DRAFT, f"{entry.path} is another note now", hint="it was written over")
         return note
 
-    def plan_approval(self, entry: Entry, left_out: frozenset[int] = frozenset()) -> Plan:
-        """The draft becomes a note: at its target, without its mark, without the hunks that are left out."""
+    def plan_approval(self, entry: Entry, left_out: frozenset[int] = frozenset(), taken: Collection[str] = ()) -> Plan:
+        """The draft becomes a note: at its target, without its mark, without the hunks that are left out.
+
+        `taken` are paths that other approvals, to be carried out together with this one, create.
+        """
         note = self.note_of(entry)
         keys = frontmatter_block({**_REMOVED, ID_KEY: entry.key}) + _body(without_hunks(note.text, left_out))
         approved = merge_frontmatter(note.text, keys)
-        target = self._free(entry)
+        target = self._free(entry, taken)
         if target == entry.path:
             plan = self._writer.planner.write(entry.path, approved, seen=expecting(note.etag), replace=True)
         else:
@@ -125,10 +129,13 @@ class Approver:
             return None
         return note.text if _is_page_of_donna(note) else None
 
-    def _free(self, entry: Entry) -> str:
+    def _free(self, entry: Entry, taken: Collection[str] = ()) -> str:
         """The target, or the next name that no other note has; a person's page of Donna's is brought up to date."""
         stem = entry.target.removesuffix(".md")
+        folded = {path.casefold() for path in taken}
         for name in (entry.target, *(f"{stem}-{number}.md" for number in range(2, MOST_NAMES))):
+            if name.casefold() in folded:
+                continue
             if name == entry.path:
                 return name
             try:
@@ -156,6 +163,76 @@ class Approver:
         written = self._writer.planner.write(target, approved, seen=expecting(known.etag))
         deleted = self._writer.planner.delete(path, seen=expecting(etag))
         return Plan(kind=OperationKind.WRITE, subject=written.subject, changes=(*written.changes, *deleted.changes))
+
+
+def combined(plans: Sequence[Plan]) -> Plan:
+    """Combine approvals that were planned on the same state of the vault into one operation.
+
+    What several of them create in the same way, such as the page of a person, is created once; edits of one note, such
+    as links that follow a draft to its place, are merged (diff3). Raises DonnaError (`conflict`) where that is not
+    possible.
+    """
+    if len(plans) == 1:
+        return plans[0]
+    by_path: dict[str, list[Change]] = {}
+    for change in dict.fromkeys(change for plan in plans for change in plan.changes):
+        by_path.setdefault(change.path, []).append(change)
+    changes = {path: _one_change(each) for path, each in by_path.items()}
+    for path, target in (moved for plan in plans for moved in _moves(plan)):
+        edits = [change.after for change in by_path[path] if change.after is not None]
+        arriving = changes[target]
+        changes[target] = replace(arriving, after=_merged(target, by_path[path][0].before, arriving.after, *edits))
+    return Plan(
+        kind=OperationKind.WRITE,
+        subject=f"Approve {plural(len(plans), 'draft')}: {', '.join(target_of(plan) for plan in plans)}"[:MOST_SUBJECT],
+        changes=tuple(changes.values()),
+        remarks=tuple(dict.fromkeys(remark for plan in plans for remark in plan.remarks)),
+        unread=tuple(dict.fromkeys(path for plan in plans for path in plan.unread)),
+    )
+
+
+def target_of(plan: Plan) -> str:
+    """The path of the note that an approval makes."""
+    return next((change.path for change in plan.changes if change.after is not None), "")
+
+
+def _moves(plan: Plan) -> Iterator[tuple[str, str]]:
+    """The path of a draft and that of its note, where they differ."""
+    yield from ((change.path, target_of(plan)) for change in plan.changes if change.after is None)
+
+
+def _one_change(changes: Sequence[Change]) -> Change:
+    """What several plans make of one file. A draft that moves away is deleted, whatever else would change in it."""
+    first = changes[0]
+    if len(changes) == 1:
+        return first
+    if any(change.before != first.before for change in changes):
+        raise _collides(first.path)
+    gone = next((change for change in changes if change.after is None), None)
+    if gone is not None:
+        return gone
+    return replace(first, after=_merged(first.path, first.before, *(change.after for change in changes)))
+
+
+def _merged(path: str, before: bytes | None, *versions: bytes | None) -> bytes | None:
+    """Several versions of one text with the edits of all of them. Raises DonnaError (`conflict`)."""
+    merged, *others = versions
+    for other in others:
+        if before is None or merged is None or other is None:
+            raise _collides(path)
+        try:
+            merge = merge_texts(*(text.decode() for text in (before, other, merged)))
+        except UnicodeDecodeError:
+            raise _collides(path) from None
+        if not merge.is_clean:
+            raise _collides(path)
+        merged = merge.text.encode()
+    return merged
+
+
+def _collides(path: str) -> DonnaError:
+    message = f"Another of these drafts changes the same lines of {path}"
+    return DonnaError(Reason.CONFLICT, message, hint="approve the others first, and then this one")
 
 
 def head_of(text: str) -> tuple[str, str]:

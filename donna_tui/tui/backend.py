@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from donna_tui.errors import DonnaError
 from donna_tui.events import Listener
 from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult
 from donna_tui.records import dataclass
@@ -204,6 +205,12 @@ class DraftBackend(Protocol):
 
     async def approve(self, identity: str, plan: Plan) -> Outcome:
         """Carry out an approval that was looked at. What the person changed is remembered as a correction."""
+
+    async def plan_approvals(self, without: Mapping[str, frozenset[int]]) -> dict[str, Plan | DonnaError]:
+        """What approving drafts together would do, each without its hunks of these numbers, or why one cannot be."""
+
+    async def approve_all(self, plans: Mapping[str, Plan]) -> Outcome:
+        """Carry out approvals that were planned together, as one operation; any of the plans may be left out."""
 
     async def plan_rejection(self, identity: str) -> Plan:
         """What rejecting a draft would do: its note goes, and none is written for this occasion again."""

@@ -134,7 +134,7 @@ REVIEW = (
     Action(
         id="review.approve-all",
         title="all",
-        help="See what each waiting draft would do, and approve all of them: one commit each.",
+        help="See what each waiting draft would do, leave some out, and approve the others: one commit.",
         group="review",
         context="review",
         keys=("A",),

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from donna_tui.drafthost import DraftHost
-from donna_tui.drafting import DraftState, MeetingState
+from donna_tui.drafting import DraftState, Meeting, MeetingState
 from donna_tui.drafts import queue
 from donna_tui.drafts.queue import BACK_OFF
-from donna_tui.errors import DonnaError, Reason
+from donna_tui.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.memories import MemoryFilter, MemorySource
 from tests.engine.offices import LAST_TIME, NOTE, THIS_WEEK, Broken, Counting, day, git, hunk_with, meeting, office
 
@@ -513,3 +513,63 @@ async def test_the_draft_of_today_is_written_on_demand_and_given_again_as_it_is(
 async def test_where_there_is_nothing_to_write_about_today_no_draft_is_written(tmp_path: Path) -> None:
     async with office(tmp_path) as here:
         assert await here.engine.drafts.write_today("daily_reflection") is None
+
+
+# Approving together
+
+
+def of_team(event: str, title: str, hour: int) -> Meeting:
+    """A meeting of the same day with the same new people."""
+    start = datetime.datetime(2024, 1, 17, hour, tzinfo=datetime.UTC)
+    return meeting(title, event, start=start, end=start + datetime.timedelta(hours=1))
+
+
+async def test_drafts_that_share_an_attendee_without_a_page_are_approved_as_one_commit_and_undone_as_one(
+    tmp_path: Path,
+) -> None:
+    async with office(tmp_path) as here:
+        desk, before = here.engine.drafts, here.notes()
+        rows = [await here.write(of_team(f"e-{hour}", f"Sync {hour}", hour)) for hour in (9, 11, 13)]
+        waiting, head = here.notes(), here.head()
+        plans = await desk.plan_approvals({row.id: frozenset() for row in rows})
+        assert all("People/Ana Lima.md" in plan.paths for plan in plans.values())
+        left = plans.pop(rows[1].id)
+        assert left.changes
+        await desk.approve_all(plans)
+        assert here.git("rev-list", "--count", f"{head}..HEAD").strip() == "1"
+        assert here.notes() - waiting == {"People/Ana Lima.md", "People/Bo.md"}
+        states = {row.id: (await here.row(row.id)).state for row in rows}
+        assert list(states.values()) == [DraftState.APPROVED, DraftState.WAITING, DraftState.APPROVED]
+        assert "donna_draft" not in here.text(rows[0].path)
+        assert "donna_draft" in here.text(rows[1].path)
+        await here.undo()
+        assert here.notes() == waiting > before
+        assert len(await desk.drafts()) == 3
+
+
+async def test_drafts_of_one_name_and_links_between_them_are_approved_together(tmp_path: Path) -> None:
+    async with office(tmp_path, meeting_note={"autonomy_level": "low"}) as here:
+        desk = here.engine.drafts
+        rows = [await here.write(of_team(f"e-{hour}", "Sync", hour)) for hour in (9, 11)]
+        first, second = (row.path for row in rows)
+        here.desk.write(second, here.text(second).replace("## Notes\n", f"## Notes\n\n- See [[{first[:-3]}]].\n", 1))
+        await here.indexed()
+        plans = await desk.plan_approvals({row.id: frozenset() for row in rows})
+        await desk.approve_all(plans)
+        places = [(await here.row(row.id)).path for row in rows]
+        assert places == ["Meetings/2024-01-17-sync.md", "Meetings/2024-01-17-sync-2.md"]
+        assert f"See [[{places[0][:-3]}]]." in here.text(places[1])
+        assert not {first, second} & here.notes()
+
+
+async def test_a_note_that_is_edited_after_the_look_stops_all_and_is_named(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        desk = here.engine.drafts
+        rows = [await here.write(of_team(f"e-{hour}", f"Sync {hour}", hour)) for hour in (9, 11)]
+        plans = await desk.plan_approvals({row.id: frozenset() for row in rows})
+        here.desk.write(rows[1].path, here.text(rows[1].path) + "- typed\n")
+        with pytest.raises(VaultWriteError) as refused:
+            await desk.approve_all(plans)
+        assert (refused.value.reason, refused.value.path) == (Reason.CONFLICT, rows[1].path)
+        assert "People/Bo.md" not in here.notes()
+        assert {row.state for row in await desk.drafts()} == {DraftState.WAITING}

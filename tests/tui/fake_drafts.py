@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from donna_tui.drafting import CalendarRow, Draft, DraftRow, DraftState, MeetingRow, MeetingState, Preview
+from donna_tui.drafts.approval import combined
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.text.lines import each_line
 from donna_tui.vault.changes import Change, OperationKind, Outcome, Plan, etag_of
@@ -73,6 +74,23 @@ class FakeDrafts:
     async def approve(self, identity: str, plan: Plan) -> Outcome:
         await self._enter("approve", identity, plan, key=identity)
         return self._decide(identity, plan, DraftState.APPROVED, path=self._row(identity).target)
+
+    async def plan_approvals(self, without: Mapping[str, frozenset[int]]) -> dict[str, Plan | DonnaError]:
+        found: dict[str, Plan | DonnaError] = {}
+        for identity, left_out in without.items():
+            try:
+                found[identity] = await self.plan_approval(identity, without=left_out)
+            except DonnaError as error:
+                found[identity] = error
+        return found
+
+    async def approve_all(self, plans: Mapping[str, Plan]) -> Outcome:
+        for identity in plans:
+            await self._enter("approve", identity, key=identity)
+        outcome = self.vault.apply(combined(tuple(plans.values())))
+        for identity in plans:
+            self._put(replace(self._row(identity), state=DraftState.APPROVED, path=self._row(identity).target))
+        return outcome
 
     async def plan_rejection(self, identity: str) -> Plan:
         await self._enter("plan_rejection", identity, key=identity)

@@ -442,27 +442,28 @@ async def test_the_foot_says_why_a_draft_cannot_be_approved() -> None:
         await donna.until(lambda: "Cannot be approved: A note of yours stands there." in donna.screen_text(), "it says")
 
 
-async def test_all_are_approved_with_one_key_each_as_its_own_commit_and_what_is_refused_is_reported() -> None:
+async def test_all_are_approved_with_one_key_as_one_commit_and_what_is_refused_is_reported() -> None:
     backend = backend_in("normal")
     third = draft_scenarios.row("d-third", "Choir")
     backend.drafts.add(replace(draft_scenarios.sync(), row=third))
-    backend.fail("approve", VaultWriteError(Reason.CONFLICT, "the note was edited meanwhile"), key="d-third")
+    edited = VaultWriteError(Reason.CONFLICT, "the note was edited meanwhile", path=third.path)
+    backend.fail("approve", edited, key="d-third")
     async with driving(backend) as donna:
         await opened(donna)
         commits = len(backend.vault.revisions)
         await donna.press("A")
         await donna.window(ApproveAll)
         text = donna.screen_text()
-        assert "3 drafts will be approved, a commit for each." in text
+        assert "3 drafts will be approved in one commit." in text
         assert f"new note {SYNC_TARGET}" in text
         assert "changes WeeklyReview/2026-W47.md" in text
         assert backend.called("approve") == []
         await donna.press("enter")
         await donna.until(
-            lambda: "2 drafts approved, a commit for each · 1 not approved" in donna.screen_text(), "done"
+            lambda: "2 drafts approved in one commit, which one undo takes back · 1" in donna.screen_text(), "done"
         )
         assert "not approved: The note was edited meanwhile." in donna.screen_text()
-        assert len(backend.vault.revisions) == commits + 2
+        assert len(backend.vault.revisions) == commits + 1
         await donna.press("enter")
         await donna.until(lambda: ids(donna) == ["d-third", FAILED], "what is left is listed")
         assert {SYNC_TARGET, "WeeklyReview/2026-W47.md"} <= set(backend.vault.files)
@@ -649,7 +650,7 @@ async def test_a_draft_is_left_out_of_approving_all() -> None:
         await donna.window(ApproveAll)
         await donna.press("space")
         assert "left for later" in donna.screen_text()
-        assert "1 draft will be approved, a commit for each." in donna.screen_text()
+        assert "1 draft will be approved in one commit." in donna.screen_text()
         await donna.press("enter")
         await donna.until(lambda: "1 draft approved" in donna.screen_text(), "the other one is approved")
         assert len(backend.called("approve")) == 1

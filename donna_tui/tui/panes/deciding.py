@@ -71,18 +71,21 @@ class Deciding(Looking):
         return bool(agreed)
 
     async def approve_all(self, rows: tuple[DraftRow, ...], left_out: LeftOut) -> None:
-        """Look at what approving every one of these drafts would do, and do it: a commit for each."""
-        planned = [await self._planned_one(row, left_out) for row in rows]
-        await self._ask(ApproveAll(tuple(planned), self._backend.drafts.approve, self._keys))
+        """Look at what approving these drafts would do, and do it for those that are not left out: one commit."""
+        desk = self._backend.drafts
+        without = {row.id: await self._without(row, left_out) for row in rows}
+        found = await desk.plan_approvals(without)
+        planned = tuple(_planned(row, found[row.id], len(without[row.id])) for row in rows)
+        await self._ask(ApproveAll(planned, desk.approve_all, self._keys))
 
-    async def _planned_one(self, row: DraftRow, left_out: LeftOut) -> Planned:
-        desk, without = self._backend.drafts, frozenset[int]()
+    async def _without(self, row: DraftRow, left_out: LeftOut) -> frozenset[int]:
+        """The hunks that are left out of a draft, if its text is still the one that they are counted in."""
+        if not any(identity == row.id for identity, _ in left_out):
+            return frozenset()
         try:
-            if any(identity == row.id for identity, _ in left_out):
-                without = left_out.get((row.id, (await desk.draft(row.id)).etag), without)
-            return Planned(row, await desk.plan_approval(row.id, without=without), len(without))
-        except DonnaError as error:
-            return Planned(row, None, error=error)
+            return left_out.get((row.id, (await self._backend.drafts.draft(row.id)).etag), frozenset())
+        except DonnaError:
+            return frozenset()  # why it cannot be read is said for its plan
 
     async def _decided(
         self, make: Callable[[], Awaitable[Plan]], do: Do, shown: Callable[[Plan], Proposal]
@@ -96,3 +99,9 @@ class Deciding(Looking):
             except DonnaError as error:
                 if not await self._refused(error):
                     return None
+
+
+def _planned(row: DraftRow, plan: Plan | DonnaError, left_out: int) -> Planned:
+    if isinstance(plan, DonnaError):
+        return Planned(row, None, error=plan)
+    return Planned(row, plan, left_out)

@@ -1,8 +1,8 @@
-"""What approving every waiting draft would do, one key that does it, and what became of each."""
+"""What approving the waiting drafts together would do, one key that does it, and what became of each."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -29,7 +29,7 @@ from donna_tui.tui.widgets.scrolled import row_of
 from donna_tui.vault.changes import Outcome, Plan
 from donna_tui.vault.diff import diff_changes
 
-Approve = Callable[[str, Plan], Awaitable[Outcome]]
+Approve = Callable[[Mapping[str, Plan]], Awaitable[Outcome]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class PlannedList(RowList):
 
 
 class ApproveAll(Dialogue[bool]):
-    """Approves one draft after the other, each as its own commit. A refusal stops none of the others."""
+    """Approves the drafts as one commit. One that is refused is left out, and stops none of the others."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("plan.apply", "screen.plan_apply"),
@@ -106,16 +106,14 @@ class ApproveAll(Dialogue[bool]):
         super().__init__(keys)
         self._planned = planned
         self._approve = approve
-        self._began = False
+        self._began = self._is_under_way = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="plan-box") as box:
             box.border_title = Content("Approve all")
             yield Static(classes="plan-lead", id="all-lead")
             yield PlannedList(self._planned, id="all-rows")
-            yield KeyLine(
-                self._keys, ("plan.apply", "approve all of them"), ("space", "leave one out"), ("esc", "cancel")
-            )
+            yield KeyLine(self._keys, ("plan.apply", "approve them"), ("space", "leave one out"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self._tell()
@@ -126,8 +124,8 @@ class ApproveAll(Dialogue[bool]):
         if self._began or not any(each.is_open for each in self._planned):
             self.action_leave()
         else:
-            self._began = True
-            self._approve_each()
+            self._began = self._is_under_way = True
+            self._approve_them()
 
     def action_skip(self) -> None:
         """Leave the selected draft for later, or take it in again."""
@@ -140,28 +138,35 @@ class ApproveAll(Dialogue[bool]):
         self._tell()
 
     def action_leave(self) -> None:
-        """Leave; what is under way goes on to its end first."""
-        if not self._began or not any(each.is_open for each in self._planned):
+        """Leave; what is under way is completed first."""
+        if not self._is_under_way:
             self.dismiss(self._began)
 
     @work(group="approve", exclusive=True)
-    async def _approve_each(self) -> None:
+    async def _approve_them(self) -> None:
         self.query_one(KeyLine).say("Approving …")
-        for place, planned in enumerate(self._planned):
-            if planned.is_open:
-                self._planned = (*self._planned[:place], await self._one(planned), *self._planned[place + 1 :])
-                self.rows.show(self._planned)
-        self._tell()
+        try:
+            while plans := {each.row.id: each.plan for each in self._planned if each.is_open and each.plan is not None}:
+                try:
+                    await self._approve(plans)
+                except DonnaError as error:
+                    self._refuse(plans, error)
+                else:
+                    self._update(lambda each: replace(each, is_done=each.is_done or each.row.id in plans))
+        finally:
+            self._is_under_way = False
         self.query_one(KeyLine).say("")
 
-    async def _one(self, planned: Planned) -> Planned:
-        if planned.plan is None:
-            return planned
-        try:
-            await self._approve(planned.row.id, planned.plan)
-        except DonnaError as error:
-            return replace(planned, error=error)
-        return replace(planned, is_done=True)
+    def _refuse(self, plans: Mapping[str, Plan], error: DonnaError) -> None:
+        """Mark the drafts whose plans hold the note that an error is about, or else all of them."""
+        path = getattr(error, "path", "")
+        refused = {identity for identity, plan in plans.items() if path in plan.paths} or set(plans)
+        self._update(lambda each: replace(each, error=error) if each.row.id in refused else each)
+
+    def _update(self, change: Callable[[Planned], Planned]) -> None:
+        self._planned = tuple(map(change, self._planned))
+        self.rows.show(self._planned)
+        self._tell()
 
     def _tell(self) -> None:
         done, refused = (
@@ -170,8 +175,8 @@ class ApproveAll(Dialogue[bool]):
         )
         to_do = sum(each.is_open for each in self._planned)
         parts = (
-            f"{plural(done, 'draft')} approved, a commit for each" if done else "",
-            f"{plural(to_do, 'draft')} will be approved, a commit for each" if to_do else "",
+            f"{plural(done, 'draft')} approved in one commit, which one undo takes back" if done else "",
+            f"{plural(to_do, 'draft')} will be approved in one commit" if to_do else "",
             f"{refused} not approved: the reason is below" if refused else "",
         )
         self.query_one("#all-lead", Static).update(Content(sentence(" · ".join(filter(None, parts)))))

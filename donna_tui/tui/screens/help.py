@@ -89,9 +89,9 @@ it makes. `{review.edit}` edits it in your editor, `{review.edit-here}` on this 
 
 ## Deciding
 The line below the draft says what approving does. `{review.approve}` shows that as a difference first; one key more
-does it, as one commit. `{review.approve-all}` does it for all that wait. `{review.reject}` takes the draft away, and
-none is written for that occasion again. `{review.regenerate}` composes it anew from what is known now. What you change
-in a draft is remembered as a correction.
+does it, as one commit. `{review.approve-all}` does it for all that wait, or for some of them, as one commit.
+`{review.reject}` takes the draft away, and none is written for that occasion again. `{review.regenerate}` composes it
+anew from what is known now. What you change in a draft is remembered as a correction.
 
 `{review.undo}` shows what taking the last change back would do: an approval too.
 """,
