@@ -12,6 +12,7 @@ import pytest
 from donna_tui.memories import MemorySource
 from donna_tui.memory.facts import procedural
 from donna_tui.results import Filters, SearchRequest
+from donna_tui.tools.agent.catalogue import TOOLS
 from tests.cli.running import write
 from tests.engine.helpers import Desk
 from tests.mcp.serving import CANARY, PRIVATE, PUBLIC, Bench, open_bench
@@ -42,6 +43,10 @@ async def calls(bench: Bench) -> list[tuple[str, dict[str, Any]]]:
         *(("vault_list", {"folder": each}) for each in ("", "Private", "Projects", "Inbox", "Private/deep")),
         *(("vault_links", {"path": each}) for each in PUBLIC),
         ("draft_list", {"everything": True}),
+        *(("memory_list", {"text": each, "limit": 50}) for each in ("", CANARY, "kestrel")),
+        *(("task_list", {"done": each, "limit": 200}) for each in (False, True)),
+        *(("agenda", {"days": each}) for each in (1, 31)),
+        ("chat_add", {"turns": [{"role": "user", "text": "What is the kestrel code?"}], "sessionId": "kestrels"}),
     ]
     paths = [
         (name, {"path": path, **more})
@@ -54,15 +59,19 @@ async def calls(bench: Bench) -> list[tuple[str, dict[str, Any]]]:
             ("vault_write", {"content": "mine now\n"}),
             ("vault_write", {"content": "mine now\n", "etag": "0" * 64}),
             ("vault_write", {"content": "mine now\n", "etag": "0" * 64, "replace": True}),
+            ("vault_section", {"content": "mine now\n", "etag": "0" * 64}),
+            ("vault_section", {"content": "mine now\n", "etag": "0" * 64, "headingPath": ["x"], "mode": "replace"}),
         )
     ]
-    return [*reads, *paths, ("vault_undo_last", {}), ("vault_undo_last", {"everything": True})]
+    others = [("memory_forget", {"id": f"vault:{path}"}) for path in PATHS]
+    others += [("remember", {"text": "The kestrel has a code."})]
+    return [*reads, *paths, *others, ("vault_undo_last", {}), ("vault_undo_last", {"everything": True})]
 
 
 async def test_no_answer_of_any_tool_holds_a_word_of_a_private_note(bench: Bench) -> None:
     before = {path: (bench.desk.root / path).read_bytes() for path in PATHS}
     asked = await calls(bench)
-    assert len(asked) > 90
+    assert {name for name, _ in asked} == {each.name for each in TOOLS}
     for name, arguments in asked:
         answer = await bench(name, **arguments)
         told = about(answer, arguments.get("path") or arguments.get("query") or "\0").lower()
@@ -81,6 +90,8 @@ async def test_a_private_path_answers_exactly_as_one_that_is_not_there(bench: Be
         ("vault_links", {}),
         ("vault_write", {"content": "x\n", "etag": "0" * 64}),
         ("vault_write", {"content": "x\n", "etag": "0" * 64, "replace": True}),
+        ("vault_section", {"content": "x\n", "etag": "0" * 64}),
+        ("vault_section", {"content": "x\n", "etag": "0" * 64, "headingPath": ["x"], "mode": "replace"}),
     ):
         private = await bench(name, path=path, **arguments)
         absent = await bench(name, path=ABSENT, **arguments)
@@ -96,6 +107,17 @@ async def test_counts_are_those_of_a_vault_without_private_notes(bench: Bench) -
     found = await bench.fine("memory_search", query="kestrel", maxResults=50, sources=["vault"])
     assert {each["path"] for each in found["results"]} == set(PUBLIC)
     assert found["count"] == len(found["results"])
+
+
+async def test_tasks_are_those_of_a_vault_without_private_notes(bench: Bench) -> None:
+    """In the list, in its total and in the agenda; a memory of a private note cannot be named to be forgotten."""
+    listed = await bench.fine("task_list", done=True)
+    assert ([each["path"] for each in listed["tasks"]], listed["total"]) == (["Projects/plan.md"], 1)
+    granted = await bench.other(sensitive=True).fine("task_list", done=True)
+    hidden = [each["id"] for each in granted["tasks"] if each["path"] in PRIVATE]
+    assert granted["total"] > 1
+    refusals = [await bench("memory_forget", id=each) for each in (*hidden, "vault:none")]
+    assert {each["reason"] for each in refusals} == {refusals[-1]["reason"]}
 
 
 async def test_links_are_those_of_a_vault_without_private_notes(bench: Bench) -> None:
