@@ -69,6 +69,7 @@ class DraftDeskParts:
     skill: MeetingNoteSkill
     note: Callable[[Correction], Awaitable[Any]]
     refresh: Callable[[], Awaitable[None]]
+    add_calendar: Callable[[str, str], Awaitable[str]]
     clock: Callable[[], datetime.datetime]
     drafters: Mapping[str, Callable[[Entry], Awaitable[Any]]]
     runs: Mapping[str, Callable[[Entry], Awaitable[Run]]]
@@ -360,6 +361,15 @@ class DraftDesk:
     async def calendars(self) -> tuple[CalendarRow, ...]:
         """The calendars that are followed."""
         return tuple(await self._parts.book.run(lambda book: calendar_rows(book.database)))
+
+    async def add_calendar(self, where: str, name: str = "") -> CalendarRow:
+        """Read the calendar in a file, a folder or at a web address, and follow it from now on, also after a restart.
+
+        Raises DonnaError if it cannot be read (`calendar_failed`, `usage`) or its name is taken (`conflict`).
+        """
+        added = await self._parts.add_calendar(where, name)
+        rows = await self.calendars()
+        return next((row for row in rows if row.name == added), CalendarRow(name=added, kind="ics"))
 
     async def refresh(self) -> None:
         """Read all calendars now."""

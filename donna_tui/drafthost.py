@@ -11,10 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from donna_tui.calendar.adding import add_calendar
 from donna_tui.calendar.mirror import meetings_between
 from donna_tui.calendar.poller import MeetingEndPoller
 from donna_tui.calendar.sources import sources_for
 from donna_tui.calendar.zones import local_zone
+from donna_tui.config.load import load_trusted, user_file
 from donna_tui.config.models import MemoryConfig
 from donna_tui.draftdesk import DraftDesk, DraftDeskParts
 from donna_tui.drafting import Meeting
@@ -77,6 +79,7 @@ class DraftHost:
     def __init__(self, parts: DraftHostParts) -> None:
         self._parts = parts
         self._zone = local_zone()
+        self._rules = {each.name: each.notes for each in parts.config.calendars}
 
     @cached_property
     def desk(self) -> DraftDesk:
@@ -89,7 +92,8 @@ class DraftHost:
                 allowlist=parts.config.safety.path_allowlist,
                 makes_pages=parts.config.skills.meeting_note.person_pages,
                 me=parts.config.me,
-                rules={each.name: each.notes for each in parts.config.calendars},
+                rules=self._rules,
+                add_calendar=self._add_calendar,
                 book=parts.memory().book,
                 read=parts.read,
                 skill=self.meeting_skill,
@@ -267,6 +271,15 @@ class DraftHost:
             parts.clock,
             self.desk.follow_calendar,
         )
+
+    async def _add_calendar(self, where: str, name: str) -> str:
+        """Read a calendar, add it to the user's settings, and follow it from now on. Returns its name."""
+        state, now = self._parts.space.state, self._parts.clock()
+        known = {each.name for each in load_trusted().config.calendars}
+        config, _ = await add_calendar(where, self._zone, state, now, file=user_file(), known=known, name=name)
+        self._rules[config.name] = config.notes
+        await self._poller.follow(*sources_for((config,), self._zone, state))
+        return config.name
 
     async def _refresh(self) -> None:
         await self._poller.refresh()

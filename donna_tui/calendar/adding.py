@@ -1,7 +1,9 @@
-"""Find out what kind of calendar an address or a file is, by reading it."""
+"""Find out what kind of calendar an address or a file is, by reading it, and add it to the settings."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +15,7 @@ from donna_tui.calendar.following import window_around
 from donna_tui.calendar.sources import sources_for
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
+from donna_tui.config.edit import add_item
 from donna_tui.errors import CalendarError, DonnaError, Reason
 
 
@@ -38,6 +41,30 @@ async def find_calendar(
         failures.append(fetched.problems[0].message)
     said = "; ".join(dict.fromkeys(failures))
     raise CalendarError(Reason.CALENDAR_FAILED, f"{_name(where)} cannot be read: {said}", hint="nothing was added")
+
+
+async def add_calendar(
+    where: str,
+    zone: ZoneInfo,
+    state: Path,
+    now: float,
+    *,
+    file: Path,
+    known: Collection[str],
+    name: str = "",
+    **login: Any,
+) -> tuple[CalendarConfig, Fetched]:
+    """Read the calendar at `where` as `find_calendar` does, and add it to the settings in `file`.
+
+    `known` are the names of the calendars there. Raises DonnaError (`conflict`) for a name that is among them.
+    """
+    config, fetched = await find_calendar(where, zone, state, now, name=name, **login)
+    if config.name in known:
+        raise DonnaError(
+            Reason.CONFLICT, f"a calendar is called {config.name} already", hint="give this one another name"
+        )
+    await asyncio.to_thread(add_item, file, "calendars", as_settings(config))
+    return config, fetched
 
 
 def _candidates(where: str) -> list[dict[str, Any]]:

@@ -60,6 +60,10 @@ class Following:
         """The names of the calendars."""
         return tuple(source.name for source in self._sources)
 
+    def follow(self, source: CalendarSource) -> None:
+        """Follow one more calendar from now on."""
+        self._sources = (*self._sources, source)
+
     async def settle(self) -> None:
         """Drop what was followed before and is no longer."""
         now = self._clock()

@@ -82,6 +82,12 @@ class MeetingEndPoller:
         """Look now instead of in a while, such as after the machine woke up."""
         self._asked.set()
 
+    async def follow(self, source: CalendarSource) -> None:
+        """Follow one more calendar from now on, and fetch it now. Raises DonnaError if the memory cannot be written."""
+        self._following.follow(source)
+        await self._following.refresh()
+        self.hurry()
+
     async def refresh(self) -> None:
         """Fetch all calendars now. Raises DonnaError only if the memory cannot be written."""
         await self._following.refresh(everything=True)

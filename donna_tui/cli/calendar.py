@@ -55,23 +55,24 @@ def try_calendars(
 
 
 def _add(where: str, name: str, login: dict[str, Any], *, as_json: bool) -> None:
-    from donna_tui.calendar.adding import as_settings, find_calendar
+    from donna_tui.calendar.adding import add_calendar
     from donna_tui.calendar.zones import local_zone
     from donna_tui.cli.output import emit
     from donna_tui.cli.session import run
-    from donna_tui.config.edit import add_item
     from donna_tui.config.load import load_trusted, user_file
     from donna_tui.errors import DonnaError, Reason
     from donna_tui.paths import app_paths
 
-    known = load_trusted().config.calendars
+    known = [each.name for each in load_trusted().config.calendars]
     state = app_paths(os.environ).state
-    config, fetched = run(find_calendar(where, local_zone(), state, time.time(), name=name, **login))
-    if any(each.name == config.name for each in known):
-        raise DonnaError(
-            Reason.CONFLICT, f"a calendar is called {config.name} already", hint="give this one another --name"
+    try:
+        config, fetched = run(
+            add_calendar(where, local_zone(), state, time.time(), file=user_file(), known=known, name=name, **login)
         )
-    add_item(user_file(), "calendars", as_settings(config))
+    except DonnaError as error:
+        if error.reason is Reason.CONFLICT:
+            raise DonnaError(error.reason, error.message, hint="give this one another --name") from error
+        raise
     count = len(fetched.meetings)
     data = {
         "id": config.name,
@@ -82,7 +83,7 @@ def _add(where: str, name: str, login: dict[str, Any], *, as_json: bool) -> None
     }
     lines = [
         f"Added {config.name}: {_meetings(count)} in the last month and the next two.",
-        f"    Donna follows it from its next start. The setting is in {user_file()}.",
+        f"    An app that is open follows it from its next start. The setting is in {user_file()}.",
     ]
     emit(data, as_json=as_json, human=lambda: lines)
 

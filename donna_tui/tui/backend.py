@@ -242,6 +242,12 @@ class DraftBackend(Protocol):
     async def calendars(self) -> tuple[CalendarRow, ...]:
         """The calendars that are followed."""
 
+    async def add_calendar(self, where: str, name: str = "") -> CalendarRow:
+        """Read the calendar in a file, a folder or at a web address, and follow it from now on, also after a restart.
+
+        Raises DonnaError if it cannot be read (`calendar_failed`, `usage`) or its name is taken (`conflict`).
+        """
+
     async def refresh(self) -> None:
         """Read all calendars now."""
 

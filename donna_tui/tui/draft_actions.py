@@ -304,4 +304,14 @@ MEETINGS = (
         footer=True,
         why_not=needs_space,
     ),
+    Action(
+        id="meetings.add",
+        title="add calendar",
+        help="Follow a calendar: an .ics file or folder, its web address, or a CalDAV server.",
+        group="meetings",
+        context="meetings",
+        keys=("c",),
+        footer=True,
+        why_not=needs_space,
+    ),
 )

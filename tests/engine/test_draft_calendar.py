@@ -6,10 +6,15 @@ import datetime
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from donna_tui.config.load import load_trusted, user_file
 from donna_tui.drafting import DraftState, Meeting, MeetingState
 from donna_tui.drafts.approval import start_in
+from donna_tui.errors import DonnaError, Reason
 from donna_tui.tui.widgets.meeting_list import state_word
 from tests.engine.offices import LAST_TIME, NOTE, Office, meeting, office
+from tests.unit.calendar_parts import calendar, event
 
 LATER = datetime.timedelta(days=1, hours=2)
 TYPED = "- typed by hand"
@@ -131,3 +136,31 @@ async def test_a_series_that_is_entered_anew_is_not_drafted_twice_for_one_hour(t
         assert not await here.engine.drafts.has_note(moved(LATER, meeting(event="new-uid", series_id="weekly")))
         (row,) = await here.engine.drafts.meetings(meeting().start.timestamp() - 1, meeting().end.timestamp())
         assert row.state is MeetingState.DRAFTED
+
+
+async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "home"))
+    start = meeting().start
+    file = tmp_path / "team.ics"
+    file.write_bytes(calendar(event(f"DTSTART:{start:%Y%m%dT%H%M%SZ}", "DURATION:PT1H", "SUMMARY:Plan", uid="plan")))
+    (tmp_path / "page.ics").write_text("<html>")
+    async with office(tmp_path, clock=start.timestamp) as here:
+        desk = here.engine.drafts
+        for place, reason in (("nowhere.ics", "calendar_failed"), ("page.ics", "calendar_failed")):
+            with pytest.raises(DonnaError) as refused:
+                await desk.add_calendar(str(tmp_path / place))
+            assert refused.value.reason == reason
+            assert place.removesuffix(".ics") in refused.value.message
+        with pytest.raises(DonnaError, match="https") as refused:
+            await desk.add_calendar("http://example.org/team.ics")
+        assert not user_file().exists()
+        row = await desk.add_calendar(str(file), "Team")
+        assert (row.name, row.meetings, row.problem) == ("Team", 1, "")
+        (found,) = await desk.meetings(start.timestamp(), start.timestamp() + 60)
+        assert (found.meeting.title, found.unwanted) == ("Plan", "Nobody else is invited.")
+        with pytest.raises(DonnaError, match="called Team already") as refused:
+            await desk.add_calendar(str(file), "Team")
+        assert refused.value.reason is Reason.CONFLICT
+    assert [each.name for each in load_trusted().config.calendars] == ["Team"]

@@ -152,6 +152,12 @@ class FakeDrafts:
         await self._enter("calendars")
         return tuple(self.followed)
 
+    async def add_calendar(self, where: str, name: str = "") -> CalendarRow:
+        await self._enter("add_calendar", where, name, key=where)
+        row = CalendarRow(name=name or where, kind="ics", meetings=3, fetched_at=self.vault.at)
+        self.followed.append(row)
+        return row
+
     async def refresh(self) -> None:
         await self._enter("refresh")
 

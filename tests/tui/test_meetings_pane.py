@@ -13,6 +13,7 @@ from donna_tui.drafting import CalendarRow, DraftRow, DraftState, MeetingState
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import VaultWritten
 from donna_tui.tui.panes.meetings_state import Agenda, Span, calendars_line, day_title
+from donna_tui.tui.screens.add_calendar import AddCalendar
 from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.widgets.header_bar import counted
 from tests.tui import draft_scenarios, scenarios
@@ -271,7 +272,7 @@ async def test_without_a_calendar_it_says_what_to_do() -> None:
         await donna.press("escape", "4")
         await donna.until(lambda: "Donna follows no calendar yet." in donna.screen_text(), "it is said")
         assert "donna meetings import FILE" in donna.screen_text()
-        assert "donna calendar add URL or FILE" in donna.screen_text()
+        assert row_with(donna, "add a calendar").split()[0] == "c"
         await donna.press("t")
         assert "No calendar is followed yet." in notices(donna.app)
 
@@ -432,3 +433,38 @@ async def test_writing_a_draft_in_a_vault_without_a_repository_asks_whether_to_c
         await donna.until(lambda: backend.called("regenerate") == [("d-x",)], "it is written")
         await donna.until(lambda: "The draft waits for you." in notices(donna.app), "it says so")
         assert backend.called("create_repository") == [()]
+
+
+async def test_a_calendar_is_added_and_what_is_wrong_stands_below_its_field() -> None:
+    backend = backend_in("empty")
+    backend.fail(
+        "add_calendar", DonnaError(Reason.CALENDAR_FAILED, "nowhere cannot be read: no such file"), key="x.ics"
+    )
+    backend.fail("add_calendar", DonnaError(Reason.CONFLICT, "a calendar is called b already"), key="b.ics")
+    async with driving(backend, size=SMALL) as donna:
+        await donna.press("escape", "4")
+        await donna.until(lambda: "add a calendar" in donna.screen_text(), "it says how")
+        await donna.press("c")
+        window = await donna.window(AddCalendar)
+        await donna.press("enter")
+        assert "Type the path of an .ics file" in donna.screen_text()
+        await donna.type("x.ics")
+        await donna.press("enter")
+        await donna.until(lambda: "Nowhere cannot be read: no such file." in donna.screen_text(), "it says why")
+        lines = donna.screen_text().splitlines()
+        said = next(n for n, line in enumerate(lines) if "Nowhere" in line)
+        assert next(n for n, line in enumerate(lines) if "x.ics" in line) < said
+        assert next(n for n, line in enumerate(lines) if "Name (optional)" in line) > said
+        await donna.press("ctrl+u")
+        await donna.type("b.ics")
+        await donna.press("enter")
+        await donna.until(lambda: "is called b already" in donna.screen_text(), "the name is taken")
+        assert window.called.has_focus
+        await donna.press("tab", "ctrl+u")
+        await donna.type("work.ics")
+        await donna.press("tab")
+        await donna.type("Work")
+        await donna.press("enter")
+        await donna.until(lambda: donna.app.screen is donna.main, "it is added")
+        await donna.until(lambda: "Work is followed now: 3 meetings" in notices(donna.app), "it says so")
+        assert backend.called("add_calendar")[-1] == ("work.ics", "Work")

@@ -154,6 +154,11 @@ class MeetingsPane(MeetingsReading):
         if self._backend is not None:
             self.read_calendars(self._backend)
 
+    def action_meetings_add(self) -> None:
+        """Follow one more calendar."""
+        if self._backend is not None:
+            self.add_calendar(self._backend)
+
     def action_view_next(self) -> None:
         """Go to the other part, also where only one is in sight."""
         self.go("list" if self.has_class("-on-text") else "text")

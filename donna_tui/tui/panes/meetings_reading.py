@@ -15,6 +15,7 @@ from donna_tui.drafting import CalendarRow, MeetingRow, MeetingState
 from donna_tui.errors import DonnaError
 from donna_tui.events import EngineEvent, VaultWritten
 from donna_tui.tui.backend import Backend
+from donna_tui.tui.humanize import plural
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.messages import ActionsChanged
 from donna_tui.tui.outside import Outside
@@ -33,8 +34,10 @@ from donna_tui.tui.panes.meetings_state import (
     rests_on,
     state_says,
 )
+from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.review_state import lacks_repository
 from donna_tui.tui.refusals import sentence, told
+from donna_tui.tui.widgets.draft_row import line_of
 from donna_tui.tui.widgets.meeting_card import MeetingCard
 from donna_tui.tui.widgets.meeting_list import MeetingList
 from donna_tui.tui.widgets.notice import Notice, Words
@@ -143,6 +146,18 @@ class MeetingsReading(Horizontal):
             self._being_written.discard(event_id)
             self.look()
             self.follow()
+
+    @one_dialog("add")
+    async def add_calendar(self, backend: Backend) -> None:
+        """Ask for a calendar, and say what it holds once it is followed."""
+        from donna_tui.tui.screens.add_calendar import AddCalendar
+
+        row = await self.app.push_screen_wait(AddCalendar(backend.drafts.add_calendar, self._keys))
+        if row is not None:
+            held = plural(row.meetings, "meeting")
+            said = f"{line_of(row.name)} is followed now: {held} from a month back to two ahead."
+            self.notify(said, timeout=6, markup=False)
+            self.look()
 
     @work(group="calendars", exclusive=True)
     async def read_calendars(self, backend: Backend) -> None:

@@ -21,11 +21,8 @@ NO_CALENDAR = Words(
     "Donna follows no calendar yet.",
     "Before each meeting Donna writes a brief, which becomes its note. Add a calendar: a file, a folder, an address or "
     "a CalDAV account.",
-    examples=(
-        ("donna calendar add URL or FILE", "follow a calendar"),
-        ("donna meetings import FILE", "read an .ics file once"),
-    ),
-    actions=(("meetings.refresh", "look again"),),
+    examples=(("donna meetings import FILE", "read an .ics file once"),),
+    actions=(("meetings.add", "add a calendar"), ("meetings.refresh", "look again")),
 )
 
 _BRIEF_SAYS = "Its brief is ready: type your notes into it, and approve it afterwards."

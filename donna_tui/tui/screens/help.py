@@ -113,8 +113,9 @@ Review, or to the note in the Vault.
 
 ## Calendars
 The last line says which calendars are followed and when they were read; a line above it what is wrong with one.
-`{meetings.refresh}` reads them now. `donna meetings import FILE` brings an .ics file in; others are named under
-`calendars:` in memory.yaml.
+`{meetings.refresh}` reads them now. `{meetings.add}` follows another one: an .ics file or folder, its web address, or a
+CalDAV server. One that needs a password is added by `donna calendar add`, or under `calendars:` in memory.yaml.
+`donna meetings import FILE` reads an .ics file once.
 """,
     "memory": """\
 What Donna remembers beside your notes, why, and what of it a language model would get for a question.
