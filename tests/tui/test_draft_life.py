@@ -1,0 +1,280 @@
+"""The life of a draft over the screens, with a real engine, real git and a real calendar file: first start on the demo
+without a repository, a brief before the meeting, typed notes, the approval, the next brief, undo; and with a language
+model that fails in every way at each step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.drafting import DraftRow, DraftState, MeetingState
+from donna_tui.engine import Engine
+from donna_tui.resources import resource
+from donna_tui.tui.screens.edit import EditScreen
+from donna_tui.tui.screens.plan import PlanScreen
+from donna_tui.tui.screens.refusal import RefusalScreen
+from tests import model_server
+from tests.engine.helpers import Desk, new_desk
+from tests.engine.providers import FaultyModel, serve
+from tests.model_server import ModelServer
+from tests.tui.driving import Driver, driving, notices
+from tests.tui.fake_backend import FakeBackend
+
+WEEK = datetime.timedelta(days=7)
+DECISION = "We run the load test on the Tuesday before Easter."
+PEOPLE = ("Priya Raman", "Tomasz Okafor", "Ines Albrecht", "Jonas Feld", "Nora Quist")
+
+
+@dataclass
+class Life:
+    """An app on a copy of the demo whose calendar has a stand-up every week, and the time as the engine has it."""
+
+    donna: Driver
+    engine: Engine
+    desk: Desk
+    start: datetime.datetime
+    now: list[float]
+
+    async def at(self, moment: datetime.datetime) -> None:
+        """Let it be that time, and let the engine look at the calendar as it does every minute."""
+        self.now[0] = moment.timestamp()
+        await self.engine.drafts.refresh()
+
+    async def rows(self) -> tuple[DraftRow, ...]:
+        return await self.engine.drafts.drafts(everything=True)
+
+    async def until(self, holds: Callable[[tuple[DraftRow, ...]], bool], what: str) -> tuple[DraftRow, ...]:
+        deadline = time.monotonic() + 30
+        while not holds(rows := await self.rows()):
+            assert time.monotonic() < deadline, f"it never came to be that {what}: {rows}"
+            await asyncio.sleep(0.05)
+        return rows
+
+    async def review(self, identity: str = "") -> None:
+        """Show Review with a draft selected and read."""
+        if self.donna.main.header.active != "review":
+            await self.donna.press("escape", "3")
+        review = self.donna.review
+        await self.donna.until(lambda: review.rows.drafts, "drafts are listed")
+        if identity:
+            review.look(identity)
+            await self.donna.until(lambda: review.draft is not None and review.draft.row.id == identity, "it is read")
+        await self.donna.rest()
+
+    async def step(self, key: str, window: type) -> None:
+        """Press a key, look at the window that it opens, and agree."""
+        await self.donna.press(key)
+        await self.donna.window(window)
+        await self.donna.press("enter")
+        await self.donna.until(lambda: self.donna.app.screen is self.donna.main, "the window is closed")
+        await self.donna.rest()
+
+    async def type_notes(self, line: str, below: str) -> None:
+        """Type a line below a heading of the selected draft, in the app's own editor."""
+        row = self.donna.review.selected
+        assert row is not None
+        await self.donna.press("i")
+        window = await self.donna.window(EditScreen)
+        window.field.text = window.field.text.replace(f"## {below}\n", f"## {below}\n\n- {line}\n", 1)
+        await self.donna.press("f2")
+        await self.donna.window(PlanScreen)
+        await self.donna.press("enter")
+        await self.donna.until(lambda: f"- {line}" in self.text(row.path), "it is written")
+        await self.donna.rest()
+
+    def text(self, path: str) -> str:
+        return (self.desk.root / path).read_text(encoding="utf-8")
+
+    def git(self, *arguments: str) -> str:
+        done = subprocess.run(("git", *arguments), cwd=self.desk.root, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+
+def calendar(start: datetime.datetime) -> str:
+    lines = [
+        "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Example//EN", "BEGIN:VEVENT", "UID:standup@example.invalid",
+        f"DTSTAMP:{start:%Y%m%dT%H%M%SZ}", f"DTSTART:{start:%Y%m%dT%H%M%SZ}", "DURATION:PT15M",
+        "RRULE:FREQ=WEEKLY;COUNT=3", "SUMMARY:Standup",
+        *(f'ATTENDEE;CN="{name}":mailto:{name.split()[0].lower()}@example.invalid' for name in PEOPLE),
+        "END:VEVENT", "END:VCALENDAR", "",
+    ]  # fmt: skip
+    return "\r\n".join(lines)
+
+
+@asynccontextmanager
+async def life(folder: Path, *, model: str = "", repository: bool = False) -> AsyncIterator[Life]:
+    """Five minutes before the first meeting; `model` is the address of a language model's server."""
+    start = datetime.datetime.now(datetime.UTC).replace(second=0, microsecond=0) + datetime.timedelta(minutes=5)
+    desk = new_desk(folder)
+    shutil.copytree(resource("vault_templates", "demo"), desk.root, dirs_exist_ok=True)
+    file = folder / "work.ics"
+    file.write_text(calendar(start), encoding="utf-8")
+    if model:
+        route = {"dialect": "ollama", "model": "small", "base_url": model, "deadline_seconds": 1}
+        (folder / "settings" / "config").mkdir(parents=True)
+        (folder / "settings" / "config" / "models.yaml").write_text(json.dumps({"reasoner": route}), encoding="utf-8")
+    if repository:
+        for words in (
+            ("init", "-q"),
+            ("add", "-A"),
+            ("-c", "user.name=M", "-c", "user.email=m@e.org", "commit", "-qm", "0"),
+        ):
+            subprocess.run(("git", *words), cwd=desk.root, check=True, capture_output=True)
+    config: dict[str, Any] = {"calendars": [{"name": "Work", "kind": "ics", "path": str(file)}]}
+    now = [(start - datetime.timedelta(minutes=5)).timestamp()]
+    engine = Engine(desk.space, MemoryConfig.model_validate(config), desk.paths, what="a test", clock=lambda: now[0])
+    async with driving(cast(FakeBackend, engine)) as donna:
+        yield Life(donna, engine, desk, start, now)
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings of whoever runs the tests, one time zone, and vectors that cost nothing."""
+    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    serve(monkeypatch, FaultyModel())
+
+
+async def test_from_the_first_start_to_the_next_brief_and_back(tmp_path: Path) -> None:
+    async with life(tmp_path) as here:
+        donna = here.donna
+        (failed,) = await here.until(lambda rows: bool(rows), "the brief is tried before the meeting")
+        assert (failed.state, failed.reason) == (DraftState.FAILED, "no_repository")
+        await donna.press("escape", "3")
+        await donna.until(lambda: "Create a repository in ~/vault?" in donna.screen_text(), "Review asks")
+        assert not (here.desk.root / ".git").exists()
+        await donna.press("enter")
+        (brief,) = await here.until(lambda rows: rows[0].state is DraftState.WAITING, "the brief waits")
+        assert brief.meeting_at == here.start.timestamp()
+        private = here.git("status", "--porcelain")
+        assert {line[:2] for line in private.splitlines()} == {"??"}
+
+        await here.review(brief.id)
+        text = here.text(brief.path)
+        assert "## Last time\n\n[[Meetings/2026-03-12-standup|2026-03-12-standup]], 12 March 2026" in text
+        assert "- No fallback path stays in the code." in text
+        assert "- Remove the old client library and its config (Tomasz), due 2026-03-19 ([[" in text
+        assert "[[Nora Quist]]" in text
+        await here.type_notes(DECISION, below="Decisions")
+        await here.at(here.start + datetime.timedelta(minutes=20))
+        (ended,) = await here.rows()
+        assert (ended.id, ended.state) == (brief.id, DraftState.WAITING)
+        assert f"- {DECISION}" in here.text(brief.path)
+
+        await here.review(brief.id)
+        typed, commits = here.text(brief.path), here.git("rev-list", "--count", "HEAD")
+        await here.step("a", PlanScreen)
+        await here.until(lambda rows: rows[0].state is DraftState.APPROVED, "it is approved")
+        approved = here.text(brief.path)
+        assert "donna_draft" not in approved
+        assert approved.partition("\n---\n")[2] == typed.partition("\n---\n")[2]
+        assert (here.desk.root / "People" / "Nora Quist.md").exists()
+        assert int(here.git("rev-list", "--count", "HEAD")) == int(commits) + 1
+        await here.engine.sync()
+
+        await here.at(here.start + WEEK - datetime.timedelta(minutes=5))
+        rows = await here.until(lambda rows: len(rows) == 2, "next week's brief is written")
+        following = next(row for row in rows if row.id != brief.id)
+        assert following.state is DraftState.WAITING
+        quoted = here.text(following.path)
+        assert f"[[{brief.path[:-3]}|" in quoted
+        assert f"Decisions:\n\n- {DECISION}\n" in quoted
+        assert "No fallback path" not in quoted
+        assert "Remove the old client library" in quoted
+        await here.review(following.id)
+        assert DECISION in donna.screen_text()
+
+        await here.step("z", PlanScreen)
+        await here.until(lambda rows: not (here.desk.root / following.path).exists(), "the second brief is undone")
+        await here.review()
+        await here.step("z", PlanScreen)
+        await here.until(lambda rows: brief.id in {r.id for r in rows if r.state is DraftState.WAITING}, "it waits")
+        assert here.text(brief.path) == typed
+        assert not (here.desk.root / "People" / "Nora Quist.md").exists()
+        await donna.until(lambda: here.git("status", "--porcelain") == private, "all else is in git")
+
+
+FAILURES: list[tuple[str, Callable[[model_server.Talk], Awaitable[None]], str]] = [
+    ("unknown model", model_server.status(404, '{"error": "model \\"small\\" not found"}'), "no model “small” (404)"),
+    ("broken server", model_server.status(500, "oops"), "500"),
+    ("stall", model_server.hang, "did not answer in time"),
+    ("cut stream", model_server.reset_mid_body, "127.0.0.1"),
+    ("nonsense", model_server.text("I am a teapot."), "127.0.0.1"),
+]
+
+
+async def test_whatever_the_model_does_the_offline_draft_and_typed_notes_remain(tmp_path: Path) -> None:
+    server = ModelServer("ollama", model_server.status(500, "oops"))
+    async with server.running() as port:
+        address = f"http://127.0.0.1:{port}"
+        async with life(tmp_path, model=address, repository=True) as here:
+            donna = here.donna
+            (brief,) = await here.until(
+                lambda rows: bool(rows) and rows[0].state is DraftState.WAITING, "the brief is drafted offline"
+            )
+            await here.review(brief.id)
+            assert "Drafted from your notes only: " in donna.screen_text()
+            assert brief.drafter == "extractive"
+            assert "- No fallback path stays in the code." in here.text(brief.path)
+            await here.type_notes(DECISION, below="Decisions")
+            typed = here.text(brief.path)
+            for name, behaviour, says in FAILURES:
+                server.behaviour = behaviour
+                await composed_again(here, brief, typed, name, says)
+            await here.at(here.start + datetime.timedelta(minutes=20))
+            await here.review(brief.id)
+            await here.step("a", PlanScreen)
+            await here.until(lambda rows: rows[0].state is DraftState.APPROVED, "it can be approved all the same")
+            assert here.text(brief.path).partition("\n---\n")[2] == typed.partition("\n---\n")[2]
+            await here.engine.sync()
+            await here.at(here.start + WEEK - datetime.timedelta(minutes=5))
+            rows = await here.until(lambda rows: len(rows) == 2, "the next brief is drafted offline")
+            following = next(row for row in rows if row.id != brief.id)
+            assert f"Decisions:\n\n- {DECISION}\n" in here.text(following.path)
+
+
+async def composed_again(here: Life, brief: DraftRow, typed: str, name: str, says: str) -> None:
+    """Ask for the draft anew, and find that nothing changed and why."""
+    donna = here.donna
+    donna.app._notifications.clear()
+    await here.step("g", RefusalScreen)
+    await donna.until(lambda: notices(donna.app), f"the failure is reported: {name}")
+    await donna.until(lambda: not donna.review._composing, "composing has ended")
+    said = notices(donna.app)
+    assert says in said, f"{name}: {said}"
+    assert here.text(brief.path) == typed, name
+    (row,) = await here.rows()
+    assert (row.id, row.state) == (brief.id, DraftState.WAITING), name
+
+
+async def test_where_nobody_listens_at_the_port_the_brief_is_drafted_offline_and_says_so(tmp_path: Path) -> None:
+    async with ModelServer("ollama", model_server.good).running() as port:
+        pass
+    async with life(tmp_path, model=f"http://127.0.0.1:{port}", repository=True) as here:
+        donna = here.donna
+        (brief,) = await here.until(lambda rows: bool(rows) and rows[0].state is DraftState.WAITING, "it is drafted")
+        (row,) = [
+            each
+            for each in await here.engine.drafts.meetings(here.start.timestamp(), here.start.timestamp() + 60)
+            if each.draft == brief.id
+        ]
+        assert row.state is MeetingState.DRAFTED
+        await here.review(brief.id)
+        assert f"127.0.0.1:{port}" in donna.screen_text()
+        await here.type_notes(DECISION, below="Decisions")
+        await composed_again(here, brief, here.text(brief.path), "refused port", f"127.0.0.1:{port}")
