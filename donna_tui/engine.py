@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +23,7 @@ from donna_tui.indexing import pipeline_parts
 from donna_tui.ingest.keeper import Keeper
 from donna_tui.ingest.policy import policy_of
 from donna_tui.log import LOG_NAME, LogFile
-from donna_tui.memories import BackfillRow, MemorySource
+from donna_tui.memories import BackfillRow, MemorySource, TaskRow
 from donna_tui.memoryhost import HostParts, MemoryHost
 from donna_tui.modelatwork import ModelAtWork
 from donna_tui.modelloader import ModelLoader
@@ -31,6 +32,7 @@ from donna_tui.once import Once
 from donna_tui.paths import AppPaths, private_folder
 from donna_tui.results import Filters, Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.search.desk import SearchDesk
+from donna_tui.search.history import QuestionHistory
 from donna_tui.search.hybrid import Settings
 from donna_tui.space import Space, remember
 from donna_tui.status import Status
@@ -86,6 +88,7 @@ class Engine:
         self._waking = asyncio.Lock()
         self._open_desk: SearchDesk | None = None
         self._log_file = paths.log / LOG_NAME
+        self._questions = QuestionHistory(space.state)
         self._tasks = Supervisor(self.hub)
         self._monitor = Monitor(self.hub, lambda: measure(self._keeper, self._tenure.readers))
         self._tenure = Tenure(space, what, self.hub, self._build_keeper, self._keep, stays=watch)
@@ -310,6 +313,41 @@ class Engine:
         from donna_tui.search.names import switch
 
         return await self._read(lambda database: switch(database, query, limit, Filters().user_id))
+
+    async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
+        """The notes that were changed last: from the index, or from the folder as long as the index has fewer.
+
+        Raises DatabaseError or VaultReadError.
+        """
+        found = await self.names("", limit)
+        if len(found) >= limit or self._keeper is None or self._keeper.is_caught_up:
+            return found
+        from donna_tui.tools.start_page import latest_on_disk
+
+        return await asyncio.to_thread(latest_on_disk, self._client, limit)
+
+    async def tasks_due(self, limit: int) -> tuple[TaskRow, ...]:
+        """Open tasks that are due within a week, the earliest first, then overdue ones. Raises DatabaseError."""
+        from donna_tui.tools.start_page import tasks_due
+
+        today = datetime.date.fromtimestamp(self._clock())
+        return await self._read(lambda database: tasks_due(database, today, limit))
+
+    async def example_question(self) -> str:
+        """A question, made from a heading, that a note here answers; empty without one. Raises DatabaseError."""
+        from donna_tui.tools.start_page import answered_question, question_candidates
+
+        day = datetime.date.fromtimestamp(self._clock())
+        candidates = await self._read(lambda database: question_candidates(database, day))
+        return await answered_question(candidates, lambda each: self._desk.search_in(self._tenure.readers, each, ""))
+
+    async def questions(self) -> tuple[str, ...]:
+        """The questions that were asked here before, the latest first."""
+        return await asyncio.to_thread(self._questions.questions)
+
+    async def keep_question(self, text: str) -> tuple[str, ...]:
+        """Keep a question for later starts, and return all of them. Raises VaultWriteError."""
+        return await asyncio.to_thread(self._questions.add, text)
 
     async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage:
         """The section around some lines, read from disk now, or what stands around a hit that is no note; in this

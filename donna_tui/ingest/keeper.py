@@ -81,9 +81,14 @@ class Keeper:
         if full:
             await self.indexes.tidy()
 
+    @property
+    def is_caught_up(self) -> bool:
+        """Whether the notes that the first comparison found can be found by their words."""
+        return self.indexes.active.is_read
+
     async def caught_up(self) -> None:
-        """Wait until the notes that the first comparison found can be found by their words."""
-        while not self.indexes.active.is_read:
+        """Wait until that is so."""
+        while not self.is_caught_up:
             await asyncio.sleep(0.1)
 
     async def use_model(self, service: EmbeddingService | None) -> None:

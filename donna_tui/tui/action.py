@@ -53,6 +53,7 @@ class ActionState:
     typing: bool = False
     running: bool = False
     selected: bool = False
+    start_line: bool = False
     question: bool = False
     no_editor: str = ""
     no_desktop: str = ""
@@ -118,8 +119,8 @@ def needs_no_model(state: ActionState) -> str:
 
 
 def needs_editor(state: ActionState) -> str:
-    """A result, and a terminal with an editor to open it in."""
-    return needs_result(state) or state.no_editor
+    """A line of the start page, or a result and a terminal with an editor to open it in."""
+    return "" if state.start_line else needs_result(state) or state.no_editor
 
 
 def needs_desktop(state: ActionState) -> str:

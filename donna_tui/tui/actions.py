@@ -37,7 +37,7 @@ _SEARCH = (
     Action(
         id="search.next",
         title="next result",
-        help="Select the next result while you type.",
+        help="Select the next result, or line of the start page, while you type.",
         group="search",
         context="search.input",
         keys=("down",),
@@ -45,7 +45,7 @@ _SEARCH = (
     Action(
         id="search.previous",
         title="previous result",
-        help="Select the previous result while you type.",
+        help="Select the previous result while you type; above the first one, bring back the question before.",
         group="search",
         context="search.input",
         keys=("up",),

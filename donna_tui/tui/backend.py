@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from donna_tui.errors import DonnaError
 from donna_tui.events import Listener
-from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult
+from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult, TaskRow
 from donna_tui.records import dataclass
 from donna_tui.results import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.status import Status
@@ -287,6 +287,21 @@ class Backend(Protocol):
         """Notes and headings whose name holds the letters of a query, the best first; without a query the notes that
         were changed last.
         """
+
+    async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
+        """The notes that were changed last, also while they are not in the index yet."""
+
+    async def tasks_due(self, limit: int) -> tuple[TaskRow, ...]:
+        """Open tasks that are due within a week, the earliest first, then those that are overdue."""
+
+    async def example_question(self) -> str:
+        """A question that a note of this vault answers; empty without one."""
+
+    async def questions(self) -> tuple[str, ...]:
+        """The questions that were asked here before, the latest first."""
+
+    async def keep_question(self, text: str) -> tuple[str, ...]:
+        """Keep a question for later starts, and return all of them."""
 
     async def folders(self) -> tuple[str, ...]: ...
     async def sources(self) -> tuple[str, ...]: ...

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
+
 from textual.message import Message
 
 from donna_tui.events import EngineEvent
 from donna_tui.status import Status
+from donna_tui.tui.action import Pane
 
 
 class EngineMessage(Message, bubble=False):
@@ -49,8 +52,26 @@ class OpenDraft(Message):
 
 
 class OpenNote(Message):
-    """Somebody wants to see the note at this path in the Vault."""
+    """Somebody wants to see the note at this path in the Vault, at a line (1-based) of it."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, line: int = 1) -> None:
         super().__init__()
         self.path = path
+        self.line = line
+
+
+class OpenMeeting(Message):
+    """Somebody wants to see a meeting, which begins on this local day."""
+
+    def __init__(self, identity: str, day: datetime.date) -> None:
+        super().__init__()
+        self.identity = identity
+        self.day = day
+
+
+class GoTo(Message):
+    """Somebody wants to go to another screen."""
+
+    def __init__(self, pane: Pane) -> None:
+        super().__init__()
+        self.pane = pane

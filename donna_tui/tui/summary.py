@@ -125,6 +125,8 @@ def _latency(label: str, latency: Latency) -> Figure:
 
 def _running(status: Status) -> Line:
     coverage = status.coverage
+    if coverage.notes == 0 and status.last_reconcile is None:
+        return Line(Tone.PLAIN, "Reading the folder")
     if coverage.notes == 0:
         return Line(Tone.QUIET, "No notes yet. The first one that you save shows up here.")
     if is_working(status):

@@ -11,7 +11,7 @@ from typing import Any
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.events import EngineEvent, Listener
-from donna_tui.memories import MemoryChunk
+from donna_tui.memories import MemoryChunk, TaskRow
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
 from donna_tui.results import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.search.why_not import Cause, WhyNot
@@ -108,6 +108,9 @@ class FakeBackend:
         self.shelf = EditShelf(Path(tempfile.mkdtemp(prefix="donna-test-")))
         self.memory = FakeMemory(self._enter, list(memories))
         self.drafts = FakeDrafts(self._enter, self.vault)
+        self.tasks: tuple[TaskRow, ...] = ()
+        self.example = ""
+        self.asked: tuple[str, ...] = ()
         self.gates = Gates()
         self.failures: dict[tuple[str, str], DonnaError] = {}
         self.calls: list[Call] = []
@@ -212,6 +215,27 @@ class FakeBackend:
                         )
                     )
         return tuple(sorted(found, key=lambda each: -each.score)[:limit])
+
+    async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
+        await self._enter("recent_notes", limit)
+        return (await self.names("", limit))[:limit]
+
+    async def tasks_due(self, limit: int) -> tuple[TaskRow, ...]:
+        await self._enter("tasks_due", limit)
+        return self.tasks[:limit]
+
+    async def example_question(self) -> str:
+        await self._enter("example_question")
+        return self.example
+
+    async def questions(self) -> tuple[str, ...]:
+        await self._enter("questions")
+        return self.asked
+
+    async def keep_question(self, text: str) -> tuple[str, ...]:
+        await self._enter("keep_question", text, key=text)
+        self.asked = (text, *(each for each in self.asked if each != text))
+        return self.asked
 
     async def folders(self) -> tuple[str, ...]:
         await self._enter("folders")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from dataclasses import replace
 from time import time
 
 from textual import work
@@ -67,6 +69,7 @@ class MeetingsReading(Horizontal):
         self._agenda = Agenda(local_day(time()))
         self._being_written: set[str] = set()
         self._is_stale = True
+        self._goes_to = ""
         self._timer: Timer | None = None
         self._reading: Timer | None = None
 
@@ -84,6 +87,11 @@ class MeetingsReading(Horizontal):
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
             self._look(self._backend)
+
+    def look_at(self, identity: str, day: datetime.date) -> None:
+        """Go to a meeting, which begins on this local day."""
+        self._goes_to, self._agenda = identity, replace(self._agenda, day=day)
+        self.look()
 
     def look_soon(self) -> None:
         """The same in a moment, once for all that happens meanwhile."""
@@ -221,7 +229,8 @@ class MeetingsReading(Horizontal):
         self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
         self.rows.empty_text = nothing_there(agenda, shown_key(self._keys["meetings.span"], typing=False))
         days = {row.meeting.day for row in meetings} if agenda.span is Span.WEEK else set()
-        self.rows.show(meetings, {day: day_title(day, today) for day in days}, now)
+        goes_to, self._goes_to = self._goes_to, ""
+        self.rows.show(meetings, {day: day_title(day, today) for day in days}, now, select=goes_to)
 
     def _tell_calendars(self, calendars: tuple[CalendarRow, ...]) -> None:
         words, problems = calendars_line(calendars)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
+from time import time
 
+from textual import work
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.getters import query_one
+from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from donna_tui.errors import DonnaError
@@ -33,6 +37,7 @@ from donna_tui.tui.panes.search_state import (
     brings_meaning,
     changed_note,
     changes_answers,
+    changes_start,
     failed,
     has_more,
     keeps_place,
@@ -44,6 +49,7 @@ from donna_tui.tui.panes.search_state import (
     rows_of,
     with_more,
 )
+from donna_tui.tui.panes.start_facts import start_facts
 from donna_tui.tui.screens.scope import ScopePicker
 from donna_tui.tui.widgets.bare import BareColumn, BareRow
 from donna_tui.tui.widgets.jump import JumpTarget
@@ -52,10 +58,14 @@ from donna_tui.tui.widgets.preview import Preview
 from donna_tui.tui.widgets.result_list import ResultList
 from donna_tui.tui.widgets.result_row import Row
 from donna_tui.tui.widgets.search_bar import SearchBar
+from donna_tui.tui.widgets.start_page import AskAgain, StartPage
 from donna_tui.tui.widgets.telling import tell
 
 ROOMY = 28
 """Lines of the pane from which on a result shows two lines of its text."""
+
+REFRESH_SECONDS = 1.0
+"""Between two looks at what the start page shows, however much happens."""
 
 
 class SearchPane(BareColumn):
@@ -68,6 +78,7 @@ class SearchPane(BareColumn):
     bar = query_one(SearchBar)
     results = query_one(ResultList)
     preview = query_one(Preview)
+    start = query_one(StartPage)
 
     def __init__(self, outside: Outside, keys: Keys) -> None:
         super().__init__(id="search")
@@ -80,6 +91,10 @@ class SearchPane(BareColumn):
         self._waiting: SearchOutcome | None = None
         self._unfolded: set[tuple[str, str]] = set()
         self._longer: Question | None = None
+        self._questions: tuple[str, ...] = ()
+        self._recalled: int | None = None
+        self._is_complete = False
+        self._refreshing: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield SearchBar(shown_key(self._keys["app.switch"], typing=True))
@@ -89,9 +104,10 @@ class SearchPane(BareColumn):
                 yield ResultList(id="results")
                 yield Static(id="search-note")
             yield Preview(id="preview")
+        yield StartPage()
 
     def on_mount(self) -> None:
-        self._say(before_asking(None))
+        self._begin()
 
     @property
     def question(self) -> Question:
@@ -107,6 +123,7 @@ class SearchPane(BareColumn):
         """Begin to search; what was typed meanwhile is asked at once."""
         self._backend = backend
         self._take_status(backend.status())
+        self._refresh_start(backend)
         self.preview.connect(backend)
         self._asking.connect(backend)
 
@@ -114,8 +131,15 @@ class SearchPane(BareColumn):
         """Wait until what was asked is answered."""
         await self._asking.settled()
 
+    def completed(self) -> None:
+        """The other screens are there: what the start page shows of them can be asked for."""
+        self._is_complete = True
+        if self._backend is not None:
+            self._refresh_start(self._backend)
+
     def cannot_open(self, error: DonnaError) -> None:
         """Say why there is nothing to search."""
+        self._show_start(on=False)
         self._say(opened_badly(error))
 
     def action_state(self, base: ActionState) -> ActionState:
@@ -125,6 +149,7 @@ class SearchPane(BareColumn):
             pane="search",
             typing=self._is_typing,
             selected=self.selected is not None,
+            start_line=self._is_on_start and self.start.selected is not None,
             question=not self.question.is_empty,
         )
 
@@ -142,8 +167,8 @@ class SearchPane(BareColumn):
             self._ask(replace(self.question, like=None))
         elif self.question.near_misses:
             self._ask(replace(self.question, near_misses=False))
-        elif self.screen.focused is not self.results:
-            self.results.focus()
+        elif self.screen.focused is not self._list:
+            self._list.focus()
         else:
             return False
         return True
@@ -153,7 +178,7 @@ class SearchPane(BareColumn):
         for widget in (self.bar.input, *([self.preview.view] if self.results.rows else [])):
             if widget.is_on_screen and widget.region:
                 yield JumpTarget(max(0, widget.region.x - 3), widget.region.y, go=widget.focus)
-        yield from self.results.jump_targets()
+        yield from self.start.jump_targets() if self._is_on_start else self.results.jump_targets()
 
     def on_resize(self) -> None:
         """Show more of each result where there is room."""
@@ -163,13 +188,16 @@ class SearchPane(BareColumn):
         """Ask what is typed; an empty input shows what can be typed."""
         event.stop()
         self._unfolded.clear()
+        if self._recalled is not None and event.value != self._questions[self._recalled]:
+            self._recalled = None
         self._asking.typed(event.value)
         if self.question.is_empty:
-            self._clear(before_asking(self._status))
+            self._begin()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter in the input opens the selected result."""
+        """Enter in the input opens the selected result, or line of the start page."""
         event.stop()
+        self.keep_question()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_opened(self, event: ResultList.Opened) -> None:
@@ -185,12 +213,40 @@ class SearchPane(BareColumn):
         self.preview.follow(event.hit)
         self.post_message(ActionsChanged())
 
+    def on_descendant_focus(self) -> None:
+        """Whoever goes to the results has asked the question in earnest."""
+        if self.screen.focused in (self.results, self.preview.view):
+            self.keep_question()
+
+    def on_hide(self) -> None:
+        """So has whoever goes to another screen."""
+        self.keep_question()
+        self.start.leave()
+
+    def on_show(self) -> None:
+        if self._backend is not None:
+            self._refresh_start(self._backend)
+
+    def on_start_page_moved(self, event: StartPage.Moved) -> None:
+        """Other actions are possible on another line."""
+        event.stop()
+        self.post_message(ActionsChanged())
+
+    def on_ask_again(self, event: AskAgain) -> None:
+        """A question was chosen on the start page."""
+        event.stop()
+        self._type(event.question)
+        self.bar.input.focus()
+        self.keep_question()
+
     def on_status_changed(self, event: StatusChanged) -> None:
         """Keep the newest status for what is said without results."""
         self._take_status(event.status)
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Look again when the index knows something new; at once when meaning comes in and no result is chosen."""
+        if self._refreshing is None and any(map(changes_start, event.events)):
+            self._refreshing = self.set_timer(REFRESH_SECONDS, self._refresh_start_again)
         untouched = not self._is_in_list and not self.results.index
         if untouched and any(map(brings_meaning, event.events)):
             self._ask(self.question)
@@ -199,7 +255,9 @@ class SearchPane(BareColumn):
             self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
-        """Open the selected note in the editor; what no note holds is read here."""
+        """Open the note in the editor, what no note holds here, and a line of the start page where it leads."""
+        if self._is_on_start and self.start.open_selected():
+            return
         if self.selected is None or self._backend is None:
             return
         note = note_that_holds(self.selected)
@@ -270,12 +328,53 @@ class SearchPane(BareColumn):
             self._choose_scope(self._backend)
 
     def action_search_next(self) -> None:
-        """Select the next result."""
-        self.results.action_cursor_down()
+        """Select the next result, or line of the start page."""
+        self._list.action_cursor_down()
 
     def action_search_previous(self) -> None:
-        """Select the previous result."""
-        self.results.action_cursor_up()
+        """Select the previous result or line; above the first one, bring back the question that was asked before."""
+        is_at_top = self.start.selected is None if self._is_on_start else self._recalled is not None
+        if is_at_top and not self.results.index:
+            self._recall()
+        else:
+            self._list.action_cursor_up()
+
+    def keep_question(self) -> None:
+        """Keep the question for later, at once here and in a moment on disk."""
+        text = self.question.text.strip()
+        if self._backend is None or not text or self._questions[:1] == (text,):
+            return
+        self._questions = (text, *(each for each in self._questions if each != text))
+        self._recalled = 0 if self._recalled is not None else None
+        self._keep(self._backend, text)
+
+    @work(group="history")
+    async def _keep(self, backend: Backend, text: str) -> None:
+        with suppress(DonnaError):  # on a full disk it is known until the end
+            await backend.keep_question(text)
+
+    def _recall(self) -> None:
+        older = 0 if self._recalled is None else self._recalled + 1
+        if older < len(self._questions):
+            self._recalled = older
+            self._type(self._questions[older])
+
+    def _type(self, text: str) -> None:
+        self.bar.input.value = clean_line(text)
+        self.bar.input.cursor_position = len(self.bar.input.value)
+
+    def _refresh_start_again(self) -> None:
+        self._refreshing = None
+        if self._backend is not None and self._is_on_start and self.display:
+            self._refresh_start(self._backend)
+
+    @work(group="start", exclusive=True)
+    async def _refresh_start(self, backend: Backend) -> None:
+        """Ask for what the start page shows: notes first, and the rest once the other screens are there."""
+        facts = self.start.facts
+        async for found in start_facts(backend, facts, in_full=self._is_complete):
+            self._questions = self._questions or found.questions
+            self.start.show(replace(found, questions=self._questions), self._status, time())
 
     def action_search_unfold(self) -> None:
         """Show the other passages of the selected note, or hide them if they are shown."""
@@ -335,6 +434,33 @@ class SearchPane(BareColumn):
     def action_view_zoom(self) -> None:
         """Give the preview all the room, or take it back."""
         self._zoom(on=not self.has_class("-zoomed"))
+
+    @property
+    def _is_on_start(self) -> bool:
+        """Whether the start page is in sight, and nothing is being asked."""
+        return self.has_class("-start") and self.question.is_empty
+
+    @property
+    def _list(self) -> StartPage | ResultList:
+        return self.start if self._is_on_start else self.results
+
+    def _show_start(self, *, on: bool) -> None:
+        """Show the start page instead of results; not at each key, since that lays out the screen."""
+        if on == self.has_class("-start"):
+            return
+        had_focus = self.start.has_focus or (on and self.screen.focused in (self.results, self.preview.view))
+        self.start.leave()
+        self.set_class(on, "-start")
+        if had_focus:
+            (self.start if on else self.results).focus()
+
+    def _begin(self) -> None:
+        """Show what there is before anything is asked: the start page, or why it would be empty."""
+        words = before_asking(self._status)
+        self._clear(words or Words(""))
+        self._show_start(on=words is None)
+        if words is None:
+            self.start.show(replace(self.start.facts, questions=self._questions), self._status, time())
 
     @property
     def _is_typing(self) -> bool:
@@ -421,11 +547,13 @@ class SearchPane(BareColumn):
         return rows_of(outcome, near_misses=self.question.near_misses, unfolded=self._unfolded)
 
     def _failed(self, error: DonnaError) -> None:
+        self._show_start(on=False)
         self._outcome = None
         self._clear(failed(error))
 
     def _draw(self, outcome: SearchOutcome, *, keep: bool) -> None:
         self._outcome, self._waiting = outcome, None
+        self._show_start(on=False)
         rows = self._rows_of(outcome)
         if not rows:
             self._clear(nothing_found(self.question, outcome, self._status))
@@ -468,6 +596,12 @@ class SearchPane(BareColumn):
         self.bar.mark(tuple(each.text for each in self._outcome.filter_problems) if self._outcome else ())
 
     def _take_status(self, status: Status) -> None:
-        self._status = status
-        if self.question.is_empty:
-            self._say(before_asking(status))
+        before, self._status = self._status, status
+        if not self.question.is_empty:
+            return
+        if self.has_class("-start") and before_asking(status) is None:
+            self.start.update(status, time())
+        else:
+            self._begin()
+        if self._backend is not None and (before is None or before.state != status.state):
+            self._refresh_start(self._backend)

@@ -15,6 +15,8 @@ from donna_tui.events import (
     NoteEmbedded,
     NoteIndexed,
     NoteRenamed,
+    ReconcileDone,
+    VaultWritten,
 )
 from donna_tui.memories import MemorySource
 from donna_tui.records import dataclass
@@ -29,15 +31,6 @@ PAGE, MOST = 50, 1_000
 """Passages that are asked for at first, and more each time at the end of the list; and of one question in all."""
 
 MODE_NAMES: dict[Mode, str] = {"hybrid": "meaning + words", "semantic": "meaning", "keyword": "words"}
-
-_SYNTAX = (
-    ('"two words"', "exactly these, side by side"),
-    ("-word", "without it"),
-    ("path:Projects", "in this folder"),
-    ("tag:idea", "with this tag"),
-    ("type:meeting", "notes of this type"),
-    ("after:7d", "from the last week"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +149,12 @@ def changes_answers(event: EngineEvent) -> bool:
     )
 
 
+def changes_start(event: EngineEvent) -> bool:
+    """Whether the start page may show something else after an event."""
+    notes = (NoteIndexed, NoteDeleted, NoteRenamed, ReconcileDone, VaultWritten)
+    return isinstance(event, notes) or event.name.startswith(("vault_autowrite", "calendar"))
+
+
 def changed_note(key: str) -> str:
     """What is said when the index knows better, but the row under the cursor would move."""
     return f"Your notes have changed since; {key} shows the newer order."
@@ -206,18 +205,18 @@ def note_at(source_type: str, path: str) -> str:
     return "" if source_type in beside else path
 
 
-def before_asking(status: Status | None) -> Words:
-    """What the empty screen says before anything is typed."""
+def before_asking(status: Status | None) -> Words | None:
+    """What is said instead of the start page before anything is typed; None where there is something to show on it."""
     if status is None:
         return Words("Opening the vault …", "You can type already.")
     if status.state == "starting":
         return Words("Opening the vault …", "You can type already; what is in the index is searched at once.")
-    if status.coverage.notes == 0:
+    if status.coverage.notes == 0 and status.last_reconcile is not None:
         return Words(
             "There are no notes here yet.",
             f"Donna looks for Markdown files in {clean_line(status.root)} and below, and finds new ones by herself.",
         )
-    return Words(f"Type to search {plural(status.coverage.notes, 'note')}.", examples=_SYNTAX)
+    return None
 
 
 def nothing_found(question: Question, outcome: SearchOutcome, status: Status | None) -> Words:

@@ -21,6 +21,11 @@ HELP: dict[Pane, str] = {
 Type, and passages of your notes appear, best first. Nothing needs to be typed exactly: Donna looks for the words
 and for the meaning.
 
+## The start page
+While the box is empty you see the notes that were changed last, what you asked before, what comes up, and a question
+to try. `↓` moves through the lines and `↵` opens one; so does a click. `↑` in the empty box brings back the last
+question, and once more the one before. Questions are kept on this machine only.
+
 ## A result
 - The **title** of the note, and the headings that lead to the passage.
 - The **bar and the number** say how close the passage is in meaning, from 0 to 1. A passage found by its words only

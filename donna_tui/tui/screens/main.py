@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -27,7 +28,7 @@ from donna_tui.tui.ending import Unsaved
 from donna_tui.tui.humanize import plural
 from donna_tui.tui.keymap import Keymap
 from donna_tui.tui.keysheet import key_names, shown_key
-from donna_tui.tui.messages import ActionsChanged, ChooseSpace, OpenDraft, OpenNote, StatusChanged
+from donna_tui.tui.messages import ActionsChanged, ChooseSpace, GoTo, OpenDraft, OpenMeeting, OpenNote, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.later import import_later, later_panes
 from donna_tui.tui.panes.one_dialog import one_dialog
@@ -42,6 +43,7 @@ from donna_tui.tui.widgets.jump import HasJumpTargets, JumpOverlay, JumpTarget
 from donna_tui.tui.widgets.status_strip import StatusStrip, no_model_to_get
 
 if TYPE_CHECKING:
+    from donna_tui.tui.panes.meetings import MeetingsPane
     from donna_tui.tui.panes.review import ReviewPane
     from donna_tui.tui.panes.vault import VaultPane
 
@@ -139,6 +141,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def take_leave(self) -> None:
         """Listen no more, and let no further pane come: one that is half drawn cannot be taken away."""
         self.disconnect()
+        self.search.keep_question()
         if not self._is_leaving:
             self._is_leaving = True
             await self._completing.acquire()
@@ -177,6 +180,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 for bridge in self._bridges[1:]:
                     bridge.serve(self._panes[1:])
                 self.is_complete = True
+                self.search.completed()
             if self._vault.writing is not None:
                 self._review.write_with(self._vault.writing)
 
@@ -261,8 +265,27 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_open_note(self, event: OpenNote) -> None:
         """Go to a note."""
         event.stop()
-        self._show_pane("vault")
-        self._vault.look(event.path)
+        self.run_worker(self._open_note(event.path, event.line), group="panes")
+
+    async def _open_note(self, path: str, line: int) -> None:
+        await self._show_completed("vault")
+        if self.is_complete:
+            self._vault.open_note(path, line)
+
+    def on_open_meeting(self, event: OpenMeeting) -> None:
+        """Go to a meeting."""
+        event.stop()
+        self.run_worker(self._open_meeting(event.identity, event.day), group="panes")
+
+    async def _open_meeting(self, identity: str, day: datetime.date) -> None:
+        await self._show_completed("meetings")
+        if self.is_complete:
+            self._meetings.look_at(identity, day)
+
+    def on_go_to(self, event: GoTo) -> None:
+        """Go to another screen."""
+        event.stop()
+        self._show_pane(event.pane)
 
     def on_descendant_focus(self) -> None:
         """Other keys work where the focus is now."""
@@ -431,6 +454,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @property
     def _vault(self) -> VaultPane:
         return cast("VaultPane", self.switcher.get_child_by_id("vault"))
+
+    @property
+    def _meetings(self) -> MeetingsPane:
+        return cast("MeetingsPane", self.switcher.get_child_by_id("meetings"))
 
     @property
     def _review(self) -> ReviewPane:

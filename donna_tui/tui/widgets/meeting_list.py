@@ -56,9 +56,13 @@ class MeetingList(RowList):
         row = self._rows[self.selected_index] if self.selected_index < len(self._rows) else None
         return row if isinstance(row, MeetingRow) else None
 
-    def show(self, meetings: Sequence[MeetingRow], titles: dict[datetime.date, str], now: float) -> None:
-        """List these under the titles of their days. The cursor stays on its meeting, or goes to the next to come."""
-        before = self.selected.meeting.event_id if self.selected is not None else ""
+    def show(
+        self, meetings: Sequence[MeetingRow], titles: dict[datetime.date, str], now: float, *, select: str = ""
+    ) -> None:
+        """List these under the titles of their days. The cursor goes to the meeting with the id `select`, else stays on
+        its meeting, or goes to the next to come.
+        """
+        before = select or (self.selected.meeting.event_id if self.selected is not None else "")
         self._rows = tuple(rows_of(meetings, titles))
         places = {row.meeting.event_id: place for place, row in enumerate(self._rows) if isinstance(row, MeetingRow)}
         coming = (row.meeting.event_id for row in meetings if row.meeting.end.timestamp() >= now)

@@ -14,7 +14,8 @@ from donna_tui.events import ModelPhase
 from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Coverage, Status
-from donna_tui.tui.humanize import count, estimate, milliseconds, percent, plural
+from donna_tui.tui.humanize import estimate, milliseconds, percent, plural
+from donna_tui.tui.messages import GoTo
 from donna_tui.tui.widgets.progress_bar import bar
 
 _BAR_CELLS = 12
@@ -58,7 +59,10 @@ def facts(status: Status) -> Iterator[Fact]:
     if state := _STATES.get(status.state):
         tone = ".strip--warning" if status.state in ("paused", "failed") else ".strip--strong"
         yield Fact(Content.styled(state, tone), 0)
-    yield from _progress(status) if _is_building(cover) else _at_rest(cover)
+    if not cover.notes and status.last_reconcile is None and status.state in ("running", "starting"):
+        yield Fact(Content.styled("reading the folder …", ".strip--strong"), 2)
+    else:
+        yield from _progress(status) if _is_building(cover) else _at_rest(cover)
     if cover.notes:
         yield Fact(_meaning(status), 3)
     if (saved := status.keyword_after_save.p50) is not None:
@@ -81,7 +85,7 @@ def _is_building(cover: Coverage) -> bool:
 
 def _progress(status: Status) -> Iterator[Fact]:
     cover = status.coverage
-    head = Content.styled(f"{count(cover.text)} of {plural(cover.notes, 'note')}", ".strip--strong")
+    head = Content.styled(f"indexing {plural(cover.notes, 'note')}", ".strip--strong")
     drawn = bar(cover.vectors, cover.text, cover.notes, _BAR_CELLS)
     yield Fact(head, 2)
     yield Fact(Content.assemble(drawn, f" {percent(cover.text, cover.notes)}"), 5)
@@ -121,6 +125,10 @@ class StatusStrip(Widget):
 
     status: reactive[Status | None] = reactive[Status | None](None)
     trouble: reactive[str] = reactive("")
+
+    def on_click(self) -> None:
+        """Show the index in full."""
+        self.post_message(GoTo("activity"))
 
     def render(self) -> Content:
         if self.trouble:

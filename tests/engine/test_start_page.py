@@ -1,0 +1,62 @@
+"""What the engine tells the start page: recent notes, tasks that are due, and a question that the vault answers."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.engine.helpers import Desk, new_desk, open_engine
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+TODAY = datetime.date(2026, 3, 12)
+
+
+def clock() -> float:
+    return datetime.datetime.combine(TODAY, datetime.time(9)).timestamp()
+
+
+def due(days: int) -> str:
+    return (TODAY + datetime.timedelta(days=days)).isoformat()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    made = new_desk(tmp_path)
+    boxes = [f"- [ ] in {days} days 📅 {due(days)}\n" for days in (30, 2, -3, -1, 0)]
+    made.write("tasks.md", "# Tasks\n\n" + "".join(boxes) + f"- [x] done 📅 {due(0)}\n- [ ] whenever\n")
+    made.write("jams.md", "# Paper jams\n\n## Clearing one by hand\nOpen the lid, pull the paper out downwards.\n")
+    made.write("a.md", "# A\n\n## Decisions\nNone.\n\n## 2026 W10\nNothing.\n")
+    made.write("b.md", "# B\n\n## Decisions\nNone.\n")
+    made.write("secret.md", "---\ndonna_sensitive: true\n---\n## Where the spare key is\nUnder the pot.\n")
+    for age, name in enumerate(("jams.md", "tasks.md", "secret.md", "a.md", "b.md")):
+        os.utime(made.root / name, (1e9 - age, 1e9 - age))
+    return made
+
+
+async def test_the_start_page_of_an_indexed_vault(desk: Desk) -> None:
+    async with open_engine(desk, watch=False, by_meaning=False, clock=clock) as running:
+        await running.engine.sync()
+        recent = await running.engine.recent_notes(3)
+        assert [each.path for each in recent] == ["jams.md", "tasks.md", "secret.md"]
+        tasks = await running.engine.tasks_due(10)
+        assert [each.title for each in tasks] == ["in 0 days", "in 2 days", "in -1 days", "in -3 days"]
+        assert await running.engine.example_question() == "what about clearing one by hand in jams"
+
+
+async def test_recent_notes_are_listed_before_they_are_indexed(desk: Desk) -> None:
+    async with open_engine(desk, watch=False, by_meaning=False, clock=clock) as running:
+        recent = await running.engine.recent_notes(3)
+        assert [each.name for each in recent] == ["jams", "tasks", "secret"]
+
+
+async def test_questions_are_kept_over_restarts_with_the_state_of_the_space(desk: Desk) -> None:
+    for text in ("first", "second"):
+        async with open_engine(desk, watch=False, by_meaning=False) as running:
+            await running.engine.keep_question(text)
+    async with open_engine(desk, watch=False, by_meaning=False) as running:
+        assert await running.engine.questions() == ("second", "first")
+    assert not [file for file in desk.root.rglob("*") if "question" in file.name]
