@@ -1,81 +1,254 @@
-"""What the demo vault has beside its notes: a git repository, and a calendar whose meetings lie around now."""
+"""What the demo vault has beside its notes: history, a conflict, a conversation, and meetings around now.
+
+Everything is made so that each screen has something to show at the first start, and so that doing it again is harmless.
+"""
 
 from __future__ import annotations
 
 import datetime
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 
-from donna_tui.calendar.mirror import IMPORTED, store
+from donna_tui.calendar.mirror import IMPORTED, meetings_between, set_watermark, store, watermark
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.calendar.zones import local_zone
 from donna_tui.cli.session import Session
-from donna_tui.drafting import Attendee, Meeting
-from donna_tui.memory.book import open_book
-from donna_tui.paths import private_folder
+from donna_tui.demo import is_furnished, record_contents
+from donna_tui.drafting import Attendee, DraftState, Meeting
+from donna_tui.drafts import queue
+from donna_tui.memory.book import Book, book_path, open_book
+from donna_tui.memory.conversations import Recorder
+from donna_tui.memory.importing import Import
+from donna_tui.memory.passages import Cut
+from donna_tui.memory.remembering import Told, remember
+from donna_tui.paths import AppPaths, private_folder
+from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.vault.open import open_writer
+from donna_tui.vault.writer import VaultWriter
 
-CALENDAR = "Demo calendar"
+CALENDAR, CUTOVER = "Demo calendar", "cutover"
 TEAM = ("Tomasz Okafor", "Priya Raman", "Ines Albrecht", "Jonas Feld")
 PLANNING = ("Ines Albrecht", "Tomasz Okafor", "Jonas Feld", "Ruth Castellan")
 AROUND = datetime.timedelta(days=60)
+LOOKED_AFTER = datetime.timedelta(hours=3)
+"""Meetings that ended longer ago get no draft at the first start."""
+
+DECISIONS, ROADMAP, PRIYA = "Projects/gateway/decisions.md", "Projects/gateway/roadmap.md", "People/Priya Raman.md"
+DEVICE = "K3T7QXA"
+
+_RETRIES = """
+### Retries
+
+**Decided:** {day.day} {day:%B %Y}, after the drill.
+
+One retry after 800 ms on the validator, none in the gateway: two layers of retries turn a slow minute into a slow hour.
+"""
+
+_TODAY = """\
+---
+date: {today}
+tags: [daily]
+---
+# {today:%A}, {today.day} {today:%B}
+
+The cutover is today. Everybody knows their part, and [[Priya Raman|Priya]] has the telephone list.
+
+- [ ] Read the [[runbook]] once more before the cutover 📅 {today}
+- [ ] Send [[Ruth Castellan|Ruth]] the list of the five machines 📅 {tomorrow}
+- [ ] Order the glass for the shed window 📅 {later}
+"""
+
+_TALK = (
+    ("Mara", "Which of the five machines can go back to the hall first?"),
+    ("assistant", "The two data nodes. The three sentinels still answer the old client library on the test bench."),
+    ("Mara", "Right. Priya told me that the bench needs until Thursday. Please keep answers short, number first."),
+    ("assistant", "2 machines now, 3 after Thursday."),
+    ("Mara", "And what did the failover cost us in February? Ruth will ask."),
+    ("assistant", "47 seconds on 14 February, p99 at 2.4 s, and eleven pages in six months from the cache alone."),
+)
+_TOLD = (
+    "Priya is on leave the week after the cutover; Tomasz decides about the gateway meanwhile.",
+    "I prefer short answers with the number first.",
+)
 
 _MEETINGS = (
     # days from today, hour, minutes, title, series, people, agenda
     (-2, 9.5, 15, "Standup", "standup", TEAM, ""),
     (-1, 9.5, 15, "Standup", "standup", TEAM, ""),
     (-1, 14.0, 45, "Kestrel call", "", ("Leo Brandt", "Jonas Feld"), "Release candidate\nSpring rate"),
-    (0, 9.5, 15, "Standup", "standup", TEAM, ""),
-    (0, 23.0, 30, "1:1 with Ruth", "ruth", ("Ruth Castellan",), "Cutover\nHolidays"),
     (1, 9.5, 15, "Standup", "standup", TEAM, ""),
     (1, 11.0, 120, "Roadmap planning", "", PLANNING, "What is left of the first half\nPrinters\nWho is away when"),
     (2, 9.5, 15, "Standup", "standup", TEAM, ""),
 )
+KEPT = datetime.timedelta(hours=8)
+"""Meetings stay where they are until the one around which they were made is so long ago."""
 
 
 def furnish_demo(session: Session) -> None:
-    """Create the repository of the demo vault, and bring its calendar up to date. Doing it again changes nothing.
+    """Fill a demo vault that nobody changed, and bring its calendar up to date. Doing it again changes nothing else.
 
-    The vault is Donna's own copy, so nobody has to be asked. Raises DonnaError.
+    The vault is Donna's own copy, so no consent is asked. Raises DonnaError.
     """
-    open_writer(session.config, session.space).init_if_missing()
-    now = datetime.datetime.now(local_zone())
-    meetings = [*_meetings(now), _next_one(now)]
-    window = Window(now - AROUND, now + AROUND)
+    root, now = session.space.root, datetime.datetime.now(local_zone())
+    writer = open_writer(session.config, session.space)
+    writer.init_if_missing()
+    if not is_furnished(root):
+        _spread_times(root, now)
+        _make_history(writer, root, now)
+        _make_conflict(root, now)
+    _write_today(writer, root, now)
     book = open_book(private_folder(session.space.state))
     try:
-        store(book, CALENDAR, IMPORTED, window, Fetched(tuple(meetings)), now.timestamp())
+        _fill_calendar(book, now)
+        _fill_memory(book, now)
     finally:
         book.close()
+    record_contents(root, lambda _: drafts_in(session.space.state))
 
 
-def _meetings(now: datetime.datetime) -> list[Meeting]:
-    found = []
-    for days, hour, minutes, title, series, people, agenda in _MEETINGS:
-        day = now.date() + datetime.timedelta(days=days)
-        start = datetime.datetime.combine(day, datetime.time(int(hour), int(hour % 1 * 60)), now.tzinfo)
-        found.append(_meeting(f"{series or title}/{day}", title, start, minutes, series, people, agenda))
-    return found
+def drafts_of_demo(paths: AppPaths, folder: Path) -> Mapping[str, str] | None:
+    """The drafts that wait in a demo vault; None where a person has decided on one. Raises DonnaError."""
+    return drafts_in(paths.space_state(folder))
 
 
-def _next_one(now: datetime.datetime) -> Meeting:
-    """One that begins within the hour, so that its brief can be seen."""
-    start = (now + datetime.timedelta(minutes=40)).replace(second=0, microsecond=0)
-    start -= datetime.timedelta(minutes=start.minute % 5)
-    return _meeting(
-        f"cutover/{now.date()}", "Gateway cutover", start, 30, "", TEAM, "Old client library\nThe five machines"
+def drafts_in(state: Path) -> Mapping[str, str] | None:
+    """The drafts that wait in the space with this state folder, as they were written, by path."""
+    if not book_path(state).exists():
+        return {}
+    book = open_book(state)
+    try:
+        entries = queue.entries(book.database)
+    finally:
+        book.close()
+    if any(entry.state in (DraftState.APPROVED, DraftState.REJECTED) for entry in entries):
+        return None
+    return {entry.path: entry.original for entry in entries if entry.path}
+
+
+def _spread_times(root: Path, now: datetime.datetime) -> None:
+    """Give the notes different ages, so that “Recent” means something. The order depends on their paths alone."""
+    notes = sorted(root.rglob("*.md"), key=lambda file: hashlib.sha256(os.fsencode(file.relative_to(root))).digest())
+    for place, file in enumerate(notes):
+        at = now.timestamp() - 7_200 - place * 29_000
+        os.utime(file, (at, at))
+
+
+def _make_history(writer: VaultWriter, root: Path, now: datetime.datetime) -> None:
+    """Two changes that can be undone."""
+    person = _text(root / PRIYA)
+    writer.write(
+        PRIYA, f"{person.rstrip()}\n\nOn leave the week after the cutover. Tomasz has her pager.\n", replace=True
+    )
+    decisions = _text(root / DECISIONS)
+    before, mark, after = decisions.partition("\n### Not decided yet")
+    writer.write(DECISIONS, f"{before}{_RETRIES.format(day=now)}{mark}{after}", replace=True)
+
+
+def _make_conflict(root: Path, now: datetime.datetime) -> None:
+    """A second version of a note, as Syncthing leaves it after edits on two devices."""
+    stamp = now - datetime.timedelta(hours=5)
+    copy = root / ROADMAP.replace(".md", f".sync-conflict-{stamp:%Y%m%d-%H%M%S}-{DEVICE}.md")
+    text = _text(root / ROADMAP).replace(
+        "| S | [[Priya Raman\\|Priya]] | good |", "| M | [[Tomasz Okafor\\|Tomasz]] | good |"
+    )
+    copy.write_text(
+        f"{text.rstrip()}\n- A shed with a server in it. Somebody wrote this on a telephone.\n", encoding="utf-8"
     )
 
 
-def _meeting(
+def _write_today(writer: VaultWriter, root: Path, now: datetime.datetime) -> None:
+    path = f"Daily/{now:%Y-%m-%d}.md"
+    if not (root / path).exists():
+        days = {"today": now.date(), "tomorrow": _day(now, 1), "later": _day(now, 4)}
+        writer.write(path, _TODAY.format(**days))
+
+
+def _day(now: datetime.datetime, days: int) -> datetime.date:
+    return now.date() + datetime.timedelta(days=days)
+
+
+def _text(file: Path) -> str:
+    return file.read_bytes().decode("utf-8")
+
+
+def _fill_memory(book: Book, now: datetime.datetime) -> None:
+    """A conversation of yesterday, and two things to remember. What is known already is left as it is."""
+    begun = now.astimezone(datetime.UTC) - datetime.timedelta(days=1)
+    lines = (
+        {
+            "session_id": "demo-cutover",
+            "speaker": who,
+            "text": text,
+            "timestamp": (begun + datetime.timedelta(minutes=place)).isoformat(),
+        }
+        for place, (who, text) in enumerate(_TALK)
+    )
+    if book.database.value("SELECT count(*) FROM turns"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "talk.jsonl"
+        file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        for _ in Import(Recorder(book)).run(file):
+            pass
+    for text in _TOLD:
+        remember(book, Told(text), Cut(EstimatedTokens(), 256), now.timestamp())
+
+
+def _fill_calendar(book: Book, now: datetime.datetime) -> None:
+    """Meetings of some days, and three around now: one that is over, one that is about to begin, and one later.
+
+    Two of them are due: their drafts are written as soon as the notes are in the index.
+    """
+    around = meetings_between(book.database, (now - KEPT).timestamp(), (now + KEPT).timestamp())
+    if any(each.event_id.startswith(_identity(CUTOVER)) for each in around):
+        return
+    over = _half_hour(now - datetime.timedelta(hours=2))
+    later = _half_hour(now + datetime.timedelta(hours=4))
+    soon = (now + datetime.timedelta(minutes=9)).replace(second=0, microsecond=0)
+    soon -= datetime.timedelta(minutes=soon.minute % 5)
+    meetings = (
+        *(each for each in map(partial(_on_day, now), _MEETINGS) if (each.title, each.day) != ("Standup", over.date())),
+        _made(f"standup/{over.date()}", "Standup", over, 15, "standup", TEAM, ""),
+        _made(
+            f"{CUTOVER}/{now.date()}", "Gateway cutover", soon, 30, "", TEAM, "Old client library\nThe five machines"
+        ),
+        _made(f"ruth/{later.date()}", "1:1 with Ruth", later, 30, "ruth", ("Ruth Castellan",), "Cutover\nHolidays"),
+    )
+    store(book, CALENDAR, IMPORTED, Window(now - AROUND, now + AROUND), Fetched(meetings), now.timestamp())
+    if watermark(book.database, CALENDAR) is None:
+        set_watermark(book, CALENDAR, (now - LOOKED_AFTER).timestamp())
+
+
+def _half_hour(at: datetime.datetime) -> datetime.datetime:
+    return at.replace(minute=at.minute // 30 * 30, second=0, microsecond=0)
+
+
+def _on_day(now: datetime.datetime, row: tuple[int, float, int, str, str, tuple[str, ...], str]) -> Meeting:
+    days, hour, minutes, title, series, people, agenda = row
+    start = datetime.datetime.combine(_day(now, days), datetime.time(int(hour), int(hour % 1 * 60)), now.tzinfo)
+    return _made(f"{series or title}/{start.date()}", title, start, minutes, series, people, agenda)
+
+
+def _identity(name: str) -> str:
+    return f"demo/{name}"
+
+
+def _made(
     identity: str, title: str, start: datetime.datetime, minutes: int, series: str, people: tuple[str, ...], agenda: str
 ) -> Meeting:
     return Meeting(
-        event_id=f"demo/{identity}",
+        event_id=_identity(identity),
         calendar=CALENDAR,
         title=title,
         start=start.astimezone(datetime.UTC),
         end=(start + datetime.timedelta(minutes=minutes)).astimezone(datetime.UTC),
         day=start.date(),
-        series_id=f"demo/{series}" if series else "",
+        series_id=_identity(series) if series else "",
         description=agenda,
         attendees=tuple(Attendee(name) for name in people),
     )

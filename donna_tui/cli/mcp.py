@@ -199,7 +199,10 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _demo_space() -> str:
-    return str(make_demo(demo_folder(app_paths(os.environ))))
+    from donna_tui.cli.demo import drafts_of_demo
+
+    paths = app_paths(os.environ)
+    return str(make_demo(demo_folder(paths, lambda folder: drafts_of_demo(paths, folder))))
 
 
 def _log_to_stderr() -> None:

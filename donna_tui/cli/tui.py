@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,16 +44,17 @@ def run_demo() -> None:
     """Open the app on a fresh demo vault."""
     require_terminal()
     paths = app_paths(os.environ).make()
-    _open(_demo_session(demo_folder(paths), paths))
+    folder = make_demo(_next_demo(paths))
+    _open(session_for(space_at(folder, paths), paths), is_demo=True)
 
 
-def _demo_session(folder: Path, paths: AppPaths) -> Session:
-    """The demo vault in a folder, with its calendar."""
-    from donna_tui.cli.demo import furnish_demo
+def _next_demo(paths: AppPaths) -> Path:
+    def drafts(folder: Path) -> Mapping[str, str] | None:
+        from donna_tui.cli.demo import drafts_of_demo
 
-    session = session_for(space_at(make_demo(folder), paths), paths)
-    furnish_demo(session)
-    return session
+        return drafts_of_demo(paths, folder)
+
+    return demo_folder(paths, drafts)
 
 
 def require_terminal() -> None:
@@ -66,7 +67,7 @@ def require_terminal() -> None:
         )
 
 
-def _open(session: Session | None) -> None:
+def _open(session: Session | None, *, is_demo: bool = False) -> None:
     from donna_tui.tui.app import DonnaApp
     from donna_tui.tui.ending import restored_terminal
     from donna_tui.tui.keymap import load_keymap
@@ -76,7 +77,7 @@ def _open(session: Session | None) -> None:
     paths = app_paths(os.environ)
     ui: UiConfig = session.config.ui if session else load_config().config.ui
     app = DonnaApp(
-        lambda choice: _backend(session, choice, paths, settling),
+        lambda choice: _backend(session, choice, paths, settling, is_demo=is_demo),
         keymap=load_keymap(ui.keymap, ui.keys),
         theme=ui.theme,
         space_name=session.space.name if session else "",
@@ -101,18 +102,23 @@ def _indexed(session: Session) -> Session:
     return session
 
 
-def _backend(session: Session | None, choice: VaultChoice | None, paths: AppPaths, heard: Listener) -> Backend:
+def _backend(
+    session: Session | None, choice: VaultChoice | None, paths: AppPaths, heard: Listener, *, is_demo: bool = False
+) -> Backend:
+    """Build the engine of a space. A demo vault is filled here, off the event loop, since that takes a while."""
     from donna_tui.engine import Engine
 
     if choice is not None and choice.space:
         session = _indexed(open_session(choice.space))
     elif choice is not None:
-        if choice.is_demo:
-            session = _demo_session(choice.root, paths)
-        else:
-            session = session_for(space_at(choice.root, paths), paths)
+        is_demo = choice.is_demo
+        session = session_for(space_at(make_demo(choice.root) if is_demo else choice.root, paths), paths)
     if session is None:
         raise SpaceError(Reason.NO_VAULT, "no vault is chosen", hint="donna ~/notes")
+    if is_demo:
+        from donna_tui.cli.demo import furnish_demo
+
+        furnish_demo(session)
     engine = Engine(session.space, session.config, session.paths, what="the Donna app")
     engine.subscribe(heard)
     return engine
@@ -141,4 +147,4 @@ def _first_run(paths: AppPaths) -> FirstRun:
     from donna_tui.vault.obsidian import known_vaults
 
     known = tuple(KnownVault(each.name, each.root, "Obsidian") for each in known_vaults(os.environ))
-    return FirstRun(known=known, demo_folder=demo_folder(paths))
+    return FirstRun(known=known, demo_folder=_next_demo(paths))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -10,13 +11,18 @@ from pathlib import Path
 import pytest
 
 from donna_tui.calendar.mirror import meetings_between
-from donna_tui.cli.demo import furnish_demo
-from donna_tui.cli.session import session_for
+from donna_tui.cli.demo import drafts_of_demo, furnish_demo
+from donna_tui.cli.session import Session, session_for
 from donna_tui.demo import demo_folder, make_demo
+from donna_tui.drafting import DraftState
+from donna_tui.embedding import files as embedding_files
+from donna_tui.engine import Engine
 from donna_tui.memory.book import open_book
 from donna_tui.paths import AppPaths, app_paths
 from donna_tui.resources import resource
 from donna_tui.space import space_at
+from donna_tui.vault.conflicts import is_conflict_copy
+from donna_tui.vault.open import open_writer
 
 
 @pytest.fixture
@@ -52,20 +58,63 @@ def remove(folder: Path) -> None:
     min(folder.rglob("*.md")).unlink()
 
 
-def test_it_has_a_repository_and_meetings_around_now_and_is_used_again(paths: AppPaths) -> None:
-    session = session_for(space_at(make_demo(demo_folder(paths)), paths), paths)
-    for _ in range(2):
-        furnish_demo(session)
-        assert demo_folder(paths) == session.space.root
-    assert (session.space.root / ".git").is_dir()
+def furnished(paths: AppPaths) -> Session:
+    session = session_for(space_at(make_demo(next_demo(paths)), paths), paths)
+    furnish_demo(session)
+    return session
+
+
+def next_demo(paths: AppPaths) -> Path:
+    return demo_folder(paths, lambda folder: drafts_of_demo(paths, folder))
+
+
+def test_it_has_history_a_conflict_and_meetings_around_now_and_is_used_again(paths: AppPaths) -> None:
+    session = furnished(paths)
+    before = files(session.space.root)
+    assert furnished(paths).space.root == session.space.root
+    assert files(session.space.root).keys() == before.keys()
+    assert any(is_conflict_copy(Path(name).name) for name in before)
+    assert len(open_writer(session.config, session.space).history.revisions("", limit=20)) >= 3
     now = time.time()
     book = open_book(session.space.state)
     try:
         near = meetings_between(book.database, now - 86_400, now + 86_400)
+        turns = book.database.value("SELECT count(*) FROM turns")
     finally:
         book.close()
-    assert any(now < each.start.timestamp() < now + 3_600 for each in near)
+    assert any(now < each.start.timestamp() < now + 600 for each in near)
+    assert any(each.end.timestamp() < now for each in near)
     assert len({each.event_id for each in near}) == len(near) >= 4
+    assert turns >= 4
+
+
+async def drafted(session: Session) -> list[str]:
+    """What waits in Review once the demo was open for a moment."""
+    engine = Engine(session.space, session.config, session.paths)
+    await engine.start()
+    try:
+        async with asyncio.timeout(60):
+            while len(rows := await engine.drafts.drafts()) < 2:
+                await asyncio.sleep(0.05)
+    finally:
+        await engine.stop()
+    return sorted(row.title for row in rows if row.state is DraftState.WAITING)
+
+
+async def test_two_drafts_wait_and_do_not_count_as_a_change_until_a_person_touches_one(
+    paths: AppPaths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_files, "find_weights", lambda: None)
+    session = furnished(paths)
+    assert await drafted(session) == ["Gateway cutover", "Standup"]
+    assert next_demo(paths) == session.space.root
+    furnished(paths)
+    assert next_demo(paths) == session.space.root
+    waiting = drafts_of_demo(paths, session.space.root)
+    assert waiting is not None
+    note = session.space.root / min(waiting)
+    note.write_text(f"{note.read_text()}My own line.\n")
+    assert next_demo(paths).name == "demo-vault-2"
 
 
 @pytest.mark.parametrize("change", [edit, add, remove])
@@ -77,6 +126,22 @@ def test_a_copy_that_was_changed_is_left_alone(paths: AppPaths, change: Callable
     assert second == paths.state / "demo-vault-2"
     assert files(first) == before
     assert files(second) == files(resource("vault_templates", "demo"))
+
+
+@pytest.mark.parametrize("change", [edit, add, remove])
+def test_a_filled_copy_that_was_changed_is_left_alone(paths: AppPaths, change: Callable[[Path], None]) -> None:
+    session = furnished(paths)
+    change(session.space.root)
+    before = files(session.space.root)
+    assert next_demo(paths).name == "demo-vault-2"
+    assert files(session.space.root) == before
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"files": 3, "template": ""}'])
+def test_a_copy_whose_record_is_damaged_is_left_alone(paths: AppPaths, damage: str) -> None:
+    folder = furnished(paths).space.root
+    folder.with_name(f"{folder.name}.json").write_text(damage)
+    assert next_demo(paths).name == "demo-vault-2"
 
 
 def test_asking_where_the_copy_will_be_makes_none(paths: AppPaths) -> None:
