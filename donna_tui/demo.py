@@ -15,7 +15,9 @@ from donna_tui.resources import resource
 NAME = "demo-vault"
 
 Drafts = Callable[[Path], Mapping[str, str] | None]
-"""The drafts that wait in a demo vault, as they were written, by path; None where a person has decided on one."""
+"""The drafts that wait in a demo vault, as they were written, by path; None where a person has decided on one. Their
+properties follow the calendar, so only what is below these tells whether somebody edited one.
+"""
 
 
 def no_drafts(folder: Path) -> Mapping[str, str] | None:
@@ -73,7 +75,13 @@ def _is_unchanged(folder: Path, drafts: Drafts) -> bool:
 
 
 def _is_draft(file: Path, text: str | None) -> bool:
-    return text is not None and file.read_bytes() == text.encode("utf-8", "surrogatepass")
+    return text is not None and _body(file.read_text(encoding="utf-8", errors="surrogateescape")) == _body(text)
+
+
+def _body(text: str) -> str:
+    """What is below the properties at the top of a note."""
+    head, mark, body = text.partition("\n---\n")
+    return body if mark and head.startswith("---\n") else text
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:

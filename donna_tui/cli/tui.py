@@ -72,18 +72,21 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
     from donna_tui.tui.ending import restored_terminal
     from donna_tui.tui.keymap import load_keymap
     from donna_tui.tui.settling import Settling
+    from donna_tui.tui.themes import ThemeMemory
 
     settling = Settling()
     paths = app_paths(os.environ)
     ui: UiConfig = session.config.ui if session else load_config().config.ui
+    themes = ThemeMemory(paths.state, ui.theme)
     app = DonnaApp(
         lambda choice: _backend(session, choice, paths, settling, is_demo=is_demo),
         keymap=load_keymap(ui.keymap, ui.keys),
-        theme=ui.theme,
+        theme=themes.theme(),
         space_name=session.space.name if session else "",
         first_run=None if session else _first_run(paths),
         spaces=lambda: _spaces(paths),
         pressed=settling.pressed,
+        keep_theme=themes.keep,
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     with restored_terminal():

@@ -1,4 +1,4 @@
-"""The section of a note around a passage, for reading: the preview, `donna get` and agents show the same."""
+"""The note around a passage, for reading it where it stands."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import Section, split_sections
 from donna_tui.vault.client import VaultClient, VaultNote
 
-LONGEST_SECTION = 8_000
-"""Characters of a section that are shown; a longer one is cut around its marked lines."""
+LONGEST_PASSAGE = 16_000
+"""Characters that are shown; a longer note is cut around its marked lines, at headings where there are some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A section with marked lines. All lines are 1-based, inclusive lines of the file; `text` is lines
-    `start_line` to `end_line` as they stand there.
+    """A note, or a part of it, with marked lines. All lines are 1-based, inclusive lines of the file; `text` is lines
+    `start_line` to `end_line` as they stand there. `heading_path` leads to the section of the first marked line.
     """
 
     path: str
@@ -34,7 +34,7 @@ class Passage:
 def read_passage(
     client: VaultClient, path: str, start_line: int, end_line: int, linked_from: tuple[str, ...] = ()
 ) -> Passage:
-    """The section that holds `start_line`, with lines `start_line` to `end_line` marked.
+    """The note with lines `start_line` to `end_line` marked.
 
     The note is read from disk: lines beyond its present end are moved to it. Raises VaultReadError.
     """
@@ -43,7 +43,7 @@ def read_passage(
     first = max(1, min(start_line, len(starts)))
     last = max(first, min(end_line, len(starts)))
     section = section_at(note, starts[first - 1])
-    low, high = _window(note.text, section, starts[first - 1], starts[last] if last < len(starts) else len(note.text))
+    low, high = _window(note, starts[first - 1], starts[last] if last < len(starts) else len(note.text))
     return Passage(
         path=path,
         title=note.title,
@@ -53,7 +53,7 @@ def read_passage(
         end_line=line_of(starts, max(low, high - 1)),
         mark_start=first,
         mark_end=last,
-        truncated=(low, high) != (section.start, section.end),
+        truncated=(low, high) != (0, len(note.text)),
         linked_from=linked_from,
         sensitive=note.sensitivity is not Sensitivity.PUBLIC,
     )
@@ -67,11 +67,14 @@ def section_at(note: VaultNote, offset: int) -> Section:
     return inside[-1] if inside else (sections[0] if sections else whole)
 
 
-def _window(text: str, section: Section, low: int, high: int) -> tuple[int, int]:
-    """The whole section, or the lines of it around the marked ones where it is too long to show."""
-    if section.end - section.start <= LONGEST_SECTION:
-        return section.start, section.end
-    room = max(0, LONGEST_SECTION - (high - low)) // 2
-    begin = text.rfind("\n", section.start, max(section.start, low - room)) + 1 or section.start
-    end = text.find("\n", min(high + room, section.end), section.end)
-    return max(begin, section.start), (section.end if end < 0 else end + 1)
+def _window(note: VaultNote, low: int, high: int) -> tuple[int, int]:
+    """The whole note, or what is around the marked lines where it is too long to show."""
+    text = note.text
+    if len(text) <= LONGEST_PASSAGE:
+        return 0, len(text)
+    room = max(0, LONGEST_PASSAGE - (high - low)) // 2
+    first, last = max(0, low - room), min(len(text), high + room)
+    starts = [section.start for section in split_sections(text, note.body_start)]
+    begin = next((start for start in starts if first <= start <= low), text.rfind("\n", 0, first) + 1)
+    end = text.find("\n", last)
+    return begin, (len(text) if end < 0 else end + 1)

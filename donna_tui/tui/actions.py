@@ -323,6 +323,13 @@ _APP = (
         why_not=needs_space,
     ),
     Action(
+        id="app.theme",
+        title="theme",
+        help="Pick the colours; each theme is shown while it is selected.",
+        group="app",
+        keys=("f9", "alt+t"),
+    ),
+    Action(
         id="app.palette",
         title="palette",
         help="Find any action by its name.",

@@ -27,7 +27,7 @@ from donna_tui.tui.messages import ChooseSpace
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.screens.main import MainScreen
 from donna_tui.tui.screens.spaces import SpacePicker
-from donna_tui.tui.themes import DARK, FALLBACK_VARIABLES, OWN_THEMES
+from donna_tui.tui.themes import DARK, OWN_THEMES, fills
 
 ListSpaces = Callable[[], Iterable[KnownVault]]
 """Tells what spaces there are. Runs on a thread."""
@@ -64,6 +64,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         spaces: ListSpaces = tuple,
         external: External | None = None,
         pressed: Callable[[], None] = lambda: None,
+        keep_theme: Callable[[str], None] = lambda theme: None,
     ) -> None:
         super().__init__(css_path=_style_sheets())
         self._make_backend = make_backend
@@ -79,6 +80,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._opening: Worker[None] | None = None
         self._is_switching = False
         self._pressed = pressed
+        self._keep_theme = keep_theme
         self._lifeline = Lifeline()
         self._signals = ExitStack()
         self._unsaved: tuple[Unsaved, ...] = ()
@@ -92,7 +94,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self.set_keymap(textual_keymap(keymap))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        return FALLBACK_VARIABLES
+        return fills(self.current_theme)
 
     def get_driver_class(self) -> type[Driver]:
         found = super().get_driver_class()
@@ -118,6 +120,12 @@ class DonnaApp(App[None], inherit_bindings=False):
     def on_load(self) -> None:
         """Take other colours before there is a widget: a change of theme styles every one of them anew."""
         self.theme = self._wanted_theme if self._wanted_theme in self.available_themes else DARK.name
+
+    def pick_theme(self, name: str) -> None:
+        """Use a theme, also at the next start."""
+        self.theme = name
+        with suppress(OSError):  # on a full disk it is used until the end
+            self._keep_theme(name)
 
     async def on_mount(self) -> None:
         """Draw the first screen; everything slow begins after it."""

@@ -5,6 +5,10 @@ The greys are nearly neutral, because terminals with 256 colours turn a tinted d
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+from textual.color import Color
 from textual.theme import Theme
 
 DARK = Theme(
@@ -85,9 +89,57 @@ LIGHT = Theme(
 
 OWN_THEMES = (DARK, LIGHT)
 ANSI_THEMES = ("ansi-dark", "ansi-light")
-THEME_NAMES = (*(theme.name for theme in OWN_THEMES), *ANSI_THEMES)
+TEXTUAL_THEMES = ("catppuccin-mocha", "catppuccin-latte", "gruvbox", "nord", "tokyo-night", "rose-pine", "dracula")
+THEME_NAMES = (*(theme.name for theme in OWN_THEMES), *TEXTUAL_THEMES, *ANSI_THEMES)
 
-_KINDS = ("added", "removed", "wanted")
+_KINDS = {"added": "success", "removed": "error", "wanted": "warning"}
 _FILLS = ("row-selected", "row-blurred", "match", *(f"diff-{kind}{part}" for kind in _KINDS for part in ("", "-word")))
-FALLBACK_VARIABLES = dict.fromkeys(_FILLS, "transparent")
-"""For themes that do not know these names: there the bar before a row, or the sign of a line, marks it alone."""
+_FAINT, _LIGHT, _STRONG = 0.08, 0.16, 0.38
+"""How much of a colour is mixed into the background: below a row, below changed lines, and below single words."""
+
+
+def fills(theme: Theme) -> dict[str, str]:
+    """Backgrounds of rows, matches and differences for a theme that does not name them, mixed from its own colours.
+
+    In themes of the terminal's own colours nothing is filled: there the bar before a row, or the sign of a line, marks
+    it alone.
+    """
+    if theme in OWN_THEMES:
+        return {}
+    if theme.name in ANSI_THEMES:
+        return dict.fromkeys(_FILLS, "transparent")
+    generated = theme.to_color_system().generate()
+    names = ("background", "foreground", "accent", *_KINDS.values())
+    colours = {name: Color.parse(generated[name]) for name in names}
+    ground, accent = colours["background"], colours["accent"]
+    mixed = {
+        "row-selected": ground.blend(accent, _LIGHT),
+        "row-blurred": ground.blend(colours["foreground"], _FAINT),
+        "match": ground.blend(accent, _STRONG),
+    }
+    for kind, name in _KINDS.items():
+        mixed[f"diff-{kind}"] = ground.blend(colours[name], _LIGHT)
+        mixed[f"diff-{kind}-word"] = ground.blend(colours[name], _STRONG)
+    return {name: colour.hex for name, colour in mixed.items()}
+
+
+class ThemeMemory:
+    """Remembers the theme that was picked in the app, until the settings name another one than they did then."""
+
+    def __init__(self, folder: Path, configured: str) -> None:
+        self._file, self._configured = folder / "theme.json", configured
+
+    def theme(self) -> str:
+        """The theme to begin with."""
+        try:
+            kept = json.loads(self._file.read_text(encoding="utf-8"))
+            picked, instead_of = kept["theme"], kept["instead_of"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return self._configured
+        return picked if instead_of == self._configured and picked in THEME_NAMES else self._configured
+
+    def keep(self, theme: str) -> None:
+        """Begin with this theme from now on. Raises OSError."""
+        pending = self._file.with_suffix(".new")
+        pending.write_text(json.dumps({"theme": theme, "instead_of": self._configured}), encoding="utf-8")
+        pending.replace(self._file)

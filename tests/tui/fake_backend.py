@@ -192,6 +192,9 @@ class FakeBackend:
 
     async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
         await self._enter("names", query, limit, key=query)
+        return self._named(query, limit)
+
+    def _named(self, query: str, limit: int) -> tuple[NameMatch, ...]:
         found = []
         for path, text in self.vault.files.items():
             named = [(path.rpartition("/")[2].removesuffix(".md"), "file", 1)]
@@ -218,7 +221,7 @@ class FakeBackend:
 
     async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
         await self._enter("recent_notes", limit)
-        return (await self.names("", limit))[:limit]
+        return self._named("", limit)
 
     async def tasks_due(self, limit: int) -> tuple[TaskRow, ...]:
         await self._enter("tasks_due", limit)

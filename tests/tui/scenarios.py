@@ -104,7 +104,7 @@ def empty() -> FakeBackend:
             AT_REST,
             coverage=Coverage(),
             database_bytes=90_112,
-            last_reconcile=None,
+            last_reconcile=NOW - 5,
             throughput=(),
             embedded_this_run=0,
             reused_this_run=0,

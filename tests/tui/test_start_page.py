@@ -171,7 +171,7 @@ async def test_a_vault_that_is_being_read_is_never_called_empty() -> None:
         assert "reading the folder" in donna.screen_text()
         backend.change(coverage=replace(counted, text=160, vectors=0))
         donna.main.post_message(StatusChanged(backend.current))
-        await donna.until(lambda: "indexing 501 notes" in donna.screen_text(), "it says how far it is")
+        await donna.until(lambda: "indexing 160 of 501 notes" in donna.screen_text(), "it says how far it is")
         assert "32 %" in donna.screen_text()
         donna.main.action_view_activity()
         await donna.rest()

@@ -8,7 +8,6 @@ from dataclasses import replace
 from time import time
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -24,6 +23,7 @@ from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.meeting_card import MeetingCard
 from donna_tui.tui.widgets.meeting_list import MeetingList
 from donna_tui.tui.widgets.notice import Notice, Words
+from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.row_list import RowList
 
 
@@ -33,13 +33,13 @@ class MeetingsPane(MeetingsReading):
     BINDINGS = bindings("meetings")
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="agenda-part"):
+        with Panel("Meetings", id="agenda-part"):
             yield Static(id="agenda-head")
             yield MeetingList(id="agenda")
             yield Notice(keys=self._keys, id="meetings-notice")
             yield Static(id="calendar-problems")
             yield Static(id="calendars")
-        yield MeetingCard(id="meeting-card")
+        yield MeetingCard("Meeting", id="meeting-card")
 
     def on_mount(self) -> None:
         self._say(LOADING)

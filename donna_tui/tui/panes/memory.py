@@ -36,6 +36,7 @@ from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.memory_card import MemoryCard, note_of
 from donna_tui.tui.widgets.memory_list import MemoryList
 from donna_tui.tui.widgets.notice import Notice, Words
+from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.row_list import RowList
 from donna_tui.tui.widgets.telling import tell
 
@@ -60,14 +61,15 @@ class MemoryPane(MemoryReading):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="memory-part"):
-            yield Static(id="memory-head")
-            with Horizontal(id="memory-filter"):
-                yield Static(Content("/"), id="memory-prompt")
-                yield MemoryInput(placeholder="words that memories hold", compact=True, id="memory-words")
-            yield MemoryList(id="memories")
-            yield Notice(keys=self._keys, id="memory-notice")
-            yield Static(id="memory-note")
-            yield MemoryCard(id="memory-card")
+            with Panel("Remembered", id="memory-list"):
+                yield Static(id="memory-head")
+                with Horizontal(id="memory-filter"):
+                    yield Static(Content("/"), id="memory-prompt")
+                    yield MemoryInput(placeholder="words that memories hold", compact=True, id="memory-words")
+                yield MemoryList(id="memories")
+                yield Notice(keys=self._keys, id="memory-notice")
+                yield Static(id="memory-note")
+            yield MemoryCard("Memory", id="memory-card")
         yield RecallDesk(self._keys, id="recall")
 
     def on_mount(self) -> None:

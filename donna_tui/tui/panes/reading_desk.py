@@ -6,7 +6,7 @@ from typing import Literal, cast
 
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.content import Content
 from textual.getters import query_one
 from textual.message import Message
@@ -26,6 +26,7 @@ from donna_tui.tui.widgets.blame_list import BlameList
 from donna_tui.tui.widgets.diff_view import DiffView
 from donna_tui.tui.widgets.history_list import Entry, HistoryList
 from donna_tui.tui.widgets.note_view import NoteView
+from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.row_list import RowList
 from donna_tui.tui.widgets.section_tabs import SectionTabs
 from donna_tui.tui.widgets.tree_rows import TreeRow
@@ -67,7 +68,7 @@ class ReadingDesk(Container):
         self._waiting_edit = False
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="desk-middle"):
+        with Panel("Note", id="desk-middle"):
             yield Static(id="desk-head")
             yield SectionTabs(id="desk-tabs")
             yield Static(id="desk-says")
@@ -75,7 +76,7 @@ class ReadingDesk(Container):
                 yield NoteView(id="note")
                 yield HistoryList(id="history")
                 yield BlameList(id="blame")
-        with Vertical(id="desk-diff"):
+        with Panel("Changes", id="desk-diff"):
             yield Static(id="diff-title")
             yield DiffView(id="diff")
 

@@ -23,6 +23,7 @@ from donna_tui.tui.widgets.budget_bar import BudgetBar
 from donna_tui.tui.widgets.line_input import LineInput
 from donna_tui.tui.widgets.memory_list import marked
 from donna_tui.tui.widgets.notice import Notice, Words
+from donna_tui.tui.widgets.panel import make_panel
 from donna_tui.tui.widgets.recall_list import RecallList
 from donna_tui.tui.widgets.row_list import RowList
 
@@ -46,6 +47,7 @@ class RecallDesk(Vertical):
 
     def __init__(self, keys: Keys, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes="-empty")
+        make_panel(self, "Recall")
         self._keys = keys
         self._recalling = Recalling(self, self._answered, self._failed)
         self._result: RecallResult | None = None

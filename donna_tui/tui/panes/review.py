@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -34,6 +34,7 @@ from donna_tui.tui.widgets.draft_text import DraftText
 from donna_tui.tui.widgets.evidence_list import EvidenceList
 from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.notice import Notice, Words
+from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.passage_view import PassageView
 from donna_tui.tui.widgets.row_list import RowList
 
@@ -49,16 +50,16 @@ class ReviewPane(ReviewReading):
     BINDINGS = bindings("review")
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="queue-part"):
+        with Panel("Drafts", id="queue-part"):
             yield Static(id="queue-head")
             yield DraftList(id="queue")
         with Container(id="draft-desk"):
-            with Vertical(id="draft-part"):
+            with Panel("Draft", id="draft-part"):
                 yield Static(id="draft-head")
                 yield DraftText(id="draft-text")
                 yield DiffView(id="draft-diff")
                 yield Static(id="draft-foot")
-            with Vertical(id="evidence-part"):
+            with Panel("Sources", id="evidence-part"):
                 yield Static(id="evidence-head")
                 yield EvidenceList(id="evidence")
                 yield PassageView(id="evidence-text")

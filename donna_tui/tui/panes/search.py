@@ -54,6 +54,7 @@ from donna_tui.tui.screens.scope import ScopePicker
 from donna_tui.tui.widgets.bare import BareColumn, BareRow
 from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.notice import Words, notice_content
+from donna_tui.tui.widgets.panel import Panel, name_panel
 from donna_tui.tui.widgets.preview import Preview
 from donna_tui.tui.widgets.result_list import ResultList
 from donna_tui.tui.widgets.result_row import Row
@@ -99,8 +100,7 @@ class SearchPane(BareColumn):
     def compose(self) -> ComposeResult:
         yield SearchBar(shown_key(self._keys["app.switch"], typing=True))
         with BareRow(id="search-body"):
-            with BareColumn(id="search-list"):
-                yield Static(id="search-title")
+            with Panel("Results", id="search-list"):
                 yield ResultList(id="results")
                 yield Static(id="search-note")
             yield Preview(id="preview")
@@ -584,7 +584,7 @@ class SearchPane(BareColumn):
         self.post_message(ActionsChanged())
 
     def _title(self, text: str) -> None:
-        tell(self.query_one("#search-title", Static), Content(text), layout=False)
+        name_panel(self.query_one("#search-list", Panel), text or "Results")
 
     def _note(self, text: str) -> None:
         note = self.query_one("#search-note", Static)

@@ -157,7 +157,7 @@ def changes_start(event: EngineEvent) -> bool:
 
 def changed_note(key: str) -> str:
     """What is said when the index knows better, but the row under the cursor would move."""
-    return f"Your notes have changed since; {key} shows the newer order."
+    return f"Your notes have changed; {key} shows the newer order."
 
 
 def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, str, int | None]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.getters import query_one
 from textual.timer import Timer
@@ -50,6 +50,7 @@ from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.line_input import LineInput
 from donna_tui.tui.widgets.note_tree import NoteTree
 from donna_tui.tui.widgets.notice import Notice, Words
+from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.row_list import RowList
 from donna_tui.vault.changes import Operation
 
@@ -85,7 +86,7 @@ class VaultPane(NoteActions):
         self._goes_to: tuple[str, int] | None = None
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="tree-part"):
+        with Panel("Notes", id="tree-part"):
             with Horizontal(id="tree-filter"):
                 yield Static(Content("/"), id="tree-prompt")
                 yield TreeFilter(placeholder="letters of a path, or a state", compact=True)

@@ -43,6 +43,7 @@ from donna_tui.tui.widgets.jump import HasJumpTargets, JumpOverlay, JumpTarget
 from donna_tui.tui.widgets.status_strip import StatusStrip, no_model_to_get
 
 if TYPE_CHECKING:
+    from donna_tui.tui.app import DonnaApp
     from donna_tui.tui.panes.meetings import MeetingsPane
     from donna_tui.tui.panes.review import ReviewPane
     from donna_tui.tui.panes.vault import VaultPane
@@ -407,6 +408,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Pick an action by its name."""
         self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
 
+    def action_app_theme(self) -> None:
+        """Pick a theme while looking at it."""
+        from donna_tui.tui.screens.themes import ThemePicker
+
+        self.app.push_screen(ThemePicker(self.app.theme), lambda name: self._use_theme(name) if name else None)
+
+    def _use_theme(self, name: str) -> None:
+        cast("DonnaApp", self.app).pick_theme(name)
+
     def action_app_model(self) -> None:
         """Ask, and then download the model for search by meaning in the background."""
         from donna_tui.tui.screens.install_model import InstallModelScreen
@@ -492,7 +502,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if value is None:
             return
         if value.startswith(THEME):
-            self.app.theme = value.removeprefix(THEME)
+            self._use_theme(value.removeprefix(THEME))
         elif value.startswith(ELSEWHERE):
             self._show_where(ACTIONS[value.removeprefix(ELSEWHERE)])
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -16,7 +17,7 @@ from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.tui.humanize import plural
-from donna_tui.tui.widgets.markdown_lines import MOST_CHARACTERS, Block, markdown_blocks
+from donna_tui.tui.widgets.markdown_lines import MOST_CHARACTERS, STYLES, Block, markdown_blocks
 from donna_tui.tui.widgets.passage_view import WIDEST_TEXT, wrapped
 from donna_tui.tui.widgets.scrolled import Scrolled, row_of
 from donna_tui.vault.frontmatter import parse_frontmatter
@@ -25,7 +26,7 @@ _GUTTER = 2
 _CITES = 7
 """Cells at the right for the numbers of the passages that a line rests on."""
 
-_MARKDOWN = frozenset(("heading", "code", "link", "emphasis", "gone", "mark", "quote", "dim"))
+_MARKDOWN = frozenset(STYLES) - {"strong", "warning"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ def blocks_of(text: str) -> Iterator[Block]:
     for number, (begin, end, _) in enumerate(each_line(head)):
         yield Block(Content.styled(clean_line(head[begin:end]), "dim"), 0, number)
     for block in markdown_blocks(text[start:], join=False):
-        yield Block(block.content, block.hang, number + 1 + block.line)
+        yield replace(block, line=number + 1 + block.line)
 
 
 def cites_of(draft: Draft) -> Iterator[tuple[int, str]]:

@@ -1,12 +1,13 @@
 """A section of Markdown as styled blocks that know their lines in the file, so that a passage can be marked beside it.
 
-This reads like rendered Markdown without being a parser, in time linear in the text, whatever it holds.
+This reads like rendered Markdown without being a parser, in time linear in the text, whatever it holds: properties as
+chips, headings by level, tables in columns, callouts with an icon, code with colours, and no fences or block ids.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from textual.content import Content, Span
@@ -22,6 +23,10 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+")
 _BULLET = re.compile(r"([ \t]*)([-*+])[ \t]+(?:\[([ xX/-])\][ \t]+)?")
 _NUMBER = re.compile(r"([ \t]*)(\d{1,9}[.)])[ \t]+")
 _QUOTE = re.compile(r" {0,3}>[ \t]?")
+_CALLOUT = re.compile(r" {0,3}>[ \t]?\[!([\w-]{1,30})\][+-]?[ \t]*")
+_BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^[A-Za-z0-9-]+[ \t]*$")
+_TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_CELL_END = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
 
 _STANDS_ALONE = re.compile(r" {0,3}(?:#{1,6}[ \t]|>|\||<|\$\$|([-*_])[ \t]*(?:\1[ \t]*){2,}$)| {8}")
@@ -49,6 +54,81 @@ _INLINE_STYLES = {
     "underlined": "emphasis",
     "tag": "link",
 }
+STYLES = (
+    "h1",
+    "h2",
+    "h3",
+    "heading",
+    "code",
+    "comment",
+    "string",
+    "number",
+    "keyword",
+    "link",
+    "strong",
+    "emphasis",
+    "gone",
+    "mark",
+    "quote",
+    "dim",
+    "key",
+    "note",
+    "tip",
+    "warning",
+    "danger",
+)
+"""Names that spans may carry; each is a component class `md--…`."""
+
+_CALLOUTS = {
+    "note": ("✎", "note"),
+    "info": ("ℹ", "note"),
+    "todo": ("☐", "note"),
+    "abstract": ("≡", "note"),
+    "summary": ("≡", "note"),
+    "tldr": ("≡", "note"),
+    "example": ("≡", "note"),
+    "tip": ("★", "tip"),
+    "hint": ("★", "tip"),
+    "important": ("★", "tip"),
+    "success": ("✓", "tip"),
+    "check": ("✓", "tip"),
+    "done": ("✓", "tip"),
+    "question": ("?", "warning"),
+    "help": ("?", "warning"),
+    "faq": ("?", "warning"),
+    "warning": ("▲", "warning"),
+    "caution": ("▲", "warning"),
+    "attention": ("▲", "warning"),
+    "failure": ("✗", "danger"),
+    "fail": ("✗", "danger"),
+    "missing": ("✗", "danger"),
+    "danger": ("✗", "danger"),
+    "error": ("✗", "danger"),
+    "bug": ("✗", "danger"),
+    "quote": ("❝", "dim"),
+    "cite": ("❝", "dim"),
+}
+"""Icon and style of Obsidian's kinds of callouts; another kind looks like a note."""
+
+_KEYWORDS = (
+    "and as async await begin break case catch class const continue def default del delete do done elif else end enum"
+    " except export extends false False fi finally fn for from func function if implements import in insert interface"
+    " into is lambda let local match module mut new nil None not null or package pass private protected pub public"
+    " raise return select self set SELECT FROM WHERE static struct super switch then this throw trait true True try"
+    " type typeof undefined union update use var void while with yield"
+).split()
+_CODE = re.compile(
+    r"(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`)"
+    r"|(?P<comment>(?:(?<!\S)#|(?<![:\w])//|(?<!\S)--(?=\s)).*)"
+    rf"|(?P<keyword>\b(?:{'|'.join(_KEYWORDS)})\b)"
+    r"|(?P<number>\b\d[\d_.]*\b)"
+)
+"""What is coloured in code of any language."""
+
+_PROPERTY = re.compile(r"([^\s:#-][^:]{0,60}):[ \t]*(.*)$")
+_LONGEST_VALUE = 60
+_MOST_PROPERTIES = 60
+
 _BOXES = {" ": "☐ ", "x": "☑ ", "X": "☑ ", "/": "◩ ", "-": "☒ "}
 
 
@@ -57,17 +137,30 @@ HARD_WRAPPED = 60
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of a table as cells. `rule` is the row of dashes below its head."""
+
+    rows: tuple[tuple[Content, ...], ...]
+    widths: tuple[int, ...]
+    rule: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """A line of the file, or several lines of prose that belong together.
 
     `hang` is the indent of its continuation where it is wrapped. `starts` are the offsets in `content` at which its
-    lines begin, and `line` is the first of them, counted from 0.
+    lines begin, and `line` is the first of them, counted from 0. A line of a table is the `row` of a `table`. `rail` is
+    what stands before each row of a block that is wrapped, such as the bar of a quotation.
     """
 
     content: Content
     hang: int
     line: int
     starts: tuple[int, ...] = (0,)
+    table: Table | None = None
+    row: int = 0
+    rail: Content | None = None
 
     def joined(self, line: str) -> Block:
         """The block with one more line of prose."""
@@ -79,36 +172,163 @@ class Block:
         )
 
 
-def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
-    """The blocks of a section, without the marks of Markdown. Spans carry names of styles.
+@dataclass(slots=True)
+class _State:
+    """What the lines before decide about the next one: the fence it is in, the callout, and the prose it may go on."""
 
-    Unless told otherwise, lines of prose that an editor broke for their length are joined.
+    fence: str = ""
+    callout: str = ""
+    prose: str = ""
+
+
+def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
+    """The blocks of a section, without the marks of Markdown. Spans carry names of `STYLES`.
+
+    Unless told otherwise, lines of prose that an editor broke for their length are joined. Properties are shown as
+    chips where the text begins with them.
     """
-    fence = ""
+    lines = list(_file_lines(text[:MOST_CHARACTERS]))
+    state = _State()
     block: Block | None = None
-    before = ""
-    for number, line in enumerate(_file_lines(text[:MOST_CHARACTERS])):
-        if join and block is not None and not fence and _goes_on(before, line):
-            block, before = block.joined(line), line
+    number = _properties_end(lines) if join else 0
+    if number:
+        yield Block(_chips(lines[1 : number - 1]), 0, 0, (0,) * number)
+    while number < len(lines):
+        line = lines[number]
+        if join and block is not None and not state.fence and _goes_on(state.prose, line):
+            block, state.prose = block.joined(line), line
+            number += 1
             continue
         if block is not None:
             yield block
-        content, hang, fence, before = _start(line, fence)
-        block = Block(content, hang, number)
+            block = None
+        if not state.fence and (rows := _table_rows(lines, number)):
+            yield from _table(rows, number)
+            number += len(rows)
+            state.prose = state.callout = ""
+            continue
+        block = _start(line, number, state)
+        number += 1
     if block is not None:
         yield block
 
 
-def _start(line: str, fence: str) -> tuple[Content, int, str, str]:
-    """Content and hang of a new block, the fence it stands in, and the line itself if prose may go on after it."""
+def _start(line: str, number: int, state: _State) -> Block:
+    """A new block; the state is moved on."""
     opening = _FENCE.match(line)
-    if fence:
-        closes = opening is not None and opening[1].startswith(fence) and not line[opening.end() :].strip()
-        return _styled(line, "code"), 0, "" if closes else fence, ""
+    if state.fence:
+        closes = opening is not None and opening[1].startswith(state.fence) and not line[opening.end() :].strip()
+        state.prose = ""
+        if closes:
+            state.fence = ""
+            return Block(Content.styled("╰─", "dim"), 0, number)
+        return Block(_code(line), 2, number, rail=_CODE_RAIL)
     if opening is not None:
-        return _styled(line, "dim"), 0, opening[1], ""
-    content, hang = _content(line)
-    return content, hang, "", "" if _STANDS_ALONE.match(line) else line
+        state.fence, state.prose, state.callout = opening[1], "", ""
+        name = clean_line(line[opening.end() :].strip())
+        return Block(Content.assemble(("╭─ ", "dim"), (name, "dim")), 0, number)
+    if _QUOTE.match(line):
+        state.prose = ""
+        return _quoted(line, number, state)
+    state.callout = ""
+    content, hang = _content(_BLOCK_ID.sub("", line) if "^" in line else line)
+    state.prose = "" if _STANDS_ALONE.match(line) else line
+    return Block(content, hang, number)
+
+
+_CODE_RAIL = Content.styled("│ ", "dim")
+
+
+def _code(line: str) -> Content:
+    """A line of code behind its rail, with the words of most languages in colours."""
+    shown = clean_line(line)
+    spans = [Span(found.start() + 2, found.end() + 2, found.lastgroup or "code") for found in _CODE.finditer(shown)]
+    return Content(f"│ {shown}", [Span(0, 2, "dim"), Span(2, len(shown) + 2, "code"), *spans])
+
+
+def _quoted(line: str, number: int, state: _State) -> Block:
+    """A line of a quotation, or of a callout in its colour."""
+    if (opening := _CALLOUT.match(line)) and not state.callout:
+        kind = opening[1].lower()
+        icon, state.callout = _CALLOUTS.get(kind, _CALLOUTS["note"])
+        title = inline(line[opening.end() :].strip()) or Content(clean_line(kind.capitalize()))
+        head = Content.assemble(f"{icon} ", title).stylize_before(state.callout).stylize_before("strong")
+        return _railed(head, 2, number, state.callout)
+    quote = _QUOTE.match(line)
+    inside = line[quote.end() :] if quote else line
+    content, hang = _item_or_prose(_BLOCK_ID.sub("", inside) if "^" in inside else inside)
+    return _railed(content if state.callout else content.stylize_before("quote"), hang, number, state.callout or "dim")
+
+
+def _railed(content: Content, hang: int, number: int, style: str) -> Block:
+    rail = Content.styled("▎ ", style)
+    return Block(Content.assemble(rail, content), hang + 2, number, rail=rail)
+
+
+def _properties_end(lines: Sequence[str]) -> int:
+    """How many lines the properties at the top of a note take, with the marks around them; 0 without any."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    ends = (number for number, line in enumerate(lines[1:200], 2) if line.rstrip() in ("---", "..."))
+    return next(ends, 0)
+
+
+def _chips(lines: Sequence[str]) -> Content:
+    """Properties beside each other: a quiet name, and its value or values."""
+    found: list[tuple[str, list[str]]] = []
+    for line in lines:
+        item = line.strip()
+        if item.startswith("- ") and found:
+            found[-1][1].append(_plain_value(item[2:]))
+        elif (named := _PROPERTY.match(line)) and len(found) < _MOST_PROPERTIES:
+            value = named[2].strip()
+            values = value[1:-1].split(",") if value[:1] == "[" and value[-1:] == "]" and value[:2] != "[[" else [value]
+            found.append((clean_line(named[1]), [each for each in map(_plain_value, values) if each]))
+    parts: list[Content] = []
+    for name, values in found:
+        if values:
+            shown = Content(" · ").join(inline(each) for each in values)
+            parts.append(Content.assemble((f"{name} ", "dim"), shown.stylize_before("key")))
+    return Content("   ").join(parts)
+
+
+def _plain_value(value: str) -> str:
+    bare = value.strip().strip("\"'")
+    return bare if len(bare) <= _LONGEST_VALUE else f"{bare[: _LONGEST_VALUE - 1]}…"
+
+
+def _table_rows(lines: Sequence[str], number: int) -> list[str]:
+    """The lines of the table that begins at a line; none if no table does."""
+    if "|" not in lines[number] or number + 1 >= len(lines) or "|" not in lines[number + 1]:
+        return []
+    if not _TABLE_RULE.match(lines[number + 1]) or _QUOTE.match(lines[number]):
+        return []
+    end = number + 2
+    while end < len(lines) and "|" in lines[end]:
+        end += 1
+    return list(lines[number:end])
+
+
+def _table(rows: Sequence[str], number: int) -> Iterator[Block]:
+    cells = [tuple(map(inline, _cells(row))) for row in rows]
+    columns = max(map(len, cells))
+    widths = [
+        max((row[column].cell_length for place, row in enumerate(cells) if place != 1 and column < len(row)), default=0)
+        for column in range(columns)
+    ]
+    head = tuple(cell.stylize_before("strong") for cell in cells[0])
+    table = Table((head, (), *cells[2:]), tuple(max(1, width) for width in widths))
+    for place, row in enumerate(table.rows):
+        yield Block(Content("  ").join(row), 0, number + place, table=table, row=place)
+
+
+def _cells(row: str) -> list[str]:
+    parts = _CELL_END.split(row.strip())
+    if parts and not parts[0].strip():
+        parts = parts[1:]
+    if parts and not parts[-1].strip():
+        parts = parts[:-1]
+    return [part.strip().replace("\\|", "|") for part in parts] or [""]
 
 
 def _goes_on(before: str, line: str) -> bool:
@@ -122,15 +342,15 @@ def _file_lines(text: str) -> Iterator[str]:
     return (text[start:end].expandtabs(4) for start, end, _ in each_line(text))
 
 
+_LEVELS = ("h1", "h2", "h3", "heading", "heading", "heading")
+
+
 def _content(line: str) -> tuple[Content, int]:
     if _RULE.match(line):
         return _styled("─" * 12, "dim"), 0
     if heading := _HEADING.match(line):
         content = inline(line[heading.end() :].rstrip().rstrip("#").rstrip())
-        return content.stylize("heading"), 0
-    if quote := _QUOTE.match(line):
-        content, hang = _item_or_prose(line[quote.end() :])
-        return Content.assemble(("▎ ", "dim"), content.stylize_before("quote")), hang + 2
+        return content.stylize(_LEVELS[len(heading[1]) - 1]), 0
     return _item_or_prose(line)
 
 

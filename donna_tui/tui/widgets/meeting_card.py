@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Static
@@ -14,6 +13,7 @@ from donna_tui.drafting import Meeting, MeetingRow, MeetingState
 from donna_tui.tui.widgets.draft_row import line_of, short_line
 from donna_tui.tui.widgets.markdown_lines import MOST_CHARACTERS
 from donna_tui.tui.widgets.meeting_list import meeting_title, state_mark, times_of
+from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.passage_view import PassageView
 from donna_tui.vault.frontmatter import parse_frontmatter
 
@@ -22,7 +22,7 @@ _MOST_WARNINGS = 3
 _TONES = {MeetingState.FAILED: "$text-error", MeetingState.DRAFTED: "$text-accent", MeetingState.DUE: "$text-accent"}
 
 
-class MeetingCard(Vertical):
+class MeetingCard(Panel):
     """Head, text and foot. The text stays until the next one is there, so nothing flickers."""
 
     head = query_one("#meeting-head", Static)

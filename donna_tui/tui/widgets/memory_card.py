@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Static
@@ -22,6 +21,7 @@ from donna_tui.memories import (
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.humanize import day
 from donna_tui.tui.widgets.memory_row import KINDS, TYPES, importance_value
+from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.passage_view import PassageView
 
 _HEAD, _TAIL = 100, 40
@@ -36,7 +36,7 @@ _SIGNALS = {
 }
 
 
-class MemoryCard(Vertical):
+class MemoryCard(Panel):
     """What a memory says, and why Donna keeps it and recalls it or not."""
 
     head = query_one("#memory-why", Static)

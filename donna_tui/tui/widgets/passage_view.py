@@ -16,7 +16,7 @@ from textual.style import Style
 
 from donna_tui.search.snippets import NO_WORDS, Words, best_line
 from donna_tui.tui.bindings import bindings
-from donna_tui.tui.widgets.markdown_lines import Block, markdown_blocks
+from donna_tui.tui.widgets.markdown_lines import STYLES, Block, Table, markdown_blocks
 from donna_tui.tui.widgets.strips import content_strip
 
 WIDEST_TEXT = 92
@@ -24,20 +24,7 @@ WIDEST_TEXT = 92
 
 _GUTTER = 2
 _LINES_BEFORE_PASSAGE = 2
-_STYLE_NAMES = (
-    "hit",
-    "bar",
-    "heading",
-    "code",
-    "link",
-    "strong",
-    "emphasis",
-    "gone",
-    "mark",
-    "quote",
-    "dim",
-    "passage",
-)
+_STYLE_NAMES = ("hit", "bar", "passage", *STYLES)
 
 
 class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -162,7 +149,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         top = max(0, first - _LINES_BEFORE_PASSAGE)
         if best >= top + height - _LINES_BEFORE_PASSAGE:
             top = max(0, best - height // 3)
-        self.scroll_to(y=top, animate=False, immediate=True)
+        self.scroll_to(y=top, animate=False, immediate=True, force=True)
 
 
 def _best_of(text: str, mark: range, words: Words) -> int | None:
@@ -181,8 +168,11 @@ def _with_hits(row: Content, words: Words) -> Content:
 def wrapped(block: Block, width: int) -> Iterator[tuple[Content, range]]:
     """A block as rows of at most `width` cells, each with the lines of the file that it shows.
 
-    Rows after the first are indented as the text of the block is.
+    Rows after the first are indented as the text of the block is, behind its rail.
     """
+    if block.table is not None:
+        yield from ((row, range(block.line, block.line + 1)) for row in _table_row(block.table, block.row, width))
+        return
     hang = block.hang if 0 < block.hang <= width // 2 else 0
     rows = block.content.wrap(width) if block.content else [block.content]
     if hang and len(rows) > 1:
@@ -192,8 +182,53 @@ def wrapped(block: Block, width: int) -> Iterator[tuple[Content, range]]:
     position = 0
     for number, row in enumerate(rows):
         position = max(block.content.plain.find(row.plain, position), position)
-        yield (row.pad_left(hang) if number else row), _lines(block, position, position + len(row))
+        yield (_hung(block, row, hang) if number else row), _lines(block, position, position + len(row))
         position += len(row)
+
+
+def _hung(block: Block, row: Content, hang: int) -> Content:
+    if block.rail is None or hang < len(block.rail):
+        return row.pad_left(hang)
+    return Content.assemble(block.rail, row.pad_left(hang - len(block.rail)))
+
+
+_BETWEEN = " │ "
+_LEAST_COLUMN = 4
+
+
+def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
+    """A row of a table, its cells wrapped in their columns; where there is no room for columns, below each other."""
+    widths = _fitted(table.widths, width - len(_BETWEEN) * (len(table.widths) - 1))
+    if not widths:
+        yield from (line for cell in table.rows[row] for line in cell.wrap(width))
+        return
+    if row == table.rule:
+        yield Content.styled("─┼─".join("─" * each for each in widths), "dim")
+        return
+    columns = [cell.wrap(each) for cell, each in zip(table.rows[row], widths, strict=False)]
+    columns += [[Content("")]] * (len(widths) - len(columns))
+    between = Content.styled(_BETWEEN, "dim")
+    for line in range(max(map(len, columns))):
+        cells = (
+            (column[line] if line < len(column) else Content("")).pad_right(
+                max(0, each - (column[line].cell_length if line < len(column) else 0))
+            )
+            for column, each in zip(columns, widths, strict=True)
+        )
+        yield between.join(cells)
+
+
+def _fitted(widths: tuple[int, ...], room: int) -> tuple[int, ...]:
+    """Widths of columns that fit: wide ones give way first. Empty where not even narrow ones fit."""
+    if room < _LEAST_COLUMN * len(widths):
+        return ()
+    fitted = list(widths)
+    while sum(fitted) > room:
+        widest = max(range(len(fitted)), key=fitted.__getitem__)
+        others = sum(fitted) - fitted[widest]
+        second = max((each for place, each in enumerate(fitted) if place != widest), default=0)
+        fitted[widest] = max(room - others, min(second, fitted[widest] - 1), _LEAST_COLUMN)
+    return tuple(fitted)
 
 
 def _lines(block: Block, start: int, end: int) -> range:

@@ -1,4 +1,4 @@
-"""The section behind the selected result: where it stands, its text with the passage marked, and who links to it."""
+"""The note behind the selected result: where it stands, its text with the passage marked, and who links to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
 from textual.timer import Timer
@@ -19,6 +18,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
 from donna_tui.search.snippets import words_in
 from donna_tui.tui.backend import Backend, Passage
+from donna_tui.tui.widgets.panel import Panel, name_panel
 from donna_tui.tui.widgets.passage_view import PassageView
 from donna_tui.tui.widgets.telling import tell
 
@@ -29,7 +29,7 @@ PAUSE = 0.03
 """Seconds that a result is selected before its section is read, so that running through the list reads nothing."""
 
 
-class Preview(Vertical):
+class Preview(Panel):
     """Follows the selected result. It keeps the last section until the next one is there, so nothing flickers."""
 
     head = query_one("#preview-head", Static)
@@ -41,8 +41,8 @@ class Preview(Vertical):
         yield PassageView(id="preview-text")
         yield Static(id="preview-foot")
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self, *, id: str) -> None:  # noqa: A002
+        super().__init__("Note", id=id)
         self._backend: Backend | None = None
         self._hit: Hit | None = None
         self._timer: Timer | None = None
@@ -71,6 +71,7 @@ class Preview(Vertical):
             self._read(self._backend, self._hit)
 
     def _clear(self) -> None:
+        name_panel(self, "Note")
         tell(self.head, Content(""))
         tell(self.foot, Content(""))
         self.view.show("")
@@ -87,18 +88,22 @@ class Preview(Vertical):
             self.show(hit, passage)
 
     def show(self, hit: Hit, passage: Passage) -> None:
-        """Show the section that holds a hit."""
-        tell(self.head, heading(placed(hit), line_range(hit), passage.heading_path, sensitive=passage.sensitive))
+        """Show the note of a hit with its passage marked."""
+        self._head(hit, passage.heading_path, sensitive=passage.sensitive)
         first = passage.start_line
         mark = range(passage.mark_start - first, passage.mark_end - first + 1)
         self.view.show(passage.text, mark, words_in(hit.snippet))
         tell(self.foot, footing(passage))
 
     def fail(self, hit: Hit, message: str, hint: str) -> None:
-        """Say why a section cannot be shown."""
-        tell(self.head, heading(placed(hit), line_range(hit), hit.heading_path, sensitive=hit.sensitive))
+        """Say why a note cannot be shown."""
+        self._head(hit, hit.heading_path, sensitive=hit.sensitive)
         self.view.show("\n\n".join(filter(None, (message, hint))))
         tell(self.foot, Content(""))
+
+    def _head(self, hit: Hit, headings: tuple[str, ...], *, sensitive: bool) -> None:
+        name_panel(self, f"{clean_line(placed(hit))}:{line_range(hit)}")
+        tell(self.head, heading(headings, sensitive=sensitive))
 
 
 def placed(hit: Hit) -> str:
@@ -106,22 +111,19 @@ def placed(hit: Hit) -> str:
     return " › ".join(filter(None, (hit.space, hit.path)))
 
 
-def heading(path: str, lines: str, headings: tuple[str, ...], *, sensitive: bool) -> Content:
-    """Path and lines, and below them the headings that lead to the section."""
+def heading(headings: tuple[str, ...], *, sensitive: bool) -> Content:
+    """The headings that lead to the section, and whether it must stay on this machine."""
     trail = " › ".join(clean_line(each) for each in headings)
-    private = (" · local only", "$text-warning") if sensitive else ""
-    return Content.assemble(
-        (clean_line(path), "$text-muted"), (f":{lines}", "$text-disabled"), private, "\n", (trail, "bold")
-    )
+    return Content.assemble((trail, "$text-muted"), ("  local only" if sensitive else "", "$text-warning"))
 
 
 def footing(passage: Passage) -> Content:
-    """The notes that link to the section's note, and whether the section is longer than what is shown."""
+    """The notes that link to this one, and whether it is longer than what is shown."""
     names = [clean_line(PurePosixPath(path).stem) for path in passage.linked_from[:_MOST_LINKS]]
     more = len(passage.linked_from) - len(names)
     linked = " · ".join([*names, *([f"{more} more"] if more else [])])
     parts = [
-        *([Content.styled("The section goes on; ↵ opens it whole.", "$text-muted")] if passage.truncated else []),
+        *([Content.styled("The note is longer; ↵ opens it whole.", "$text-muted")] if passage.truncated else []),
         *([Content.assemble(("linked from  ", "$text-disabled"), (linked, "$text-muted"))] if linked else []),
     ]
     return Content("\n").join(parts)

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.widgets.line_input import LineInput
+from donna_tui.tui.widgets.panel import make_panel
 from donna_tui.tui.widgets.telling import tell
 
 _BETWEEN = " · "
@@ -48,6 +49,7 @@ class SearchBar(Horizontal):
 
     def __init__(self, switch_key: str) -> None:
         super().__init__()
+        make_panel(self, "Search")
         self._switch_key = switch_key
 
     def compose(self) -> ComposeResult:

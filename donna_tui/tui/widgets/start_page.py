@@ -25,6 +25,7 @@ from donna_tui.tui.messages import GoTo, OpenMeeting, OpenNote
 from donna_tui.tui.widgets.bare import BareColumn, BareRow
 from donna_tui.tui.widgets.jump import JumpTarget
 from donna_tui.tui.widgets.markdown_lines import inline
+from donna_tui.tui.widgets.panel import make_panel
 from donna_tui.tui.widgets.scrolled import row_of
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class StartPanel(Widget):
 
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
-        self.border_title = Content(title)
+        make_panel(self, title)
         self._lines: tuple[StartLine, ...] = ()
         self._selected: int | None = None
 

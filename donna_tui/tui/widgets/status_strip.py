@@ -14,7 +14,7 @@ from donna_tui.events import ModelPhase
 from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Coverage, Status
-from donna_tui.tui.humanize import estimate, milliseconds, percent, plural
+from donna_tui.tui.humanize import count, estimate, milliseconds, percent, plural
 from donna_tui.tui.messages import GoTo
 from donna_tui.tui.widgets.progress_bar import bar
 
@@ -85,7 +85,7 @@ def _is_building(cover: Coverage) -> bool:
 
 def _progress(status: Status) -> Iterator[Fact]:
     cover = status.coverage
-    head = Content.styled(f"indexing {plural(cover.notes, 'note')}", ".strip--strong")
+    head = Content.styled(f"indexing {count(cover.text)} of {plural(cover.notes, 'note')}", ".strip--strong")
     drawn = bar(cover.vectors, cover.text, cover.notes, _BAR_CELLS)
     yield Fact(head, 2)
     yield Fact(Content.assemble(drawn, f" {percent(cover.text, cover.notes)}"), 5)
