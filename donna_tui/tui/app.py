@@ -236,7 +236,12 @@ class DonnaApp(App[None], inherit_bindings=False):
     @work(group="engine", exclusive=True)
     async def _open(self, choice: VaultChoice | None) -> None:
         try:
-            self._backend = await asyncio.to_thread(self._make_backend, choice)
+            try:
+                self._backend = await asyncio.to_thread(self._make_backend, choice)
+            except DonnaError as error:
+                if self._asks_again(choice, error):
+                    return
+                raise
             if self._main is not None:
                 self._main.listen(self._backend)
             await self._backend.start()
@@ -256,6 +261,17 @@ class DonnaApp(App[None], inherit_bindings=False):
                 relative = path.relative_to(self._backend.status().root)
                 return await self._backend.notes.whereabouts(relative.as_posix())
         return ""
+
+    def _asks_again(self, choice: VaultChoice | None, error: DonnaError) -> bool:
+        """Ask for a vault once more where the first one cannot be used: what was typed stays, with the reason."""
+        if self._first_run is None or choice is None or choice.space or self._is_switching:
+            return False
+        from donna_tui.tui.screens.first_run import FirstRunScreen
+
+        typed = "" if choice.is_demo else str(choice.root)
+        said = f"{error.message}. {error.hint or ''}".strip()
+        self.push_screen(FirstRunScreen(self._first_run, typed=typed, reason=said), self._chosen)
+        return True
 
     def _cannot_open(self, error: DonnaError) -> None:
         if self._main is not None:

@@ -6,12 +6,23 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.errors import Reason, SpaceError
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.backend import KnownVault
-from donna_tui.tui.first_run import FirstRun, VaultChoice, typed_path, why_not_a_vault
+from donna_tui.tui.first_run import (
+    Completion,
+    FirstRun,
+    VaultChoice,
+    completed,
+    typed_path,
+    what_is_wrong,
+    why_not_a_vault,
+)
+from donna_tui.tui.screens.first_run import PathInput
 from donna_tui.tui.screens.main import MainScreen
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, Driver
+from tests.tui.fake_backend import FakeBackend
 
 
 class Start:
@@ -95,6 +106,81 @@ async def test_without_known_vaults_one_types_at_once(tmp_path: Path) -> None:
     start = Start(FirstRun())
     await start.run(typed=str(tmp_path), then="enter")
     assert start.choices == [VaultChoice(tmp_path)]
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 36)])
+async def test_everything_that_one_needs_is_in_sight(tmp_path: Path, size: tuple[int, int]) -> None:
+    known = tuple(KnownVault(f"vault-{number}", tmp_path, "Obsidian") for number in range(3))
+    app = DonnaApp(lambda choice: scenarios.normal(), first_run=FirstRun(known, tmp_path / "demo"), external=DESKTOP)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        await pilot.press("slash", *"~/nowhere", "enter")
+        await pilot.pause(0.1)
+        shown = Driver(app, pilot).screen_text()
+        for text in ("vault-2", "A demo vault", "until you write", "~/nowhere", "no such folder", "ctrl+q"):
+            assert text in shown, text
+
+
+async def test_tab_completes_a_path_as_a_shell_does(tmp_path: Path) -> None:
+    for name in ("notes", "notes-old", "work", ".hidden"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "notes.md").touch()
+    app = DonnaApp(lambda choice: scenarios.normal(), first_run=FirstRun(), external=DESKTOP)
+    async with app.run_test(size=(100, 30)) as pilot:
+        donna = Driver(app, pilot)
+        await pilot.pause()
+        field = app.screen.query_one(PathInput)
+        field.insert_text_at_cursor(f"{tmp_path}/no")
+        await pilot.press("tab")
+        await donna.until(lambda: field.value == f"{tmp_path}/notes", "it is completed as far as it is certain")
+        await donna.until(lambda: "notes/  notes-old/" in donna.screen_text(), "the candidates are listed")
+        await pilot.press("minus", "tab")
+        await donna.until(lambda: field.value == f"{tmp_path}/notes-old/", "it is completed")
+        assert field.has_focus
+
+
+def test_completions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("Documents", "Downloads", ".config", "a\x1b[31m"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "Documents" / "Notes").mkdir()
+    assert completed("~").text == "~/"
+    assert completed("~/Do") == Completion("~/Do", ("Documents", "Downloads"))
+    assert completed("~/doc").text == "~/Documents/"
+    assert completed("~/Documents/").text == "~/Documents/Notes/"
+    assert completed("~/.c").text == "~/.config/"
+    assert completed("~/a").text == "~/a"
+    assert completed("~/nothing/here").text == "~/nothing/here"
+    assert completed("~nobody-of-that-name/x").text == "~nobody-of-that-name/x"
+
+
+def test_a_wrong_path_says_which_part_is_wrong_and_what_was_meant(tmp_path: Path) -> None:
+    (tmp_path / "Documents").mkdir()
+    said = what_is_wrong(tmp_path / "Documets" / "notes")
+    assert said == f"There is no such folder. {tmp_path} holds no “Documets”. Did you mean “Documents”?"
+    assert what_is_wrong(tmp_path) == ""
+
+
+async def test_a_path_that_cannot_be_opened_is_still_there_with_the_reason(tmp_path: Path) -> None:
+    tried: list[VaultChoice | None] = []
+
+    def make(choice: VaultChoice | None) -> FakeBackend:
+        tried.append(choice)
+        if len(tried) == 1:
+            raise SpaceError(Reason.CONFIG_INVALID, "Donna's own folder is inside the vault", hint="set DONNA_HOME")
+        return scenarios.normal()
+
+    app = DonnaApp(make, first_run=FirstRun(), external=DESKTOP)
+    async with app.run_test(size=(100, 30)) as pilot:
+        donna = Driver(app, pilot)
+        await pilot.pause()
+        app.screen.query_one(PathInput).insert_text_at_cursor(str(tmp_path))
+        await pilot.press("enter")
+        await donna.until(lambda: "own folder is inside" in donna.screen_text(), "the reason is shown")
+        assert app.screen.query_one(PathInput).value == str(tmp_path)
+        await pilot.press("enter")
+        await donna.until(lambda: isinstance(app.screen, MainScreen), "it is opened at last")
+        await donna.complete()
 
 
 async def test_a_vault_with_a_hostile_name_is_harmless(tmp_path: Path) -> None:

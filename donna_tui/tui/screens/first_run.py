@@ -2,32 +2,73 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.backend import KnownVault
 from donna_tui.tui.bindings import action_binding
-from donna_tui.tui.first_run import FirstRun, VaultChoice, typed_path, why_not_a_vault
+from donna_tui.tui.first_run import (
+    Completion,
+    FirstRun,
+    VaultChoice,
+    completed,
+    typed_path,
+    what_is_wrong,
+    why_not_a_vault,
+)
 from donna_tui.tui.widgets.line_input import LineInput
 from donna_tui.tui.widgets.modal import ClosesOnce
 
-_PROMISE = (
-    "Donna searches the Markdown notes in one folder and below it. She only reads them: "
-    "her index is kept elsewhere, nothing leaves this machine, and nothing in the folder changes."
+_ABOUT = (
+    "Donna searches the Markdown notes in one folder and below it. Her index is kept elsewhere, and nothing leaves this"
+    " machine."
 )
+_PROMISE = "Nothing changes in this folder until you write."
+_MOST_NAMES = 12
 
 
 class PathInput(LineInput):
-    """An input for a path; dropping a folder onto it pastes its path."""
+    """An input for a path; tab completes it, and dropping a folder onto it pastes its path."""
 
     LONGEST_PASTE = 4_096
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "complete", show=False),
+        Binding("up", "screen.focus_previous", show=False),
+    ]
+
+    def action_complete(self) -> None:
+        """Complete the path; with nothing typed, go on to the next part."""
+        if self.value.strip() and self.cursor_position == len(self.value):
+            self._complete(self.value)
+        else:
+            self.screen.focus_next()
+
+    @work(group="complete", exclusive=True)
+    async def _complete(self, typed: str) -> None:
+        """A folder on a slow disk must not hold up the keys."""
+        found = await asyncio.to_thread(completed, typed)
+        if self.value == typed:
+            if found.text != typed:
+                self.value = found.text
+                self.cursor_position = len(found.text)
+            self.post_message(self.Completed(found))
+
+    class Completed(Message):
+        """The path was completed, as far as that is certain."""
+
+        def __init__(self, completion: Completion) -> None:
+            super().__init__()
+            self.completion = completion
 
 
 class FirstRunScreen(ClosesOnce[VaultChoice]):
@@ -40,9 +81,12 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
         action_binding("app.quit", "app.leave"),
     ]
 
-    def __init__(self, offer: FirstRun) -> None:
-        super().__init__(id="first-run")
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-tall")]  # noqa: RUF012
+
+    def __init__(self, offer: FirstRun, *, typed: str = "", reason: str = "") -> None:
+        super().__init__(classes="first-run")
         self._offer = offer
+        self._typed, self._reason = typed, reason
         self._choices = [
             *(VaultChoice(vault.root) for vault in offer.known),
             *([VaultChoice(offer.demo_folder, is_demo=True)] if offer.demo_folder is not None else []),
@@ -53,22 +97,25 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
             yield Static(
                 Content.assemble(("Donna", "bold $accent"), "  the memory of your vault"), id="first-run-title"
             )
-            yield Static(Content.styled(_PROMISE, "$text-muted"), id="first-run-promise")
+            yield Static(Content.styled(_ABOUT, "$text-muted"), id="first-run-about")
+            yield Static(Content(_PROMISE), id="first-run-promise")
             if self._choices:
                 yield Static(Content.styled("Open", "bold"), classes="first-run-label")
                 yield OptionList(*map(Option, self._rows()), markup=False, compact=True, id="first-run-list")
             label = "Or the folder with your notes" if self._choices else "The folder with your notes"
             yield Static(Content.styled(label, "bold"), classes="first-run-label")
-            yield PathInput(placeholder="~/Documents/notes", compact=True, id="first-run-path")
+            yield PathInput(self._typed, placeholder="~/Documents/notes", compact=True, id="first-run-path")
             yield Static(id="first-run-reason")
             yield Static(self._keys(), id="first-run-keys")
 
     def on_mount(self) -> None:
-        self.query_one("#first-run-list" if self._choices else "#first-run-path").focus()
+        self.query_one("#first-run-list" if self._choices and not self._typed else "#first-run-path").focus()
+        if self._reason:
+            self.call_after_refresh(self._say, self._reason, is_error=True)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         choice = self._choices[event.option_index]  # this list never changes
-        reason = "" if choice.is_demo else why_not_a_vault(choice.root)
+        reason = "" if choice.is_demo else what_is_wrong(choice.root)
         self._answer(choice, reason)
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -80,7 +127,15 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
         if path is None:
             self._say("Type the path of a folder, for example ~/Documents/notes.", is_error=True)
         else:
-            self._answer(VaultChoice(path), why_not_a_vault(path))
+            self._answer(VaultChoice(path), what_is_wrong(path))
+
+    def on_path_input_completed(self, event: PathInput.Completed) -> None:
+        """List the folders that the path may become."""
+        event.stop()
+        names = event.completion.names
+        more = f"  … {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        if names:
+            self._say("  ".join(f"{name}/" for name in names[:_MOST_NAMES]) + more, is_error=False)
 
     def action_move(self, how: str) -> None:
         """Move in the list, when it has the focus."""
@@ -109,7 +164,7 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
         return rows
 
     def _keys(self) -> Content:
-        keys = (("↵", "open"), ("tab", "next"), ("ctrl+q", "leave"))
+        keys = (("↵", "open"), ("tab", "complete"), ("shift+tab", "back"), ("ctrl+q", "quit"))
         return Content("  ").join(Content.assemble((key, "$accent"), f" {does}") for key, does in keys)
 
 
