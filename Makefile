@@ -96,6 +96,7 @@ docs-check: $(VENV)/.dev
 
 screenshots: $(VENV)/.dev
 	@$(BIN)/python screenshots/take.py
+	@$(BIN)/python screenshots/movie.py
 
 snapshots: $(VENV)/.dev
 	@$(BIN)/pytest tests/snapshots --snapshot-update

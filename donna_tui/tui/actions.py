@@ -327,7 +327,7 @@ _APP = (
         title="theme",
         help="Pick the colours; each theme is shown while it is selected.",
         group="app",
-        keys=("f9", "alt+t"),
+        keys=("f9", "alt+y"),
     ),
     Action(
         id="app.palette",

@@ -96,6 +96,11 @@ class DonnaApp(App[None], inherit_bindings=False):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return fills(self.current_theme)
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every screen is there."""
+        return self._main is not None and self._main.is_complete
+
     def get_driver_class(self) -> type[Driver]:
         found = super().get_driver_class()
         if found.__name__ != "LinuxDriver":
