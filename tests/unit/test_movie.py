@@ -34,7 +34,7 @@ def test_rows_that_stay_are_drawn_once_and_others_in_turn(movie: ModuleType) -> 
         (1, "two & <3", 1.0, 3.0),
         (1, "one", 3.0, 4.0),
     ]
-    svg = ElementTree.fromstring(movie.svg_of(frames, (20, 2), "a & b"))  # noqa: S314 - written by ourselves
+    svg = ElementTree.fromstring(movie.svg_of(frames, (20, 2), "a & b"))
     texts = [each.text for each in svg.iter(f"{SVG}text")]
     assert texts == ["head", "one", "two & <3", "one"]
     styles = svg.findtext(f"{SVG}style") or ""
