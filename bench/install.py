@@ -106,7 +106,7 @@ def _first_start(donna: Path, home: Home) -> tuple[float, float, float]:
     with on_screen(["env", "-u", "PYTHONPATH", str(donna), "demo"], home) as screen:
         frame = screen.wait_for("Search")
         screen.type("redis")
-        words = screen.wait_for("decisions")
+        words = screen.wait_for("passages? in")
         return frame, words, screen.wait_for("words and meaning ready")
 
 

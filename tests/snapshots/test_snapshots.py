@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Input, OptionList
 
+from donna_tui.memories import TaskRow
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.backend import KnownVault
 from donna_tui.tui.bridge import FLUSH_SECONDS
@@ -135,6 +136,19 @@ def test_search(camera: Camera, state: str, size: tuple[int, int]) -> None:
     assert camera.shows(donna(backend), size, SEARCH_STEPS.get(state, searched))
 
 
+@pytest.mark.parametrize("size", [(60, 15), *SIZES, LARGE], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_the_start_page(camera: Camera, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
+    monkeypatch.setattr("donna_tui.tui.panes.search.time", lambda: scenarios.NOW)
+    backend = scenarios.normal()
+    backend.asked = ("why did we move off redis", "failover drill", "who can fix the printer")
+    backend.example = "what about time-outs in Gateway"
+    due = ("2026-11-20", "2026-11-21", "2026-11-18")
+    backend.tasks = tuple(
+        TaskRow(id=f"task:a#{day}", title=f"Due on {day}", status="todo", note="a.md", line=1, due=day) for day in due
+    )
+    assert camera.shows(donna(backend), size, connected)
+
+
 @by_size
 @by_state
 def test_activity(camera: Camera, state: str, size: tuple[int, int]) -> None:
@@ -145,7 +159,8 @@ def test_activity(camera: Camera, state: str, size: tuple[int, int]) -> None:
 @by_size
 @by_state
 def test_first_run(camera: Camera, monkeypatch: pytest.MonkeyPatch, state: str, size: tuple[int, int]) -> None:
-    monkeypatch.setattr("donna_tui.tui.screens.first_run.why_not_a_vault", why_not)
+    for name in ("why_not_a_vault", "what_is_wrong"):
+        monkeypatch.setattr(f"donna_tui.tui.screens.first_run.{name}", why_not)
     app = donna(scenarios.loading(), first_run=OFFERS[state])
     assert camera.shows(app, size, FIRST_RUN_STEPS[state])
 
@@ -162,7 +177,8 @@ def test_activity_in_other_themes(camera: Camera, theme: str) -> None:
 
 @by_theme
 def test_first_run_in_other_themes(camera: Camera, monkeypatch: pytest.MonkeyPatch, theme: str) -> None:
-    monkeypatch.setattr("donna_tui.tui.screens.first_run.why_not_a_vault", why_not)
+    for name in ("why_not_a_vault", "what_is_wrong"):
+        monkeypatch.setattr(f"donna_tui.tui.screens.first_run.{name}", why_not)
     app = donna(scenarios.loading(), theme=theme, first_run=OFFERS["normal"])
     assert camera.shows(app, SIZES[1], waiting)
 
