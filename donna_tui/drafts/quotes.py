@@ -40,6 +40,9 @@ _OUTCOME = re.compile(
     r"|^\W*(?:[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?[A-ZÀ-Þ][\w.'’-]*){0,3}[:,]? (?:-+ |– )?)?(?:will|to|still needs? to)\b",
     re.IGNORECASE,
 )
+_DUE = re.compile(
+    r"\b(?:deadline|due (?:on|by|date)|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of)\b", re.IGNORECASE
+)
 _STRICT_OUTCOME = re.compile(r"\b(?:agreed|decided|consensus|conclusion|resolved|approved)\b", re.IGNORECASE)
 _MAYBE = re.compile(
     r"\b(?:no consensus|not (?:yet )?\w+|if|whether|needs? to be|should be|to be|until)\b|\?\W*$", re.IGNORECASE
@@ -252,9 +255,10 @@ def _chosen_notes(
 
 
 def _worth(block: Block, agenda: Sequence[frozenset[str]]) -> int:
-    """How much a line tells: outcomes and what is on the agenda more, long statements less."""
+    """How much a line tells: outcomes, what is due and what is on the agenda more, long statements less."""
     is_on_agenda = _place(block, agenda) < len(agenda)
-    return 3 * _is_decided(block) + 2 * bool(_OUTCOME.search(block.text)) + is_on_agenda - (len(block.text) > LONG)
+    outcome = 3 * _is_decided(block) + 2 * bool(_OUTCOME.search(block.text)) + bool(_DUE.search(block.text))
+    return outcome + is_on_agenda - (len(block.text) > LONG)
 
 
 def _is_decided(block: Block) -> bool:

@@ -254,3 +254,9 @@ def test_any_text_has_blocks_with_lines_of_its_own(text: str) -> None:
         assert 1 <= block.start_line <= block.end_line <= text.count("\n") + 1
         assert block.parent < len(blocks)
         assert block.role in Role
+
+
+def test_a_deadline_is_quoted_before_other_things_to_do() -> None:
+    others = "".join(f"- Need to cover part {number} of the program\n" for number in range(20))
+    notes = texts(list(quoted(f"# Call\n\n## Funding\n{others}- Deadline is next Friday\n").notes))
+    assert "Deadline is next Friday" in notes
