@@ -603,7 +603,7 @@ async def test_without_a_history_one_key_begins_one_and_goes_on() -> None:
         await donna.press("enter")
         await donna.window(RefusalScreen)
         text = donna.screen_text()
-        assert "No history yet" in text
+        assert "Create a repository in " in text
         assert "↵ create   esc not now" in text
         assert PRIYA in backend.vault.files
         await donna.press("enter")
