@@ -41,7 +41,8 @@ _OUTCOME = re.compile(
     re.IGNORECASE,
 )
 _DUE = re.compile(
-    r"\b(?:deadline|due (?:on|by|date)|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of)\b", re.IGNORECASE
+    r"\b(?:deadline|due (?:on|by|date)|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of)\b",
+    re.IGNORECASE,
 )
 _STRICT_OUTCOME = re.compile(r"\b(?:agreed|decided|consensus|conclusion|resolved|approved)\b", re.IGNORECASE)
 _MAYBE = re.compile(
