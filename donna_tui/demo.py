@@ -11,6 +11,7 @@ from pathlib import Path
 
 from donna_tui.paths import AppPaths
 from donna_tui.resources import resource
+from donna_tui.results import NameMatch
 
 NAME = "demo-vault"
 
@@ -41,6 +42,25 @@ def make_demo(folder: Path) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(_template(), folder)
     return folder
+
+
+def demo_notes(folder: Path) -> tuple[NameMatch, ...]:
+    """The notes of a demo vault, for the first frame: the latest first."""
+    notes = [(file.stat().st_mtime, path, file.stem) for path, file in _files(folder) if file.suffix == ".md"]
+    return tuple(
+        NameMatch(
+            path=path,
+            title=name,
+            name=name,
+            kind="file",
+            line=1,
+            places=(),
+            score=0.0,
+            modified_at=at,
+            sensitive=False,
+        )
+        for at, path, name in sorted(notes, reverse=True)
+    )
 
 
 def is_furnished(folder: Path) -> bool:

@@ -14,7 +14,7 @@ from donna_tui.cli.session import Session, find_session, open_session, session_f
 from donna_tui.config.agentsettings import AgentSettings
 from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import UiConfig
-from donna_tui.demo import demo_folder, make_demo
+from donna_tui.demo import demo_folder, demo_notes, make_demo
 from donna_tui.errors import Reason, SpaceError
 from donna_tui.paths import AppPaths, app_paths
 from donna_tui.space import known_spaces, space_at
@@ -87,6 +87,7 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
         spaces=lambda: _spaces(paths),
         pressed=settling.pressed,
         keep_theme=themes.keep,
+        first_notes=demo_notes(session.space.root) if session and is_demo else (),
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     with restored_terminal():

@@ -15,6 +15,7 @@ from textual.worker import Worker, WorkerFailed
 
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.resources import style_sheet
+from donna_tui.results import NameMatch
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.backend import Backend, KnownVault
 from donna_tui.tui.bindings import textual_keymap
@@ -47,6 +48,7 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     `space_name` stands in the header until the engine says better; with `first_run` a vault is asked for first.
     An unknown `theme` becomes the default. `external` says what programs there are; `pressed` is told of each key.
+    `first_notes` are listed until the engine knows better.
     """
 
     TITLE = "Donna"
@@ -65,6 +67,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         external: External | None = None,
         pressed: Callable[[], None] = lambda: None,
         keep_theme: Callable[[str], None] = lambda theme: None,
+        first_notes: tuple[NameMatch, ...] = (),
     ) -> None:
         super().__init__(css_path=_style_sheets())
         self._make_backend = make_backend
@@ -81,6 +84,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._is_switching = False
         self._pressed = pressed
         self._keep_theme = keep_theme
+        self._first_notes = first_notes
         self._lifeline = Lifeline()
         self._signals = ExitStack()
         self._unsaved: tuple[Unsaved, ...] = ()
@@ -230,7 +234,8 @@ class DonnaApp(App[None], inherit_bindings=False):
     async def _show_main(self, space: str) -> None:
         while self._main in self.screen_stack:
             await self.pop_screen()
-        self._main = MainScreen(self._chosen_keymap, self._outside, space)
+        self._main = MainScreen(self._chosen_keymap, self._outside, space, self._first_notes)
+        self._first_notes = ()
         await self.push_screen(self._main)
 
     async def _close(self) -> None:

@@ -68,7 +68,7 @@ async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_faile
         await opened(donna)
         assert ids(donna) == [SYNC, FAILED, REVIEW]
         assert "2 wait for you · 1 failed" in donna.screen_text()
-        assert row_with(donna, "● Gateway sync").split("│")[0].rstrip().endswith("today 09:30")
+        assert row_with(donna, "● Gateway sync").split("│")[1].rstrip().endswith("today 09:30")
         assert "3 d" in row_with(donna, "● Week 47")
         assert "meeting note of today 09:30 · composed without a model · 10 min ago" in donna.screen_text()
         assert "meeting note → …" in donna.screen_text()
@@ -201,7 +201,7 @@ async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible
 async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_where_one_is() -> None:
     backend = backend_in("normal")
     backend.vault.files[SYNC_TARGET] = draft_scenarios.SYNC_TEXT.replace("Room", "Hall").encode() + b"- By hand.\n"
-    async with driving(backend) as donna:
+    async with driving(backend, size=(120, 40)) as donna:
         await opened(donna)
         await donna.press("d")
         await donna.until(lambda: donna.review.diff.diffs, "the difference is there")

@@ -160,6 +160,19 @@ async def test_a_question_is_kept_once_its_results_are_used() -> None:
         assert start_of(donna).asked.lines[0].text.plain == "redis"
 
 
+async def test_notes_are_listed_in_the_first_frame_before_there_is_an_engine() -> None:
+    backend = scenarios.normal()
+    backend.gates.hold("start")
+    async with driving(backend, connected=False, first_notes=await backend.recent_notes(9)) as donna:
+        await donna.until(lambda: "decisions" in donna.screen_text(), "they are listed")
+        shown = donna.screen_text()
+        assert "indexing 9 notes" in shown
+        assert "no notes" not in shown
+        backend.gates.release("start")
+        await donna.complete()
+        assert "decisions" in donna.screen_text()
+
+
 async def test_a_vault_that_is_being_read_is_never_called_empty() -> None:
     backend = scenarios.normal()
     counted = backend.current.coverage

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from donna_tui.errors import DonnaError
 from donna_tui.memories import MemorySource
-from donna_tui.results import Hit, SearchOutcome
+from donna_tui.results import Hit, NameMatch, SearchOutcome
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import citation, citation_link
 from donna_tui.status import Status
@@ -81,8 +81,9 @@ class SearchPane(BareColumn):
     preview = query_one(Preview)
     start = query_one(StartPage)
 
-    def __init__(self, outside: Outside, keys: Keys) -> None:
+    def __init__(self, outside: Outside, keys: Keys, first_notes: tuple[NameMatch, ...] = ()) -> None:
         super().__init__(id="search")
+        self._first_notes = first_notes
         self._outside = outside
         self._keys = keys
         self._asking = Asking(self, self._answered, self._failed)
@@ -104,7 +105,7 @@ class SearchPane(BareColumn):
                 yield ResultList(id="results")
                 yield Static(id="search-note")
             yield Preview(id="preview")
-        yield StartPage()
+        yield StartPage(self._first_notes)
 
     def on_mount(self) -> None:
         self._begin()
@@ -441,6 +442,12 @@ class SearchPane(BareColumn):
         return self.has_class("-start") and self.question.is_empty
 
     @property
+    def _is_listed_already(self) -> bool:
+        """Whether there are notes to list although the vault is still being opened."""
+        is_opening = self._status is None or self._status.state == "starting"
+        return is_opening and bool(self.start.facts.recent)
+
+    @property
     def _list(self) -> StartPage | ResultList:
         return self.start if self._is_on_start else self.results
 
@@ -456,7 +463,7 @@ class SearchPane(BareColumn):
 
     def _begin(self) -> None:
         """Show what there is before anything is asked: the start page, or why it would be empty."""
-        words = before_asking(self._status)
+        words = None if self._is_listed_already else before_asking(self._status)
         self._clear(words or Words(""))
         self._show_start(on=words is None)
         if words is None:
@@ -599,7 +606,7 @@ class SearchPane(BareColumn):
         before, self._status = self._status, status
         if not self.question.is_empty:
             return
-        if self.has_class("-start") and before_asking(status) is None:
+        if self.has_class("-start") and (self._is_listed_already or before_asking(status) is None):
             self.start.update(status, time())
         else:
             self._begin()

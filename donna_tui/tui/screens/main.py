@@ -17,6 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from donna_tui.errors import DonnaError
+from donna_tui.results import NameMatch
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.action import Action, ActionState
 from donna_tui.tui.action import Pane as PaneName
@@ -70,8 +71,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     search = query_one(SearchPane)
     switcher = query_one("#panes", BareSwitcher)
 
-    def __init__(self, keymap: Keymap, outside: Outside, space: str) -> None:
+    def __init__(self, keymap: Keymap, outside: Outside, space: str, first_notes: tuple[NameMatch, ...] = ()) -> None:
         super().__init__(id="main")
+        self._first_notes = first_notes
         self._keymap = keymap
         self._outside = outside
         self._space = space
@@ -92,8 +94,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.add_class(*self._breakpoints(self.app.size), update=False)
         yield HeaderBar(self._space, self._keymap.keys)
         with BareSwitcher(initial="search", id="panes"):
-            yield SearchPane(self._outside, self._keymap.keys)
-        yield StatusStrip(id="strip")
+            yield SearchPane(self._outside, self._keymap.keys, self._first_notes)
+        yield StatusStrip(len(self._first_notes), id="strip")
         yield FooterBar(self._keymap.keys)
         yield Static(Content(f"Donna needs {_SMALLEST[0]} × {_SMALLEST[1]} characters."), id="too-small")
 

@@ -137,9 +137,9 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
     coming = query_one("#start-coming", StartPanel)
     example = query_one("#start-try", StartPanel)
 
-    def __init__(self) -> None:
+    def __init__(self, first_notes: tuple[NameMatch, ...] = ()) -> None:
         super().__init__(id="start")
-        self.facts = StartFacts()
+        self.facts = StartFacts(recent=first_notes)
         self._status: Status | None = None
         self._now = 0.0
         self._cursor: int | None = None
@@ -266,7 +266,8 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         self._fill(self.asked, asked)
         self._fill(self.example, tried)
         self.recent.show(recent or (StartLine(_opening(status)),), None)
-        self.coming.show(coming or (StartLine(Content.styled("Nothing is due.", "$text-disabled")),), None)
+        nothing = "Nothing is due." if status is not None and status.last_reconcile is not None else ""
+        self.coming.show(coming or (StartLine(Content.styled(nothing, "$text-disabled")),), None)
         self._draw()
 
     def _fill(self, panel: StartPanel, lines: tuple[StartLine, ...]) -> None:

@@ -59,7 +59,7 @@ def facts(status: Status) -> Iterator[Fact]:
     if state := _STATES.get(status.state):
         tone = ".strip--warning" if status.state in ("paused", "failed") else ".strip--strong"
         yield Fact(Content.styled(state, tone), 0)
-    if not cover.notes and status.last_reconcile is None and status.state in ("running", "starting"):
+    if _is_unknown(status):
         yield Fact(Content.styled("reading the folder …", ".strip--strong"), 2)
     else:
         yield from _progress(status) if _is_building(cover) else _at_rest(cover)
@@ -77,6 +77,12 @@ def strip_content(status: Status, room: int) -> Content:
     while len(kept) > 1 and _length(kept) > room:
         kept.remove(max(kept, key=lambda fact: fact.rank))
     return Content(_SEPARATOR).join(fact.content for fact in kept).truncate(max(room, 1), ellipsis=True)
+
+
+def _is_unknown(status: Status) -> bool:
+    """Whether nobody has counted the notes yet."""
+    is_young = status.state in ("running", "starting") and status.last_reconcile is None
+    return is_young and not status.coverage.notes
 
 
 def _is_building(cover: Coverage) -> bool:
@@ -126,6 +132,10 @@ class StatusStrip(Widget):
     status: reactive[Status | None] = reactive[Status | None](None)
     trouble: reactive[str] = reactive("")
 
+    def __init__(self, expected: int = 0, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._expected = expected
+
     def on_click(self) -> None:
         """Show the index in full."""
         self.post_message(GoTo("activity"))
@@ -133,6 +143,9 @@ class StatusStrip(Widget):
     def render(self) -> Content:
         if self.trouble:
             return Content.styled(clean_line(self.trouble), ".strip--warning")
+        if self._expected and (self.status is None or _is_unknown(self.status)):
+            drawn = bar(0, 0, self._expected, _BAR_CELLS)
+            return Content.assemble((f"indexing {plural(self._expected, 'note')}", ".strip--strong"), _SEPARATOR, drawn)
         if self.status is None:
             return Content("opening the vault …")
         return strip_content(self.status, self.content_size.width)
