@@ -64,7 +64,7 @@ def text_of(backend: FakeBackend, path: str) -> str:
 
 
 async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_failed() -> None:
-    async with driving(backend_in("normal"), size=LARGE) as donna:
+    async with driving(backend_in("normal"), size=(170, 48)) as donna:
         await opened(donna)
         assert ids(donna) == [SYNC, FAILED, REVIEW]
         assert "2 wait for you · 1 failed" in donna.screen_text()
