@@ -28,7 +28,7 @@ from donna_tui.tui.messages import ChooseSpace
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.screens.main import MainScreen
 from donna_tui.tui.screens.spaces import SpacePicker
-from donna_tui.tui.themes import DARK, OWN_THEMES, fills
+from donna_tui.tui.themes import DARK, OWN_THEMES, fills, tones
 
 ListSpaces = Callable[[], Iterable[KnownVault]]
 """Tells what spaces there are. Runs on a thread."""
@@ -99,6 +99,9 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return fills(self.current_theme)
+
+    def get_css_variables(self) -> dict[str, str]:
+        return {**super().get_css_variables(), **tones(self.current_theme)}
 
     @property
     def is_complete(self) -> bool:

@@ -123,6 +123,21 @@ def fills(theme: Theme) -> dict[str, str]:
     return {name: colour.hex for name, colour in mixed.items()}
 
 
+_TONES = {"text": 1.0, "text-muted": 0.74, "text-disabled": 0.54, "border-blurred": 0.25}
+
+
+def tones(theme: Theme) -> dict[str, str]:
+    """Mix shades of the text for one of Textual's themes.
+
+    Its own are relative to what is behind them (`auto 60%`), which the style of a piece of a line cannot be.
+    """
+    if theme in OWN_THEMES or theme.name in ANSI_THEMES:
+        return {}
+    generated = theme.to_color_system().generate()
+    ground, text = Color.parse(generated["background"]), Color.parse(generated["foreground"])
+    return {name: ground.blend(text, share).hex for name, share in _TONES.items()}
+
+
 class ThemeMemory:
     """Remembers the theme that was picked in the app, until the settings name another one than they did then."""
 

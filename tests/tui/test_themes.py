@@ -9,7 +9,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
 from donna_tui.tui.screens.themes import ThemePicker
-from donna_tui.tui.themes import ANSI_THEMES, TEXTUAL_THEMES, THEME_NAMES, ThemeMemory, fills
+from donna_tui.tui.themes import ANSI_THEMES, TEXTUAL_THEMES, THEME_NAMES, ThemeMemory, fills, tones
 from tests.tui import scenarios
 from tests.tui.driving import driving
 from tests.tui.test_app import contrast
@@ -56,3 +56,8 @@ def test_text_can_be_read_on_rows_matches_and_changes(name: str) -> None:
     foreground = Color.parse(theme.to_color_system().generate()["foreground"]).hex
     for ground in fills(theme).values():
         assert contrast(foreground, ground) >= 3
+    background = Color.parse(theme.to_color_system().generate()["background"]).hex
+    shades = tones(theme)
+    read = [contrast(shades[shade], background) for shade in ("text", "text-muted", "text-disabled", "border-blurred")]
+    assert read == sorted(read, reverse=True)
+    assert read[1] >= 3.5
