@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -105,7 +107,9 @@ class FakeBackend:
         self.source_names = sources
         self.script = tuple(script)
         self.vault = vault or FakeVault()
-        self.shelf = EditShelf(Path(tempfile.mkdtemp(prefix="donna-test-")))
+        folder = tempfile.mkdtemp(prefix="donna-test-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.shelf = EditShelf(Path(folder))
         self.memory = FakeMemory(self._enter, list(memories))
         self.drafts = FakeDrafts(self._enter, self.vault)
         self.tasks: tuple[TaskRow, ...] = ()
