@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Region
 from textual.widget import Widget
 
 PANEL = "panel"
@@ -24,9 +25,9 @@ def make_panel(widget: Widget, title: str) -> None:
     widget.border_title = Content(title)
 
 
-def name_panel(widget: Widget, title: str | Content) -> None:
-    """Change the title of a box. The same title again costs nothing."""
-    content = title if isinstance(title, Content) else Content(title)
-    before = widget.border_title
-    if before != content.markup:
-        widget.border_title = content
+def name_panel(widget: Widget, title: str) -> None:
+    """Change the title of a box, and draw only the line that it is in: Textual would draw the whole box anew."""
+    content = Content(title)
+    if widget.border_title != content.markup:
+        vars(widget)["_border_title"] = content
+        widget.refresh(Region(-1, -1, widget.outer_size.width, 1))
