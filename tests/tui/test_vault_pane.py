@@ -44,7 +44,10 @@ async def test_the_tree_shows_folders_first_and_what_is_special_about_each_note(
             ("2026-11-20-platform", "draft"),
             ("runbook", "waiting"),
         ):
-            assert any(name in line and line[:35].rstrip(" │").endswith(word) for line in text.splitlines()), (name, word)
+            assert any(name in line and line[:35].rstrip(" │").endswith(word) for line in text.splitlines()), (
+                name,
+                word,
+            )
         assert names(donna)[:2] == ["Ideas", "Garden.md"]
         assert "12 notes" in text
 
