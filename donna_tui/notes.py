@@ -18,6 +18,8 @@ class NoteState(StrEnum):
     NOT_INDEXED = "not_indexed"
     CONFLICT = "conflict"
     """A second version of a note, which a sync program left beside it."""
+    MARKERS = "markers"
+    """Its text holds the markers that git leaves around a conflict."""
     PENDING = "pending"
     UNWRITTEN = "unwritten"
     """Somebody began to edit it here, and what they typed is not written yet."""

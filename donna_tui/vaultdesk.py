@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from donna_tui.index.files import FileState, file_states
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteState, NoteText
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.space import Space
+from donna_tui.vault.adopting import Version, has_conflict_markers
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, etag_of
 from donna_tui.vault.client import Entry, VaultClient
 from donna_tui.vault.conflicts import Conflict, Keep
@@ -134,6 +135,18 @@ class VaultDesk:
         """Carry out a plan that was looked at."""
         return await self._run(self._writer.apply, plan)
 
+    async def keep_version(self, path: str) -> Version:
+        """A note as it is now, put into git before another program may change it."""
+        return await self._run(self._writer.keep_version, path)
+
+    async def plan_since(self, version: Version) -> Plan:
+        """What another program made of a note since that version, to be committed as it is on disk."""
+        return await self._run(self._writer.plan_since, version)
+
+    async def plan_outside(self, paths: Sequence[str]) -> Plan:
+        """What was edited outside in these notes, to be committed as it is on disk."""
+        return await self._run(self._writer.plan_outside, paths)
+
     async def undoable(self) -> tuple[Operation, ...]:
         """What can be taken back, newest first."""
         return await self._run(self._writer.undoable)
@@ -189,7 +202,14 @@ class VaultDesk:
         entries = list(self._client.scan())
         outside = self._outside()
         judged = (self._judged(entry) for entry in sorted(entries, key=lambda entry: entry.path))
-        return tuple(_row(entry, known, outside) for entry in judged)
+        marked = frozenset(path for path, is_known in outside.items() if is_known and self._has_markers(path))
+        return tuple(_row(entry, known, outside, marked) for entry in judged)
+
+    def _has_markers(self, path: str) -> bool:
+        try:
+            return has_conflict_markers(self._client.read(path).text.encode("utf-8", "surrogatepass"))
+        except DonnaError:
+            return False
 
     def _judged(self, entry: Entry) -> Entry:
         """An entry with the reason why it is not indexed, also where that is only the user's wish."""
@@ -281,7 +301,9 @@ def _flags(front: dict[str, Any], sensitive: bool, key: str) -> set[NoteState]:
     return flags
 
 
-def _row(entry: Entry, known: dict[str, frozenset[NoteState]], outside: dict[str, bool]) -> NoteRow:
+def _row(
+    entry: Entry, known: dict[str, frozenset[NoteState]], outside: dict[str, bool], marked: frozenset[str]
+) -> NoteRow:
     """A private note that git does not know is not edited outside: it was left out of the history on purpose."""
     states = set(known.get(entry.path, {NoteState.PENDING}))
     if entry.reason is not None:
@@ -289,6 +311,8 @@ def _row(entry: Entry, known: dict[str, frozenset[NoteState]], outside: dict[str
     is_private = bool(states & {NoteState.LOCAL_ONLY, NoteState.SENSITIVE})
     if outside.get(entry.path, False) or (entry.path in outside and not is_private):
         states.add(NoteState.OUTSIDE)
+    if entry.path in marked:
+        states.add(NoteState.MARKERS)
     return NoteRow(
         path=entry.path,
         states=frozenset(states),

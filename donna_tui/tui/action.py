@@ -67,6 +67,7 @@ class ActionState:
     no_undo: str = ""
     no_redo: str = ""
     waiting_edit: bool = False
+    outside_edit: bool = False
     conflict: bool = False
     memory: bool = False
     no_open: str = ""
@@ -188,6 +189,11 @@ def needs_redoable(state: ActionState) -> str:
 def needs_waiting_edit(state: ActionState) -> str:
     """An edit that was begun and not written."""
     return "" if state.waiting_edit else "No edit of this note is waiting."
+
+
+def needs_outside_edit(state: ActionState) -> str:
+    """A note that was edited outside, or a folder with one."""
+    return "" if state.outside_edit else "Nothing here was edited outside."
 
 
 def needs_conflict(state: ActionState) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from textual import events, work
 from textual.app import App
 from textual.driver import Driver
+from textual.notifications import Notify
 from textual.worker import Worker, WorkerFailed
 
 from donna_tui.errors import DonnaError, Reason
@@ -123,6 +124,13 @@ class DonnaApp(App[None], inherit_bindings=False):
             if event.key.startswith("alt+"):
                 event.character = None
         await super().on_event(event)
+
+    def on_notify(self, event: Notify) -> None:
+        """Equal messages are one, which stays as long as the newest of them."""
+        new = event.notification
+        for each in list(self._notifications):
+            if (each.message, each.severity) == (new.message, new.severity):
+                self._unnotify(each, refresh=False)
 
     def _take_own_colours(self) -> None:
         """Begin with the theme that nearly everybody has: a change of theme reads all style sheets once more."""

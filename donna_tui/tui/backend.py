@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +16,7 @@ from donna_tui.status import Status
 if TYPE_CHECKING:  # not before the first frame: only the panes after it need them
     from donna_tui.drafting import CalendarRow, Draft, DraftRow, MeetingRow, Preview
     from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
+    from donna_tui.vault.adopting import Version
     from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
     from donna_tui.vault.conflicts import Conflict, Keep
 
@@ -110,6 +111,15 @@ class VaultBackend(Protocol):
 
     async def apply_plan(self, plan: Plan) -> Outcome:
         """Carry out a plan that was looked at."""
+
+    async def keep_version(self, path: str) -> Version:
+        """A note as it is now, put into git before another program may change it."""
+
+    async def plan_since(self, version: Version) -> Plan:
+        """What another program made of a note since that version, to be committed as it is on disk."""
+
+    async def plan_outside(self, paths: Sequence[str]) -> Plan:
+        """What was edited outside in these notes, to be committed as it is on disk."""
 
     async def undoable(self) -> tuple[Operation, ...]:
         """What can be taken back, newest first."""

@@ -75,3 +75,12 @@ class GoTo(Message):
     def __init__(self, pane: Pane) -> None:
         super().__init__()
         self.pane = pane
+
+
+class EditNote(Message):
+    """Somebody wants the note at this path in their editor, at a line (1-based)."""
+
+    def __init__(self, path: str, line: int) -> None:
+        super().__init__()
+        self.path = path
+        self.line = line

@@ -48,7 +48,8 @@ class Plan:
     It holds only as long as every file still has the bytes of `before`. `remarks` are plain sentences about what the
     plan does not do, such as links in notes that Donna must not write to. A plan without changes does nothing.
     `unread` are the notes and folders whose links a move leaves as they are because they cannot be read.
-    `may_track` says that the user agreed to commit notes that were left out of git as private.
+    `may_track` says that the user agreed to commit notes that were left out of git as private. With `on_disk` the files
+    hold the bytes of `after` already, because another program saved them: only the history is still to be written.
     """
 
     kind: OperationKind
@@ -59,6 +60,7 @@ class Plan:
     remarks: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     may_track: bool = False
+    on_disk: bool = False
 
     @property
     def paths(self) -> tuple[str, ...]:

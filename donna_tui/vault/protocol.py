@@ -111,7 +111,7 @@ def carry_out(shop: Workshop, place: Place, plan: Plan, actor: str, session: str
     images += [data for change in plan.changes for data in (change.before, change.after) if data is not None]
     prepared = make_objects(shop, place, tip, operation, images)
     shop.reached(Step.PREPARED)
-    commit = _change_vault(shop, place, tip, prepared, plan.changes, index)
+    commit = _change_vault(shop, place, tip, prepared, () if plan.on_disk else plan.changes, index)
     return Outcome(
         operation=operation.id,
         commit=commit,
@@ -126,7 +126,7 @@ def _check(shop: Workshop, place: Place, plan: Plan) -> Mapping[str, Attributes]
     """Raises VaultWriteError for what must not or cannot be written; the attributes by which git stores the notes."""
     for change in plan.changes:
         shop.rules.check(change)
-        if _read(shop, change.path) != change.before:
+        if _read(shop, change.path) != (change.after if plan.on_disk else change.before):
             raise changed_meanwhile(change.path)
     rules = attributes_of(shop.repo, place, plan.paths)
     refusals = not_kept(shop.repo, place, shop.files, plan.changes, rules)

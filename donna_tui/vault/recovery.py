@@ -200,7 +200,13 @@ def _kept_changes(shop: Workshop, place: Place, found: Sequence[Found], at_hand:
 
 
 def keep_record(
-    shop: Workshop, place: Place, of: Operation, changes: tuple[BlobChange, ...], images: Sequence[bytes]
+    shop: Workshop,
+    place: Place,
+    of: Operation,
+    changes: tuple[BlobChange, ...],
+    images: Sequence[bytes],
+    *,
+    subject: str = "",
 ) -> str:
     """Append a record of these changes to the chain of operations, unless one of the newest is the same; its id.
 
@@ -219,7 +225,7 @@ def keep_record(
             of,
             id=new_operation_id(recent[0].id if recent else ""),
             kind=OperationKind.KEPT,
-            subject=f"Kept from an interrupted write: {of.subject}",
+            subject=subject or f"Kept from an interrupted write: {of.subject}",
             at=time.time(),
             changes=changes,
             undoes=(),

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.records import dataclass
+from donna_tui.vault.adopting import Adopter, Version
 from donna_tui.vault.beginning import begin
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan
 from donna_tui.vault.client import VaultClient
@@ -79,6 +80,7 @@ class VaultWriter:
         self.resolver = Resolver(ground, client, self.history)
         self._client = client
         self._shop = Workshop(self.repo, files, Journal(state / "writes"), rules, author, reached)
+        self._adopter = Adopter(ground, self.history, self._shop)
         self._on_written = on_written
         self._on_recovered = on_recovered
 
@@ -146,6 +148,23 @@ class VaultWriter:
         if outcome.changed:
             self._on_written(Written(outcome, actor))
         return outcome
+
+    def keep_version(self, path: str) -> Version:
+        """A note as it is now, which is in git from then on: for whoever lets another program change it."""
+        place = self.repo.place()
+        with alone(place):
+            trouble = recover(self._shop, place)
+            if trouble is not None:
+                self._on_recovered(trouble)
+            return self._adopter.keep(place, path)
+
+    def plan_since(self, version: Version) -> Plan:
+        """Commit what another program made of a note since that version."""
+        return self._adopter.since(self.repo.place(), version)
+
+    def plan_outside(self, paths: Sequence[str]) -> Plan:
+        """Commit what was edited outside, in these notes."""
+        return self._adopter.outside(paths)
 
     @contextlib.contextmanager
     def recording(self, kind: OperationKind, changes: Sequence[Change], *, actor: str) -> Iterator[None]:

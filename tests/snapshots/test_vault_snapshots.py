@@ -172,7 +172,7 @@ def test_a_conflict(camera: Camera, monkeypatch: pytest.MonkeyPatch, touches: bo
     async def steps(driver: Driver) -> None:
         await connected(driver)
         monkeypatch.setattr(driver.vault._outside, "edit", edit)
-        await on(DECISIONS, "e")(driver)
+        await on(DECISIONS, "E")(driver)
         await driver.window(ConflictScreen)
 
     assert camera.shows(donna(backend), size, steps)
@@ -226,7 +226,7 @@ def test_an_edit_that_waits(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> 
     async def steps(driver: Driver) -> None:
         await connected(driver)
         monkeypatch.setattr(driver.vault._outside, "edit", edit)
-        await on(PRIYA, "e")(driver)
+        await on(PRIYA, "E")(driver)
         await driver.window(PlanScreen)
         await driver.press("escape")
         await driver.rest()

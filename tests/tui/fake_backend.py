@@ -6,7 +6,7 @@ import asyncio
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from donna_tui.search.why_not import Cause, WhyNot
 from donna_tui.status import Status
 from donna_tui.text.fuzzy import fuzzy_match
 from donna_tui.tui.backend import Passage
+from donna_tui.vault.adopting import Version
 from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
 from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.shelf import EditShelf, edited_text
@@ -347,6 +348,18 @@ class FakeBackend:
     async def waiting_edits(self) -> tuple[Edit, ...]:
         await self._enter("waiting_edits")
         return tuple(self.vault.edits.values())
+
+    async def keep_version(self, path: str) -> Version:
+        await self._enter("keep_version", path, key=path)
+        return self.vault.keep_version(path)
+
+    async def plan_since(self, version: Version) -> Plan:
+        await self._enter("plan_since", version, key=version.path)
+        return self.vault.plan_since(version)
+
+    async def plan_outside(self, paths: Sequence[str]) -> Plan:
+        await self._enter("plan_outside", tuple(paths))
+        return self.vault.plan_outside(paths)
 
     async def keep_edit(self, edit: Edit) -> None:
         await self._enter("keep_edit", edit, key=edit.path)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteState, NoteText
+from donna_tui.vault.adopting import Version
 from donna_tui.vault.changes import (
     BlobChange,
     Change,
@@ -129,6 +130,29 @@ class FakeVault:
         moved = Change(path=src, before=data, after=None), Change(path=dst, before=None, after=data)
         return Plan(kind=OperationKind.MOVE, subject=f"Move {src} to {dst}", changes=(*moved, *links))
 
+    def keep_version(self, path: str) -> Version:
+        if path in self.refusals:
+            raise VaultWriteError(Reason.SENSITIVE, self.refusals[path], path=path)
+        if not self.has_repository:
+            raise VaultWriteError(Reason.NO_REPOSITORY, "")
+        if path not in self.files:
+            raise VaultWriteError(Reason.MISSING, "there is no such note", path=path)
+        return Version(path=path, data=self.files[path], committed=None)
+
+    def plan_since(self, version: Version) -> Plan:
+        return self._plan_on_disk([(version.path, version.data)])
+
+    def plan_outside(self, paths: Iterable[str]) -> Plan:
+        return self._plan_on_disk([(path, self.recorded.get(path)) for path in paths])
+
+    def _plan_on_disk(self, versions: list[tuple[str, bytes | None]]) -> Plan:
+        changes = tuple(
+            Change(path=path, before=before, after=self.files[path])
+            for path, before in versions
+            if before != self.files[path]
+        )
+        return Plan(kind=OperationKind.WRITE, subject="Edit", changes=changes, on_disk=True)
+
     def conflict(self, path: str) -> Conflict:
         note = original_of(path) or path
         base = self.bases.get(note)
@@ -187,7 +211,7 @@ class FakeVault:
         if kept_out and not plan.may_track and self.asks_to_track:
             raise VaultWriteError(Reason.WOULD_TRACK, "", path=kept_out[0])
         for change in plan.changes:
-            if self.files.get(change.path) != change.before:
+            if self.files.get(change.path) != (change.after if plan.on_disk else change.before):
                 raise VaultWriteError(Reason.CONFLICT, "", path=change.path)
         self.at += 60
         operation = self._operation(plan)

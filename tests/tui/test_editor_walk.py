@@ -35,7 +35,7 @@ def test_what_an_editor_saved_outlives_the_terminal(tmp_path: Path) -> None:
         terminal.press(b"2", until="45 notes")
         terminal.press(b"/", until="letters of a path")
         terminal.press(b"roadmap-planning\r", until="Planning")
-        os.write(terminal.descriptor, b"e")
+        os.write(terminal.descriptor, b"E")
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not saved.exists():
             assert time.monotonic() < deadline, f"the editor never started: {terminal._end()}"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -11,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.resources import resource
-from tests.terminal import Terminal, plain, python_in_terminal
+from tests.terminal import PATIENCE_SECONDS, Terminal, plain, python_in_terminal
 
 ESC, UP, ENTER = b"\x1b", b"\x1b[A", b"\r"
 
@@ -63,4 +66,43 @@ def test_switching(start: Start, burst: bool) -> None:
         terminal.press(b"\x1b6", until="Speed and parts")
         terminal.press(b"\x1b2", until="Meetings/2026-02-10-roadmap")
         terminal.press(b"\x10blamev", until="vault: blame")
+        terminal.leave()
+
+
+EDITOR = """#!{python}
+import pathlib, sys
+file = pathlib.Path(sys.argv[-1])
+assert file.is_relative_to({vault!r}), file
+file.write_text(file.read_text() + "Saved in the editor.\\n")
+"""
+PLANNING = "Meetings/2026-02-10-roadmap-planning.md"
+
+
+def git(vault: Path, *arguments: str) -> str:
+    return subprocess.run(("git", *arguments), cwd=vault, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("burst", [False, True], ids=["one by one", "burst"])
+def test_editing_the_note_itself(start: Start, vault: Path, tmp_path: Path, burst: bool) -> None:
+    editor = tmp_path / "vi"
+    editor.write_text(EDITOR.format(python=sys.executable, vault=str(vault)))
+    editor.chmod(0o700)
+    before = (vault / PLANNING).read_text()
+    with start(EDITOR=str(editor)) as terminal:
+        terminal.press(b"\x1b2", until="45 notes")
+        type_keys(terminal, [b"/", *(bytes([each]) for each in b"roadplan"), ENTER], burst=burst, until=PLANNING[:20])
+        terminal.press(b"e", until="create repository")
+        terminal.press(ENTER, until="z undo")
+        assert (vault / PLANNING).read_text() == before + "Saved in the editor.\n"
+        assert git(vault, "show", f"HEAD:{PLANNING}") == before + "Saved in the editor.\n"
+        terminal.press(b"z", until="take it back")
+        terminal.press(ENTER, until="Z redo")
+        assert (vault / PLANNING).read_text() == before == git(vault, "show", f"HEAD:{PLANNING}")
+        (vault / PLANNING).write_text(before + "Typed in Obsidian.\n")
+        terminal.press(b"r", until="commit")
+        os.write(terminal.descriptor, b"C")
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while git(vault, "status", "--porcelain", "--", PLANNING):
+            assert time.monotonic() < deadline
+            terminal.rest(0.1)
         terminal.leave()

@@ -116,7 +116,7 @@ async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> N
         assert donna.review.selected.id == DONE
         await donna.press("a")
         await donna.press("r")
-        assert notices(donna.app).count("It was approved already.") == 2
+        assert notices(donna.app).count("It was approved already.") == 1
         await donna.press("escape")
         await donna.until(lambda: DONE not in ids(donna), "it is listed no more")
 
@@ -193,7 +193,7 @@ async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible
         await donna.press("enter")
         await donna.until(lambda: "It is being composed anew" in donna.screen_text(), "it is said")
         await donna.press("a", "g")
-        assert notices(donna.app).count("It is being composed.") == 2
+        assert notices(donna.app).count("It is being composed.") == 1
         backend.gates.release("regenerate")
         await donna.until(lambda: "It is being composed anew" not in donna.screen_text(), "it is done")
 

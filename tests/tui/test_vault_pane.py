@@ -156,9 +156,10 @@ async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> No
         assert "The block of properties cannot be read (line 2)." in donna.screen_text()
         await donna.go_to("Journal/Health.md")
         assert "This note is marked as sensitive, so Donna never writes to it." in donna.screen_text()
-        for key in ("e", "i", "m", "D"):
+        for key in ("E", "i", "m", "D"):
+            donna.app.clear_notifications()
             await donna.press(key)
-        assert notices(donna.app).count("E opens the file itself.") == 4
+            assert "e opens the file itself." in notices(donna.app)
 
 
 async def test_sections_are_walked_and_marked() -> None:
@@ -339,7 +340,7 @@ async def test_the_file_itself_opens_in_the_editor_at_the_section(monkeypatch: p
     async with driving(scenarios.normal()) as donna:
         monkeypatch.setattr(donna.vault._outside, "edit", edit)
         await donna.go_to(DECISIONS)
-        await donna.press("]", "]", "E")
+        await donna.press("]", "]", "e")
     assert opened_at == [(f"/home/noor/notes/{DECISIONS}", 5)]
 
 

@@ -65,7 +65,7 @@ async def test_an_edit_in_the_editor_is_shown_and_then_written(monkeypatch: pyte
     async with driving(backend) as donna:
         given = editor(monkeypatch, donna, lambda text: text.replace("800 ms", "900 ms"))
         await donna.go_to(DECISIONS)
-        await donna.press("]", "]", "]", "e")
+        await donna.press("]", "]", "]", "E")
         screen = await plan(donna)
         text = donna.screen_text()
         assert f"Write {DECISIONS}" in text
@@ -92,7 +92,7 @@ async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatc
 
         monkeypatch.setattr(donna.vault._outside, "edit", edit)
         await donna.go_to(DECISIONS)
-        await donna.press("e")
+        await donna.press("E")
         await donna.until(lambda: "Nothing was changed." in notices(donna.app), "it says so")
     assert modes == [0o600, 0o700]
 
@@ -102,12 +102,12 @@ async def test_an_edit_that_is_left_waits_and_goes_on(monkeypatch: pytest.Monkey
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "One more line.\n")
         await donna.go_to(PRIYA)
-        await donna.press("e")
+        await donna.press("E")
         await plan(donna)
         await donna.press("escape")
         await back(donna)
         assert "your edit waits, not written" in donna.screen_text()
-        await donna.press("e")
+        await donna.press("E")
         await plan(donna)
         assert donna.screen_text().count("One more line.") == 2
         await donna.press("enter")
@@ -121,7 +121,7 @@ async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.Mon
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "No.\n")
         await donna.go_to(PRIYA)
-        await donna.press("e")
+        await donna.press("E")
         await plan(donna)
         await donna.press("X")
         assert "Your edit is gone for good then. X again drops it; esc keeps it." in donna.screen_text()
@@ -138,7 +138,7 @@ async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch
         await donna.go_to(PRIYA)
         await donna.press("X")
         assert "No edit of this note is waiting." in notices(donna.app)
-        await donna.press("e")
+        await donna.press("E")
         await plan(donna)
         await donna.press("escape")
         await back(donna)
@@ -154,7 +154,7 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "Wait.\n")
         await donna.go_to(PRIYA)
-        await donna.press("e")
+        await donna.press("E")
         await plan(donna)
         await donna.press("escape")
         await back(donna)
@@ -167,7 +167,7 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
         await donna.go_to(PRIYA)
         assert "your edit waits, not written" in donna.screen_text()
         editor(monkeypatch, donna, lambda text: text)
-        await donna.press("e")
+        await donna.press("E")
         await plan(donna)
         await donna.press("enter")
         await back(donna)
@@ -181,7 +181,7 @@ async def test_leaving_with_an_edit_that_the_disk_does_not_take_asks_once(monkey
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "Wait.\n")
         await donna.go_to(PRIYA)
-        await donna.press("e")
+        await donna.press("E")
         await plan(donna)
         assert "Your edit is not kept on disk for now" in notices(donna.app)
         await donna.press("escape")
@@ -235,7 +235,7 @@ async def test_an_editor_with_a_window_of_its_own_is_waited_for(monkeypatch: pyt
     async with driving(backend, external=code) as donna:
         editor(monkeypatch, donna, lambda text: text + "From a window.\n")
         await donna.go_to(PRIYA)
-        await donna.press("e")
+        await donna.press("E")
         await donna.window(RefusalScreen)
         assert "is open in your editor's window." in donna.screen_text()
         await donna.press("enter")
@@ -503,7 +503,7 @@ async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: py
     async with driving(backend) as donna:
         editor(monkeypatch, donna, edited_elsewhere(backend, b"800 ms", b"700 ms"))
         await donna.go_to(DECISIONS)
-        await donna.press("e")
+        await donna.press("E")
         await donna.window(ConflictScreen)
         text = donna.screen_text()
         assert "This note was edited elsewhere a moment ago. Your text is safe here." in text
@@ -522,7 +522,7 @@ async def test_a_conflict_of_the_same_line_says_so_and_keeps_a_copy(monkeypatch:
     async with driving(backend) as donna:
         editor(monkeypatch, donna, edited_elsewhere(backend, b"180 MB", b"190 MB"))
         await donna.go_to(DECISIONS)
-        await donna.press("e")
+        await donna.press("E")
         await donna.window(ConflictScreen)
         assert "Both changed line 13, so they cannot be put together by themselves." in donna.screen_text()
         await donna.press("m")
@@ -540,12 +540,12 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
     async with driving(backend) as donna:
         editor(monkeypatch, donna, edited_elsewhere(backend, b"180 MB", b"190 MB"))
         await donna.go_to(DECISIONS)
-        await donna.press("e")
+        await donna.press("E")
         await donna.window(ConflictScreen)
         await donna.press("escape")
         await back(donna)
         assert "your edit waits, not written" in donna.screen_text()
-        await donna.press("e")
+        await donna.press("E")
         await donna.window(ConflictScreen)
         await donna.press("r")
         assert "r again drops it" in donna.screen_text()
@@ -565,7 +565,7 @@ async def test_a_note_deleted_meanwhile_is_put_back_on_demand(monkeypatch: pytes
     async with driving(backend) as donna:
         editor(monkeypatch, donna, change)
         await donna.go_to(PRIYA)
-        await donna.press("e")
+        await donna.press("E")
         await donna.window(ConflictScreen)
         assert "was deleted or moved elsewhere" in donna.screen_text()
         await donna.press("c")
@@ -580,7 +580,7 @@ async def test_a_conflict_between_the_look_and_the_key_is_caught_too(monkeypatch
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text.replace("180 MB", "200 MB"))
         await donna.go_to(DECISIONS)
-        await donna.press("e")
+        await donna.press("E")
         await plan(donna)
         backend.vault.files[DECISIONS] += b"Added elsewhere.\n"
         await donna.press("enter")
@@ -640,7 +640,7 @@ async def test_what_is_kept_out_of_git_is_said() -> None:
         await plan(donna)
         await donna.press("enter")
         await back(donna)
-        assert "not committed to git" in notices(donna.app)
+        assert "Private, so only Donna's own record has it" in notices(donna.app)
 
 
 async def test_who_wants_no_history_keeps_the_edit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -649,7 +649,7 @@ async def test_who_wants_no_history_keeps_the_edit(monkeypatch: pytest.MonkeyPat
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "Mine.\n")
         await donna.go_to(PRIYA)
-        await donna.press("e")
+        await donna.press("E")
         await plan(donna)
         await donna.press("enter")
         await donna.window(RefusalScreen)
@@ -704,3 +704,95 @@ async def test_escape_and_a_click_beside_leave_every_window_without_a_change() -
             await donna.pilot.click(offset=(1, 40))
             await back(donna)
     assert backend.called("apply_plan") == []
+
+
+def saving(
+    monkeypatch: pytest.MonkeyPatch, donna: Driver, backend: FakeBackend, change: Callable[[bytes], bytes]
+) -> None:
+    """Let the user's editor save a note in its real place."""
+
+    async def edit(path: Path, line: int) -> None:
+        name = path.relative_to("/home/noor/notes").as_posix()
+        assert backend.called("keep_version"), "the version before is in git before the editor runs"
+        backend.vault.files[name] = change(backend.vault.files[name])
+
+    monkeypatch.setattr(donna.vault._outside, "edit", edit)
+
+
+async def test_what_an_editor_saves_in_the_note_itself_is_one_step_of_undo(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    before = backend.vault.files[DECISIONS]
+    async with driving(backend) as donna:
+        saving(monkeypatch, donna, backend, lambda data: data.replace(b"800 ms", b"900 ms"))
+        await donna.go_to(DECISIONS)
+        await donna.press("e")
+        await donna.until(lambda: kinds(backend), "it is committed")
+        await back(donna)
+        assert "Committed · +1 −1 · z undo" in notices(donna.app)
+        assert b"900 ms" in backend.vault.recorded[DECISIONS]
+        await donna.press("z")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+        assert backend.vault.files[DECISIONS] == before
+        assert "Undone · +1 −1 · Z redo" in notices(donna.app)
+
+
+async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    opened: list[Path] = []
+
+    async def edit(path: Path, line: int) -> None:
+        opened.append(path)
+
+    async with driving(backend) as donna:
+        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        await donna.go_to("Journal/Health.md")
+        await donna.press("e")
+        await donna.until(lambda: opened, "the editor runs")
+        await back(donna)
+    assert kinds(backend) == []
+
+
+async def test_outside_edits_are_committed_with_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.go_to(GARDEN)
+        assert "C commit" in donna.screen_text()
+        await donna.press("C")
+        await donna.until(lambda: kinds(backend), "it is committed")
+        await back(donna)
+        assert backend.vault.recorded[GARDEN] == backend.vault.files[GARDEN]
+        assert "edited outside" not in donna.screen_text()
+
+
+async def test_redo_in_a_preview_means_redo(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        for path in (PRIYA, RUNBOOK):
+            await donna.go_to(path)
+            await donna.press("D")
+            await plan(donna)
+            await donna.press("enter")
+            await back(donna)
+        await donna.press("z")
+        await plan(donna)
+        await donna.press("z")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+        await donna.press("Z")
+        await plan(donna)
+        await donna.press("Z")
+        assert "2 changes" in (await plan(donna))._proposal.title
+        assert "z one less" in donna.screen_text()
+        await donna.press("z")
+        assert "2 changes" not in (await plan(donna))._proposal.title
+
+
+async def test_equal_messages_are_shown_once() -> None:
+    async with driving(scenarios.normal()) as donna:
+        for _ in range(10):
+            donna.main.notify("The same.", markup=False)
+        await donna.rest()
+        assert notices(donna.app).count("The same.") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -12,13 +13,14 @@ from textual.widget import Widget
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.backend import Backend
-from donna_tui.tui.humanize import plural, short_root
-from donna_tui.tui.keysheet import Keys
+from donna_tui.tui.humanize import count, plural, short_root
+from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.panes.vault_state import PLAN_TITLES, PLAN_VERBS
 from donna_tui.tui.refusals import refusal_of
 from donna_tui.tui.screens.plan import Answer, PlanScreen, Proposal
 from donna_tui.tui.screens.refusal import RefusalScreen
-from donna_tui.vault.changes import OperationKind, Outcome, Plan
+from donna_tui.vault.changes import Change, OperationKind, Outcome, Plan
+from donna_tui.vault.diff import FileDiff, diff_changes
 
 T = TypeVar("T")
 
@@ -27,6 +29,13 @@ _PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Re
 
 _COMMITS = "commit it to git"
 """The words on the key with which the user agrees to commit a note that was private."""
+
+_DONE = {
+    OperationKind.DELETE: "Deleted",
+    OperationKind.UNDO: "Undone",
+    OperationKind.REDO: "Redone",
+    OperationKind.KEPT: "Kept",
+}
 
 Do = Callable[[Plan], Awaitable[Outcome]]
 """Carries out a plan that was looked at."""
@@ -39,6 +48,8 @@ class Looking:
         self._pane = pane
         self._keys = keys
         self._backend = backend
+        self.changed: tuple[Change, ...] = ()
+        """What the last change that was made did."""
 
     async def _kept(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Plan, look, do; what is refused is said here."""
@@ -65,21 +76,26 @@ class Looking:
         """
         carry_out = do or self._backend.notes.apply_plan
         try:
-            return self._reported(await carry_out(plan))
+            return await self._reported(plan, await carry_out(plan))
         except DonnaError as error:
             if error.reason not in (Reason.NO_REPOSITORY, Reason.WOULD_TRACK):
                 raise
             refused = error
         if refused.reason is Reason.NO_REPOSITORY:
-            return self._reported(await carry_out(plan)) if await self.creates_repository() else None
+            return await self._reported(plan, await carry_out(plan)) if await self.creates_repository() else None
         if not await self._ask(RefusalScreen(refusal_of(refused), self._keys, does=_COMMITS)):
             return None
-        return self._reported(await carry_out(replace(plan, may_track=True)))
+        return await self._reported(plan, await carry_out(replace(plan, may_track=True)))
 
-    def _reported(self, outcome: Outcome) -> Outcome:
-        """Say where the change of a private note is."""
-        if outcome.record_only:
-            self._tell("Private, so not committed to git: only Donna's own record has it. Undo works.")
+    async def _reported(self, plan: Plan, outcome: Outcome) -> Outcome:
+        """Say in one line what was done, how much, and how it is undone; and where the change of a private note is."""
+        self.changed = plan.changes
+        if outcome.changed:
+            diffs = await asyncio.to_thread(diff_changes, plan.changes)
+            key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
+            parts = [done_words(plan), lines_of(diffs), f"{shown_key(self._keys[key], typing=False)} {does}"]
+            private = "Private, so only Donna's own record has it, not git." if outcome.record_only else ""
+            self._tell("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
         return outcome
 
     async def creates_repository(self) -> bool:
@@ -111,6 +127,7 @@ class Looking:
             most_steps=most_steps,
             can_discard=can_discard,
             comes_back=plan.kind is OperationKind.UNDO,
+            is_redone=plan.kind is OperationKind.REDO,
         )
         return await self._ask(PlanScreen(proposal, self._keys))
 
@@ -124,7 +141,22 @@ class Looking:
         return await self._pane.app.push_screen_wait(screen)
 
     def _tell(self, text: str) -> None:
-        self._pane.notify(text, timeout=3, markup=False)
+        self._pane.notify(text, timeout=4, markup=False)
+
+
+def done_words(plan: Plan) -> str:
+    """What was done, in a word or two."""
+    if plan.kind is OperationKind.WRITE:
+        is_new = all(change.before is None for change in plan.changes)
+        return "Committed" if plan.on_disk else "Created" if is_new else "Written"
+    others = f" with links in {plural(len(plan.changes) - 2, 'note')}" if len(plan.changes) > 2 else ""
+    return f"Moved{others}" if plan.kind is OperationKind.MOVE else _DONE[plan.kind]
+
+
+def lines_of(diffs: tuple[FileDiff, ...]) -> str:
+    """How many lines came and went: `+1 −0`."""
+    added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
+    return f"+{count(added)} −{count(removed)}" if added or removed else ""
 
 
 def _title(plan: Plan, steps: int) -> str:

@@ -12,6 +12,7 @@ from donna_tui.errors import DonnaError
 from donna_tui.memories import MemoryChunk
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys, shown_key
+from donna_tui.tui.messages import EditNote
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.correcting import becomes_of, correct
 from donna_tui.tui.panes.memory_state import citation_text, forgets, own_words
@@ -60,12 +61,7 @@ class MemoryActs(Horizontal):
         if not note_of(memory):
             self._read_around(self._backend, memory)
             return
-        try:
-            path = self._backend.absolute_path(note_of(memory))
-        except DonnaError as error:
-            self._complain(error)
-        else:
-            await self._outside.edit(path, memory.start_line)
+        self.post_message(EditNote(note_of(memory), memory.start_line))
 
     def action_memory_copy_citation(self) -> None:
         """Copy where the memory is from."""

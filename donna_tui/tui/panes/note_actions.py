@@ -16,7 +16,7 @@ from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.reading_desk import ReadingDesk
-from donna_tui.tui.panes.vault_state import outside_remark
+from donna_tui.tui.panes.vault_state import outside_paths, outside_remark
 from donna_tui.tui.panes.writing import Writing
 from donna_tui.tui.refusals import sentence
 from donna_tui.tui.widgets.note_tree import NoteTree
@@ -86,19 +86,6 @@ class NoteActions(Horizontal):
         elif self.desk.note is not None:
             self._outside.copy(self.desk.note.text, "The text of the note")
 
-    async def action_vault_edit_file(self) -> None:
-        """Open the note itself in the editor."""
-        row = self.note_tree.selected
-        if row is None or self._backend is None:
-            return
-        try:
-            path = self._backend.absolute_path(row.path)
-        except DonnaError as error:
-            self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
-        else:
-            await self._outside.edit(path, self.desk.text.line)
-            self.look_soon()
-
     async def action_vault_obsidian(self) -> None:
         """Open the note in Obsidian."""
         row = self.note_tree.selected
@@ -106,10 +93,33 @@ class NoteActions(Horizontal):
             await self._outside.open_in_obsidian(Path(self._backend.status().root), row.path)
 
     def action_vault_edit(self) -> None:
+        """Open the note itself in the editor."""
+        row = self.note_tree.selected
+        if row is not None:
+            self.edit_file(row.path, self.desk.text.line)
+
+    def edit_file(self, path: str, line: int) -> None:
+        """Open a note itself in the editor, at a line (1-based), and commit what was saved."""
+        if self._backend is None or self._writing is None:
+            return
+        try:
+            file = self._backend.absolute_path(path)
+        except DonnaError as error:
+            self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
+        else:
+            self._change(partial(self._writing.edit, path, file, line))
+
+    def action_vault_commit(self) -> None:
+        """Commit what was edited outside."""
+        paths = outside_paths(self.note_tree.selected, self.note_tree.notes)
+        if paths and self._writing is not None:
+            self._change(partial(self._writing.commit, paths))
+
+    def action_vault_edit_copy(self) -> None:
         """Edit a copy in the editor."""
         note, line = self.note, self.desk.text.line
         if note is not None and self._writing is not None:
-            self._change(partial(self._writing.edit, note, line, self._remarks()))
+            self._change(partial(self._writing.edit_copy, note, line, self._remarks()))
 
     def action_vault_edit_here(self) -> None:
         """Edit on this screen."""
@@ -177,7 +187,13 @@ class NoteActions(Horizontal):
     async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
         outcome = await flow()
         self.look(_new_place(outcome))
-        self.desk.reload()
+        gone = (
+            ()
+            if outcome is None
+            else (path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag)
+        )
+        if self.desk.note is None or self.desk.note.path not in gone:
+            self.desk.reload()
 
     def _remarks(self) -> tuple[str, ...]:
         return outside_remark(self.note_tree.selected)

@@ -14,6 +14,7 @@ from donna_tui.errors import DonnaError
 from donna_tui.notes import NoteText
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.keysheet import Keys, shown_key
+from donna_tui.tui.messages import EditNote
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.deciding import Deciding
 from donna_tui.tui.panes.one_dialog import one_dialog
@@ -127,13 +128,8 @@ class ReviewActs(Horizontal):
         if not self.is_in_evidence:
             if self.selected is not None and self._backend is not None:
                 self._edit(self._backend, self.selected, here=False)
-        elif passage is not None and self._backend is not None:
-            try:
-                path = self._backend.absolute_path(note_of(passage))
-            except DonnaError as error:
-                self._complain(error)
-            else:
-                await self._outside.edit(path, passage.start_line)
+        elif passage is not None:
+            self.post_message(EditNote(note_of(passage), passage.start_line))
 
     def action_review_edit_here(self) -> None:
         """Edit the draft on this screen."""
@@ -176,12 +172,12 @@ class ReviewActs(Horizontal):
         if objection:
             self.notify(objection, timeout=6, markup=False)
         elif self._writing is not None:
-            await (self._writing.edit_here(note, line) if here else self._writing.edit(note, line))
+            await (self._writing.edit_here(note, line) if here else self._writing.edit_copy(note, line))
             self.look()
 
     def _why_no_edit(self, note: NoteText, *, here: bool) -> str:
         """Why the note of a draft cannot be edited, which only its text tells."""
-        own_editor = shown_key(self._keys["vault.edit-file"], typing=False)
+        own_editor = shown_key(self._keys["vault.edit"], typing=False)
         why = why_no_write(note, f"In the Vault, {own_editor}")
         return why or (why_not_here(note, shown_key(self._keys["review.edit"], typing=False)) if here else "")
 

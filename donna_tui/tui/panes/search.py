@@ -24,7 +24,7 @@ from donna_tui.tui.action import ActionState
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.keysheet import Keys, shown_key
-from donna_tui.tui.messages import ActionsChanged, EngineEvents, StatusChanged
+from donna_tui.tui.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.asking import Asking
 from donna_tui.tui.panes.correcting import becomes_of, correct
@@ -264,6 +264,9 @@ class SearchPane(BareColumn):
         note = note_that_holds(self.selected)
         if not note:
             self._zoom(on=True)
+            return
+        if not self._is_elsewhere(self.selected):
+            self.post_message(EditNote(note, self.selected.start_line))
             return
         try:
             path = self._backend.absolute_path(note, self.selected.space)

@@ -27,6 +27,7 @@ PICK_CHANGE = "Select a change in the history to see what it did."
 
 _TONES = {
     NoteState.CONFLICT: "$text-warning",
+    NoteState.MARKERS: "$text-warning",
     NoteState.OUTSIDE: "$text-warning",
     NoteState.DRAFT: "$text-accent",
 }
@@ -113,6 +114,18 @@ def why_nothing(operations: tuple[Operation, ...] | None, *, redo: bool) -> str:
 def is_conflict(row: TreeRow | None) -> bool:
     """Whether a row is a conflict copy."""
     return row is not None and row.note is not None and NoteState.CONFLICT in row.note.states
+
+
+def outside_paths(row: TreeRow | None, notes: Iterable[NoteRow]) -> tuple[str, ...]:
+    """The notes edited outside that a row stands for: the note itself, or those in the folder. A conflict copy is
+    settled, not committed.
+    """
+    if row is None or (row.is_folder and not row.edited):
+        return ()
+    inside = (row.note,) if row.note is not None else (each for each in notes if each.path.startswith(f"{row.path}/"))
+    return tuple(
+        note.path for note in inside if NoteState.OUTSIDE in note.states and NoteState.CONFLICT not in note.states
+    )
 
 
 def outside_remark(row: TreeRow | None) -> tuple[str, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from textual.widget import Widget
 
@@ -31,7 +33,8 @@ from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.screens.settle import SettleScreen
 from donna_tui.tui.screens.three_way import ThreeWayScreen
 from donna_tui.tui.templates import fill, templates_of
-from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, etag_of
+from donna_tui.vault.adopting import Version
+from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Plan, etag_of
 
 
 class Writing(Looking):
@@ -42,7 +45,61 @@ class Writing(Looking):
         self._outside = outside
         self.edits = WaitingEdits(backend)
 
-    async def edit(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
+    async def edit(self, path: str, file: Path, line: int) -> Outcome | None:
+        """Open a note itself in the user's editor, and commit what was saved.
+
+        The note as it was is in git before the editor runs. One that Donna may not commit is opened all the same: it is
+        the user's to edit.
+        """
+        version, why = await self._before_editing(path)
+        if version is None and not why:
+            return None
+        stamp = await asyncio.to_thread(_stamp, file)
+        await self._outside.edit(file, line)
+        if self._has_window(file, line) and not await self._ask(_window_open(path, self._keys)):
+            return None
+        if version is None:
+            if stamp != await asyncio.to_thread(_stamp, file):
+                self._tell(f"Saved, but not committed, so undo cannot restore what was there. {why}")
+            return None
+        return await self._adopted(partial(self._backend.notes.plan_since, version))
+
+    async def commit(self, paths: tuple[str, ...]) -> Outcome | None:
+        """Commit what was edited outside."""
+        return await self._adopted(partial(self._backend.notes.plan_outside, paths))
+
+    async def _adopted(self, make: Callable[[], Awaitable[Plan]]) -> Outcome | None:
+        """Commit what is on disk. What it says was seen by whoever saved it, so it is not shown once more."""
+        while True:
+            try:
+                plan = await make()
+                if plan.changes:
+                    return await self._carry_out(plan)
+                self._tell("Nothing was changed.")
+                return None
+            except DonnaError as error:
+                if error.reason is Reason.MISSING:
+                    self._tell("The note is no longer at this place; nothing was committed.")
+                    return None
+                if not await self._refused(error):
+                    return None
+
+    async def _before_editing(self, path: str) -> tuple[Version | None, str]:
+        """The note as it is now, in git; else why it cannot be, or nothing if the user does not go on."""
+        while True:
+            try:
+                return await self._backend.notes.keep_version(path), ""
+            except DonnaError as error:
+                if error.reason is not Reason.NO_REPOSITORY:
+                    return None, refusal_of(error).what
+            try:
+                if not await self.creates_repository():
+                    return None, ""
+            except DonnaError as error:
+                await self._refused(error)
+                return None, ""
+
+    async def edit_copy(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Edit a copy of a note in the user's editor."""
         edit = self._begun(note)
         try:
@@ -249,10 +306,13 @@ class Writing(Looking):
         """What the editor made of an edit; None if somebody left while it was open in a window of its own."""
         copy = await self._backend.notes.begin_edit(edit)
         await self._outside.edit(copy, line)
-        has_window = not self._outside.external.edit(copy, line).in_terminal
-        if has_window and not await self._ask(_window_open(edit.path, self._keys)):
+        if self._has_window(copy, line) and not await self._ask(_copy_open(edit.path, self._keys)):
             return None
         return await self._backend.notes.edited_text(copy)
+
+    def _has_window(self, file: Path, line: int) -> bool:
+        """Whether the editor has a window of its own, so that nobody waited for it."""
+        return not self._outside.external.edit(file, line).in_terminal
 
     async def _template(self, paths: list[str]) -> str | None:
         """The text to begin with; None if somebody left."""
@@ -272,6 +332,15 @@ class Writing(Looking):
     def _warn(self, error: DonnaError) -> None:
         said = f"Your edit is not kept on disk for now: {refusal_of(error).what}"
         self._pane.notify(said, severity="warning", timeout=8, markup=False)
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    """What changes when a file is saved."""
+    try:
+        found = file.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 def _lead(operation: Operation) -> str:
@@ -295,6 +364,16 @@ def _merged(clashes: tuple[Clash, ...]) -> str | None:
 
 
 def _window_open(path: str, keys: Keys) -> RefusalScreen:
+    refusal = Refusal(
+        Reason.BUSY,
+        "In your editor",
+        f"{clean_line(path)} is open in your editor's window.",
+        "Save it there, then go on here to commit what you saved. If you leave, it counts as edited outside.",
+    )
+    return RefusalScreen(refusal, keys, does="commit")
+
+
+def _copy_open(path: str, keys: Keys) -> RefusalScreen:
     refusal = Refusal(
         Reason.BUSY,
         "In your editor",

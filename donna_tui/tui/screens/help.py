@@ -68,9 +68,10 @@ its sections. `{vault.diff}` shows what changed: `{vault.layout}` side by side, 
 lines, `{vault.wrap}` without wrapping.
 
 ## Changing something
-`{vault.edit}` edits a copy in your editor, `{vault.edit-here}` on this screen; `{vault.new}` begins a note,
-`{vault.move}` renames or moves one with the links to it, `{vault.delete}` deletes one. Whatever it is, you see the
-difference first, and one key makes the change. An edit that you leave waits, and the same key goes on with it.
+`{vault.edit}` opens the note itself in your editor; what you save is committed when you come back, as one step of undo.
+`{vault.edit-copy}` edits a copy, and `{vault.edit-here}` edits on this screen: then you see the difference before
+anything is written, and an edit that you leave waits. `{vault.new}` creates a note, `{vault.move}` renames or moves one
+with the links to it, `{vault.delete}` deletes one. What was edited outside is committed with `{vault.commit}`.
 
 Every change is one step. `{vault.undo}` shows exactly what taking the last one back would do, and who made it and when;
 `{vault.redo}` does it again. What you edited yourself is never undone: if a note was changed since, Donna says so and

@@ -29,7 +29,16 @@ from donna_tui.tui.ending import Unsaved
 from donna_tui.tui.humanize import plural
 from donna_tui.tui.keymap import Keymap
 from donna_tui.tui.keysheet import key_names, shown_key
-from donna_tui.tui.messages import ActionsChanged, ChooseSpace, GoTo, OpenDraft, OpenMeeting, OpenNote, StatusChanged
+from donna_tui.tui.messages import (
+    ActionsChanged,
+    ChooseSpace,
+    EditNote,
+    GoTo,
+    OpenDraft,
+    OpenMeeting,
+    OpenNote,
+    StatusChanged,
+)
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.later import import_later, later_panes
 from donna_tui.tui.panes.one_dialog import one_dialog
@@ -290,6 +299,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         event.stop()
         self._show_pane(event.pane)
 
+    async def on_edit_note(self, event: EditNote) -> None:
+        """Open a note in the editor."""
+        event.stop()
+        if self._backend is not None:
+            await self._edit(self._backend, event.path, event.line)
+
     def on_descendant_focus(self) -> None:
         """Other keys work where the focus is now."""
         self.refresh_footer()
@@ -396,8 +411,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._vault.open_note(chosen.path, chosen.line)
 
     async def _edit(self, backend: Backend, path: str, line: int) -> None:
+        """Open a note in the editor. What is saved is committed, once the pane is there that can do it."""
         if self._no_editor:
             self.notify(self._no_editor, timeout=6, markup=False)
+            return
+        if self.is_complete and self._vault.writing is not None:
+            self._vault.edit_file(path, line)
             return
         try:
             file = backend.absolute_path(path)

@@ -42,7 +42,8 @@ class Proposal:
     """A change as it is shown. Texts are raw.
 
     `does` is the verb on the key that makes it. `leads` say what it is, one line each, `remarks` what else one should
-    know. With `steps` one more or one fewer can be asked for; `can_discard` offers to drop the text for good.
+    know. With `steps` one more or one fewer can be asked for: undo is one more of what is undone and one fewer of what
+    `is_redone`. `can_discard` offers to drop the text for good.
     """
 
     title: str
@@ -54,6 +55,7 @@ class Proposal:
     most_steps: int = 0
     can_discard: bool = False
     comes_back: bool = False
+    is_redone: bool = False
 
 
 class PlanScreen(DiffDialogue[Answer]):
@@ -97,14 +99,23 @@ class PlanScreen(DiffDialogue[Answer]):
         self.dismiss(Answer.DO)
 
     def action_plan_more(self) -> None:
-        """One more step."""
-        if self._proposal.steps < self._proposal.most_steps:
-            self.dismiss(Answer.MORE)
+        """Undo one step more, or redo one less."""
+        self._step(Answer.FEWER if self._proposal.is_redone else Answer.MORE)
 
     def action_plan_fewer(self) -> None:
-        """One step less."""
-        if self._proposal.steps > 1:
-            self.dismiss(Answer.FEWER)
+        """Redo one step more, or undo one less."""
+        self._step(Answer.MORE if self._proposal.is_redone else Answer.FEWER)
+
+    def _step(self, answer: Answer) -> None:
+        if answer in self._steps():
+            self.dismiss(answer)
+
+    def _steps(self) -> dict[Answer, str]:
+        """The steps that there are, and the actions that take them."""
+        proposal = self._proposal
+        more, fewer = ("plan.fewer", "plan.more") if proposal.is_redone else ("plan.more", "plan.fewer")
+        there = {Answer.MORE: more} if proposal.steps < proposal.most_steps else {}
+        return there | ({Answer.FEWER: fewer} if proposal.steps > 1 else {})
 
     def action_plan_discard(self) -> None:
         """Drop the text; the first time say so, the second time do it."""
@@ -117,11 +128,12 @@ class PlanScreen(DiffDialogue[Answer]):
 
     def _key_line(self) -> KeyLine:
         proposal = self._proposal
-        more = [("plan.more", "one more")] if proposal.steps < proposal.most_steps else []
-        fewer = [("plan.fewer", "one less")] if proposal.steps > 1 else []
+        steps = [
+            (action, "one more" if answer is Answer.MORE else "one less") for answer, action in self._steps().items()
+        ]
         drop = [("plan.discard", "drop it")] if proposal.can_discard else []
         leave = "keep for later" if proposal.can_discard else "leave"
-        return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *more, *fewer, *drop, *LOOK)
+        return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *steps, *drop, *LOOK)
 
 
 def counted(diffs: tuple[FileDiff, ...], *, comes_back: bool = False) -> Content:

@@ -20,7 +20,12 @@ from donna_tui.tui.widgets.tree_rows import (
     tree_rows,
 )
 
-_TONES = {NoteState.CONFLICT: "warning", NoteState.OUTSIDE: "warning", NoteState.DRAFT: "accent"}
+_TONES = {
+    NoteState.CONFLICT: "warning",
+    NoteState.MARKERS: "warning",
+    NoteState.OUTSIDE: "warning",
+    NoteState.DRAFT: "accent",
+}
 _DEEPEST = 8
 """Levels that are indented; deeper ones stand where the last of these does."""
 

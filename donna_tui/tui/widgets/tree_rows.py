@@ -14,6 +14,7 @@ from donna_tui.text.fuzzy import fuzzy_match
 STATE_ORDER = (
     NoteState.UNWRITTEN,
     NoteState.CONFLICT,
+    NoteState.MARKERS,
     NoteState.OUTSIDE,
     NoteState.DRAFT,
     NoteState.NOT_INDEXED,
@@ -26,6 +27,7 @@ STATE_ORDER = (
 STATE_WORDS = {
     NoteState.UNWRITTEN: "your edit waits, not written",
     NoteState.CONFLICT: "conflict copy",
+    NoteState.MARKERS: "conflict markers in its text",
     NoteState.OUTSIDE: "edited outside",
     NoteState.DRAFT: "drafted by Donna",
     NoteState.NOT_INDEXED: "not in the index",
@@ -36,6 +38,7 @@ STATE_WORDS = {
 SHORT_WORDS = {
     NoteState.UNWRITTEN: "unwritten",
     NoteState.CONFLICT: "conflict",
+    NoteState.MARKERS: "conflict",
     NoteState.OUTSIDE: "edited",
     NoteState.DRAFT: "draft",
     NoteState.NOT_INDEXED: "left out",
