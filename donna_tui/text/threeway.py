@@ -29,19 +29,42 @@ def merge_texts(base: str, mine: str, theirs: str) -> Merge:
 
     Edits of neighbouring lines count as touching each other, unless both are the same.
     """
-    old, own, other = ([text[start:after] for start, _, after in each_line(text)] for text in (base, mine, theirs))
     merged: list[str] = []
     collisions: list[tuple[int, int]] = []
+    line = 1
+    for _, chosen, others, shared in _stretches(base, mine, theirs):
+        if chosen is None:
+            collisions.append((line, line + len(others) - 1))
+        merged += [*(chosen or []), *shared]
+        line += len(others) + len(shared)
+    return Merge("", tuple(collisions)) if collisions else Merge("".join(merged))
+
+
+def marked_text(base: str, mine: str, theirs: str, *, names: tuple[str, str] = ("mine", "theirs")) -> str:
+    """Both texts in one, with git's conflict markers around the lines that both changed."""
+    marked: list[str] = []
+    for own, chosen, others, shared in _stretches(base, mine, theirs):
+        if chosen is None:
+            sides = (f"<<<<<<< {names[0]}\n", own, "=======\n", others, f">>>>>>> {names[1]}\n")
+            marked += ["".join(map(_ended, side)) if isinstance(side, list) else side for side in sides]
+        else:
+            marked += chosen
+        marked += shared
+    return "".join(marked)
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith(("\n", "\r")) else f"{line}\n"
+
+
+def _stretches(base: str, mine: str, theirs: str) -> Iterator[tuple[list[str], list[str] | None, list[str], list[str]]]:
+    """Before each shared stretch: my lines, what all sides become together if that is clear, their lines; then it."""
+    old, own, other = ([text[start:after] for start, _, after in each_line(text)] for text in (base, mine, theirs))
     here = (0, 0, 0)
     for start, size in shared_stretches(old, own, other):
         parts = old[here[0] : start[0]], own[here[1] : start[1]], other[here[2] : start[2]]
-        chosen = _choose(*parts)
-        if chosen is None:
-            collisions.append((here[2] + 1, start[2]))
-        merged += chosen or []
-        merged += other[start[2] : start[2] + size]
+        yield parts[1], _choose(*parts), parts[2], other[start[2] : start[2] + size]
         here = (start[0] + size, start[1] + size, start[2] + size)
-    return Merge("", tuple(collisions)) if collisions else Merge("".join(merged))
 
 
 def _choose(old: list[str], own: list[str], other: list[str]) -> list[str] | None:

@@ -361,12 +361,30 @@ PLAN = (
 
 CONFLICT = (
     Action(
-        id="conflict.reload",
-        title="reload",
-        help="Drop your edit and show the note as it is now; asks for the key a second time.",
+        id="conflict.mine",
+        title="overwrite",
+        help="Write your version, or the restored one, over the note as it is now; you see the difference first.",
         group="conflict",
         context="conflict",
-        keys=("r",),
+        keys=("o",),
+        footer=True,
+    ),
+    Action(
+        id="conflict.reload",
+        title="take theirs",
+        help="Drop your edit and keep the note as it is now; asks for the key a second time.",
+        group="conflict",
+        context="conflict",
+        keys=("t", "r"),
+        footer=True,
+    ),
+    Action(
+        id="conflict.both",
+        title="edit both",
+        help="Edit both versions in one text, with conflict markers around the lines that both changed.",
+        group="conflict",
+        context="conflict",
+        keys=("e",),
         footer=True,
     ),
     Action(

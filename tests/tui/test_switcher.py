@@ -9,7 +9,6 @@ import pytest
 
 from donna_tui.resources import resource
 from donna_tui.tui.outside import Outside
-from donna_tui.tui.screens.plan import PlanScreen
 from donna_tui.tui.screens.switcher import Switcher
 from tests.terminal import plain, python_in_terminal
 from tests.tui import scenarios
@@ -97,16 +96,20 @@ async def test_matched_letters_are_marked() -> None:
         assert "".join(marked).lower() == "grdn"
 
 
-async def test_a_name_that_is_not_there_is_created_after_a_look_at_the_plan() -> None:
+async def test_a_name_that_is_not_there_is_created_and_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
+    opened_there: list[Path] = []
+
+    async def edit(path: Path, line: int) -> None:
+        opened_there.append(path)
+
     async with driving(backend) as donna:
+        monkeypatch.setattr(donna.vault._outside, "edit", edit)
         switcher = await opened(donna, "zzq new")
         assert rows(switcher) == ["Create note “zzq new”"]
         await donna.press("enter")
-        await donna.window(PlanScreen)
-        assert "zzq new.md" not in backend.vault.files
-        await donna.press("enter")
-        await donna.until(lambda: "zzq new.md" in backend.vault.files, "the note is created")
+        await donna.until(lambda: opened_there, "the editor runs")
+        assert backend.vault.files["zzq new.md"] == b""
 
 
 async def test_the_last_row_creates_unless_there_is_a_note_of_that_name() -> None:
@@ -136,7 +139,7 @@ async def test_a_note_is_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_walk_in_a_terminal(tmp_path: Path) -> None:
-    root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "EDITOR": "true"}
     shutil.copytree(resource("vault_templates", "demo"), root)
     with python_in_terminal("-m", "tests.cli.without_model", str(root), **home) as terminal:
         terminal.wait_for("all folders")
@@ -147,9 +150,8 @@ def test_a_walk_in_a_terminal(tmp_path: Path) -> None:
         terminal.press(b"\r", until="Gateway")
         terminal.press(b"\x0b", until="Switch note")
         terminal.press(b"A new thought", until="Create note")
-        terminal.press(b"\r", until="write it")
         terminal.press(b"\r", until="Create a repository")
-        terminal.press(b"\r", until="A new thought")
+        terminal.press(b"\r", until="Nothing was changed")
         terminal.leave()
         assert (root / "A new thought.md").exists()
         assert "Traceback" not in plain(bytes(terminal.written))

@@ -316,10 +316,14 @@ async def test_a_new_note_from_a_template(monkeypatch: pytest.MonkeyPatch) -> No
         assert screen.field.value == "Meetings/"
         await donna.type("Offsite")
         assert "Meetings/Offsite.md" in donna.screen_text()
+        opened: list[Path] = []
+
+        async def edit(path: Path, line: int) -> None:
+            opened.append(path)
+
+        monkeypatch.setattr(donna.vault._outside, "edit", edit)
         await donna.press("enter")
-        await plan(donna)
-        assert "New note Meetings/Offsite.md" in donna.screen_text()
-        await donna.press("enter")
+        await donna.until(lambda: opened, "it opens in the editor, without a difference to look at")
         await back(donna)
         text = backend.vault.files["Meetings/Offsite.md"].decode()
         assert "# Offsite\n" in text
@@ -478,7 +482,7 @@ async def test_what_later_edits_do_not_touch_can_be_taken_back() -> None:
         await donna.go_to(GARDEN)
         await donna.press("z")
         await donna.window(ThreeWayScreen)
-        assert "m take back what does not touch" in donna.screen_text()
+        assert "m undo what does not touch" in donna.screen_text()
         await donna.press("m")
         await plan(donna)
         await donna.press("enter")
@@ -507,7 +511,7 @@ async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: py
         await donna.window(ConflictScreen)
         text = donna.screen_text()
         assert "This note was edited elsewhere a moment ago. Your text is safe here." in text
-        assert "r reload   m merge   c keep mine as a copy" in text
+        assert "m merge   o overwrite   t take theirs   e edit both   c keep mine as a copy" in text
         await donna.press("m")
         await plan(donna)
         await donna.press("enter")
@@ -524,7 +528,9 @@ async def test_a_conflict_of_the_same_line_says_so_and_keeps_a_copy(monkeypatch:
         await donna.go_to(DECISIONS)
         await donna.press("E")
         await donna.window(ConflictScreen)
-        assert "Both changed line 13, so they cannot be put together by themselves." in donna.screen_text()
+        assert (
+            "Both changed line 13, so one of them must give way, or you edit both in one text." in donna.screen_text()
+        )
         await donna.press("m")
         assert isinstance(donna.app.screen, ConflictScreen)
         await donna.press("c")
@@ -533,6 +539,65 @@ async def test_a_conflict_of_the_same_line_says_so_and_keeps_a_copy(monkeypatch:
         await back(donna)
     assert b"190 MB" in backend.vault.files[DECISIONS]
     assert b"200 MB" in backend.vault.files["Projects/gateway/decisions (my edit).md"]
+
+
+@pytest.mark.parametrize(("key", "kept"), [("o", b"200 MB"), ("e", b"200 MB, or 190 MB")])
+async def test_a_conflict_of_the_same_line_can_be_overwritten_or_edited_in_one_text(
+    monkeypatch: pytest.MonkeyPatch, key: str, kept: bytes
+) -> None:
+    backend = scenarios.normal()
+    texts: list[str] = []
+
+    async def edit(path: Path, line: int) -> None:
+        texts.append(text := path.read_text())
+        if len(texts) == 1:
+            backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"180 MB", b"190 MB")
+            path.write_text(text.replace("180 MB", "200 MB"))
+        else:
+            start, end = text.index("<<<<<<< mine\n"), text.index(">>>>>>> theirs\n") + len(">>>>>>> theirs\n")
+            assert line == text[:start].count("\n") + 1
+            path.write_text(f"{text[:start]}200 MB, or 190 MB\n{text[end:]}")
+
+    async with driving(backend) as donna:
+        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        await donna.go_to(DECISIONS)
+        await donna.press("E")
+        await donna.window(ConflictScreen)
+        await donna.press(key)
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    assert kept in backend.vault.files[DECISIONS]
+    assert b"<<<<<<<" not in backend.vault.files[DECISIONS]
+    assert backend.vault.edits == {}
+
+
+@pytest.mark.parametrize("key", ["o", "e"])
+async def test_an_undo_of_a_note_that_was_changed_since_restores_it_or_edits_both(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    backend = scenarios.normal()
+    before = backend.vault.files[DECISIONS]
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, lambda text: text.replace("180 MB", "200 MB"))
+        await donna.go_to(DECISIONS)
+        await donna.press("E")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+        backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"200 MB", b"210 MB")
+        editor(monkeypatch, donna, lambda text: text.replace("210 MB", "220 MB"))
+        await donna.press("z")
+        await donna.window(ThreeWayScreen)
+        await donna.press(key)
+        await plan(donna)
+        assert ("Conflict markers are still in it." in donna.screen_text()) is (key == "e")
+        await donna.press("enter")
+        await back(donna)
+    after = backend.vault.files[DECISIONS]
+    assert (
+        after == before if key == "o" else (b"180 MB" in after and b"220 MB" in after and b"<<<<<<< restored" in after)
+    )
 
 
 async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -548,7 +613,7 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
         await donna.press("E")
         await donna.window(ConflictScreen)
         await donna.press("r")
-        assert "r again drops it" in donna.screen_text()
+        assert "t again drops it" in donna.screen_text()
         await donna.press("r")
         await back(donna)
         await donna.until(lambda: "190 MB" in donna.screen_text(), "the note as it is now is shown")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.text.threeway import marked_text
 from donna_tui.vault.bounded_yaml import top_level_nodes
 from donna_tui.vault.frontmatter import LARGEST_BLOCK, parse_frontmatter
 from donna_tui.vault.merge import merge_frontmatter
@@ -308,3 +309,10 @@ def check_edits(text: str, key: str) -> None:
         before, after = "".join(lines[:start]), "".join(lines[end:])
         assert merge_frontmatter(text, note(f"{key}: null\n", body)) == before + after + body
         assert merge_frontmatter(text, note(f"{key}:\n  - new\n", body)) == f"{before}{key}:\n  - new\n{after}{body}"
+
+
+def test_conflict_markers_stand_around_what_both_changed_and_nothing_else() -> None:
+    base, mine, theirs = "a\nb\nc\nd\n", "a\nB\nc\nd\nmine\n", "a\nbb\nc\nd\n"
+    assert marked_text(base, mine, theirs) == ("a\n<<<<<<< mine\nB\n=======\nbb\n>>>>>>> theirs\nc\nd\nmine\n")
+    assert marked_text("x", "y", "z") == "<<<<<<< mine\ny\n=======\nz\n>>>>>>> theirs\n"
+    assert marked_text(base, base, theirs) == theirs

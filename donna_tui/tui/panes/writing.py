@@ -14,7 +14,7 @@ from textual.widget import Widget
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.notes import Edit, NoteRow, NoteText
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.threeway import Merge, merge_texts
+from donna_tui.text.threeway import Merge, marked_text, merge_texts
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.humanize import moment
 from donna_tui.tui.keysheet import Keys
@@ -31,10 +31,15 @@ from donna_tui.tui.screens.picker import Choice, Picker
 from donna_tui.tui.screens.plan import Answer
 from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.screens.settle import SettleScreen
-from donna_tui.tui.screens.three_way import ThreeWayScreen
+from donna_tui.tui.screens.three_way import ThreeWayScreen, Way
 from donna_tui.tui.templates import fill, templates_of
-from donna_tui.vault.adopting import Version
+from donna_tui.vault.adopting import Version, has_conflict_markers
 from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Plan, etag_of
+
+MARKER = "<<<<<<< "
+"""How the first line of a conflict begins."""
+
+STILL_MARKED = "Conflict markers are still in it"
 
 
 class Writing(Looking):
@@ -118,16 +123,16 @@ class Writing(Looking):
         return await self._write_if_changed(replace(edit, text=text), remarks)
 
     async def new(self, folder: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
-        """Begin a note, from a template if there is one."""
+        """Create a note, from a template if there is one, and open it in the editor."""
         template = await self._template(templates_of(notes))
         if template is None:
             return None
         return await self._new_from(template, f"{folder}/" if folder else "", "", notes)
 
     async def create(self, path: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
-        """Create an empty note at a path; where that is refused, ask for another path."""
+        """Create an empty note at a path and open it; where that is refused, ask for another path."""
         try:
-            return await self._planned(partial(self._backend.notes.plan_write, path, "", None))
+            return await self._created(path, "")
         except DonnaError as error:
             return await self._new_from("", path, refusal_of(error).what, notes)
 
@@ -138,9 +143,22 @@ class Writing(Looking):
                 return None
             text = fill(template, title=PurePosixPath(asked).stem, now=datetime.now())
             try:
-                return await self._planned(partial(self._backend.notes.plan_write, asked, text, None))
+                return await self._created(asked, text)
             except DonnaError as error:
                 path, problem = asked, refusal_of(error).what
+
+    async def _created(self, path: str, text: str) -> Outcome | None:
+        """Write a new note, which changes nothing that was there, and open it to be written in. Raises DonnaError."""
+        outcome = await self._carry_out(await self._backend.notes.plan_write(path, text, None))
+        if outcome is None:
+            return None
+        line = text.count("\n") + 1
+        if self._outside.external.no_editor:
+            note = await self._now(path)
+            edited = await self.edit_here(note, line) if note is not None else None
+        else:
+            edited = await self.edit(path, self._backend.absolute_path(path), line)
+        return edited or outcome
 
     async def move(self, note: NoteText, notes: tuple[NoteRow, ...], remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Rename a note, or move it."""
@@ -215,6 +233,8 @@ class Writing(Looking):
         while True:
             try:
                 plan = await self._backend.notes.plan_write(edit.path, edit.text, edit.etag)
+                has_markers = has_conflict_markers(edit.text.encode("utf-8", "surrogatepass"))
+                remarks = (*remarks, STILL_MARKED) if has_markers and STILL_MARKED not in remarks else remarks
                 answer = await self._look(plan, remarks, can_discard=True) if plan.changes else Answer.DISCARD
                 outcome = await self._carry_out(plan) if answer is Answer.DO else None
             except DonnaError as error:
@@ -246,10 +266,29 @@ class Writing(Looking):
     async def _settle(self, choice: Settle, edit: Edit, theirs: NoteText | None, merge: Merge) -> Edit | None:
         if choice is Settle.MERGE and theirs is not None:
             return Edit(edit.path, theirs.text, theirs.etag, merge.text)
+        if choice is Settle.MINE and theirs is not None:
+            return Edit(edit.path, theirs.text, theirs.etag, edit.text)
+        if choice is Settle.BOTH and theirs is not None:
+            marked = marked_text(edit.base, edit.text, theirs.text)
+            return await self._resolved(Edit(edit.path, theirs.text, theirs.etag, marked))
         if choice is Settle.COPY:
             path = edit.path if theirs is None else await self._free_name(edit.path)
             return Edit(path, "", None, edit.text)
         return None
+
+    async def _resolved(self, edit: Edit) -> Edit | None:
+        """A text with conflict markers as somebody left it in the editor, or on this screen where there is none."""
+        await self._keep(edit)
+        line = edit.text[: edit.text.index(MARKER)].count("\n") + 1 if MARKER in edit.text else 1
+        try:
+            if self._outside.external.no_editor:
+                text = await self._ask(EditScreen(edit, line, self._keys, self._keep))
+            else:
+                text = await self._in_editor(edit, line)
+        except DonnaError as error:  # the edit is kept, and can be taken up again
+            await self._refused(error)
+            return None
+        return replace(edit, text=text) if text is not None else None
 
     async def _now(self, path: str) -> NoteText | None:
         """A note as it is now; None if it is gone or cannot be read."""
@@ -289,12 +328,27 @@ class Writing(Looking):
             await self._refused(other)
             return None
         merged = _merged(clashes)
-        screen = ThreeWayScreen(refusal_of(error), leads, clashes, self._keys, can_merge=merged is not None)
-        if not await self._ask(screen) or merged is None:
-            return None
-        clash, text = clashes[0], merged
-        etag = etag_of(clash.found or b"")
-        return await self._kept(partial(self._backend.notes.plan_write, clash.path, text, etag))
+        can_settle = len(clashes) == 1 and all(map(_is_text, (clashes[0].found, clashes[0].wanted)))
+        screen = ThreeWayScreen(
+            refusal_of(error), leads, clashes, self._keys, can_merge=merged is not None, can_settle=can_settle
+        )
+        way = await self._ask(screen)
+        if way is Way.MERGE and merged is not None:
+            return await self._kept(partial(self._backend.notes.plan_write, clashes[0].path, merged, _etag(clashes[0])))
+        return await self._restored(clashes[0], way) if way is not None else None
+
+    async def _restored(self, clash: Clash, way: Way) -> Outcome | None:
+        """Restore the version that was to come back, or edit it and the one that is there in one text."""
+        path, etag = clash.path, _etag(clash)
+        found, wanted = ((data or b"").decode() for data in (clash.found, clash.wanted))
+        if way is Way.BOTH:
+            names = "restored", "now"
+            marked = marked_text((clash.expected or b"").decode("utf-8", "replace"), wanted, found, names=names)
+            resolved = await self._resolved(Edit(path, found, etag, marked))
+            return await self._write(resolved, ()) if resolved is not None else None
+        if clash.wanted is None:
+            return await self._kept(partial(self._backend.notes.plan_delete, path, etag or ""))
+        return await self._kept(partial(self._backend.notes.plan_write, path, wanted, etag))
 
     # Asking and telling
 
@@ -341,6 +395,18 @@ def _stamp(file: Path) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return found.st_mtime_ns, found.st_size
+
+
+def _etag(clash: Clash) -> str | None:
+    return None if clash.found is None else etag_of(clash.found)
+
+
+def _is_text(data: bytes | None) -> bool:
+    try:
+        (data or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _lead(operation: Operation) -> str:

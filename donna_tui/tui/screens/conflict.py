@@ -30,6 +30,8 @@ class Settle(StrEnum):
     RELOAD = "reload"
     MERGE = "merge"
     COPY = "copy"
+    MINE = "mine"
+    BOTH = "both"
 
 
 class ConflictScreen(DiffDialogue[Settle]):
@@ -75,6 +77,16 @@ class ConflictScreen(DiffDialogue[Settle]):
         else:
             self.notify(self._about_merging(), timeout=4, markup=False)
 
+    def action_conflict_mine(self) -> None:
+        """Write what was written here over what is there now."""
+        if self._theirs is not None:
+            self.dismiss(Settle.MINE)
+
+    def action_conflict_both(self) -> None:
+        """Edit both versions in one text."""
+        if self._theirs is not None:
+            self.dismiss(Settle.BOTH)
+
     def action_conflict_copy(self) -> None:
         """Keep what was written here as a note of its own."""
         self.dismiss(Settle.COPY)
@@ -95,13 +107,15 @@ class ConflictScreen(DiffDialogue[Settle]):
             return "The two edits do not touch: they can be put together, and you see the result before it is written."
         places = [_lines(first, last) for first, last in self._merge.collisions[:_MOST_PLACES]]
         more = " and elsewhere" if len(self._merge.collisions) > _MOST_PLACES else ""
-        return f"Both changed {', '.join(places)}{more}, so they cannot be put together by themselves."
+        return f"Both changed {', '.join(places)}{more}, so one of them must give way, or you edit both in one text."
 
     def _key_line(self) -> KeyLine:
         merge = [("conflict.merge", "merge")] if self._can_merge else []
         copy = "put it back" if self._theirs is None else "keep mine as a copy"
+        ways = [("conflict.mine", "overwrite"), ("conflict.reload", "take theirs"), ("conflict.both", "edit both")]
+        ways = ways if self._theirs is not None else [("conflict.reload", "drop mine")]
         later = ("esc", "keep for later")
-        return KeyLine(self._keys, ("conflict.reload", "reload"), *merge, ("conflict.copy", copy), later, *LOOK)
+        return KeyLine(self._keys, *merge, *ways, ("conflict.copy", copy), later, *LOOK)
 
 
 def _lines(first: int, last: int) -> str:

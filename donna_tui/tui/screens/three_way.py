@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -19,22 +20,40 @@ from donna_tui.tui.widgets.three_way_view import ThreeWayView
 from donna_tui.vault.changes import Clash
 
 
-class ThreeWayScreen(Dialogue[bool]):
-    """Shows the clashes; `leads` say what was to be taken back.
+class Way(StrEnum):
+    """What becomes of a note that was changed since."""
 
-    It answers True if the versions shall be merged, which is offered with `can_merge`.
-    """
+    MERGE = "merge"
+    RESTORE = "restore"
+    BOTH = "both"
 
-    BINDINGS: ClassVar[list[BindingType]] = [action_binding("conflict.merge", "merge")]
+
+class ThreeWayScreen(Dialogue[Way]):
+    """Shows the clashes; `leads` say what was to be undone. `can_merge` and `can_settle` say what is offered."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        action_binding("conflict.merge", "merge"),
+        action_binding("conflict.mine", "settle('restore')"),
+        action_binding("conflict.both", "settle('both')"),
+        action_binding("conflict.reload", "leave"),
+    ]
 
     def __init__(
-        self, refusal: Refusal, leads: tuple[str, ...], clashes: tuple[Clash, ...], keys: Keys, *, can_merge: bool
+        self,
+        refusal: Refusal,
+        leads: tuple[str, ...],
+        clashes: tuple[Clash, ...],
+        keys: Keys,
+        *,
+        can_merge: bool,
+        can_settle: bool,
     ) -> None:
         super().__init__(keys)
         self._refusal = refusal
         self._leads = leads
         self._clashes = clashes
         self._can_merge = can_merge
+        self._can_settle = can_settle
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="plan-box") as box:
@@ -43,8 +62,9 @@ class ThreeWayScreen(Dialogue[bool]):
             yield Static(Content(self._refusal.what), id="plan-count")
             yield ThreeWayView(self._clashes, id="plan-diff")
             yield Static(Content(self._step()), classes="plan-remarks")
-            merge = [("conflict.merge", "take back what does not touch")] if self._can_merge else []
-            yield KeyLine(self._keys, *merge, ("esc", "leave it as it is"))
+            merge = [("conflict.merge", "undo what does not touch")] if self._can_merge else []
+            settle = [("conflict.mine", "overwrite"), ("conflict.both", "edit both")] if self._can_settle else []
+            yield KeyLine(self._keys, *merge, *settle, ("esc", "leave it as it is"))
 
     def on_mount(self) -> None:
         self.query_one(ThreeWayView).focus()
@@ -52,9 +72,16 @@ class ThreeWayScreen(Dialogue[bool]):
     def action_merge(self) -> None:
         """Take back what the later edits do not touch."""
         if self._can_merge:
-            self.dismiss(True)
+            self.dismiss(Way.MERGE)
         else:
-            self.notify("The later edits touch the same lines; edit the note yourself.", timeout=4, markup=False)
+            self.notify("The later edits touch the same lines.", timeout=4, markup=False)
+
+    def action_settle(self, way: str) -> None:
+        """Restore the old version, or edit both."""
+        if self._can_settle:
+            self.dismiss(Way(way))
+        else:
+            self.notify("Several notes were changed since; undo them one by one.", timeout=4, markup=False)
 
     def _step(self) -> str:
         if self._can_merge:
