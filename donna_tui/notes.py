@@ -55,6 +55,42 @@ class NoteText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where a link leads: a line (1-based) of a note, or a page on the web.
+
+    Without `exists` there is no note at `path`, and one could be created there. `problem` says, as a sentence, why the
+    link leads nowhere, or only to the beginning of the note.
+    """
+
+    path: str = ""
+    line: int = 1
+    exists: bool = True
+    url: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkLine:
+    """A line (1-based) of the note at `path` with a link to the note at `target`, which may not exist."""
+
+    path: str
+    line: int
+    text: str
+    target: str
+    exists: bool = True
+    fragment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteLinks:
+    """The lines of a note that link to others, and the lines of others that link to it."""
+
+    path: str
+    outgoing: tuple[LinkLine, ...] = ()
+    incoming: tuple[LinkLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlameLine:
     """A line of a note and the commit that it is from. `line` is 1-based.
 

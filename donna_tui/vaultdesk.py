@@ -16,7 +16,7 @@ from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import EventHub, ProblemRaised, VaultWritten
 from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
-from donna_tui.notes import BlameLine, Edit, NoteRow, NoteState, NoteText
+from donna_tui.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteState, NoteText
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.space import Space
 from donna_tui.vault.adopting import Version, has_conflict_markers
@@ -86,6 +86,14 @@ class VaultDesk:
     async def read_note(self, path: str) -> NoteText:
         """The text of a note as it is on disk now."""
         return await self._run(self._note, path)
+
+    async def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
+        """Where a link leads that is written in a note."""
+        return await self._aside(self._writer.links.follow, note, written, is_wiki=is_wiki)
+
+    async def links(self, path: str) -> NoteLinks:
+        """The links of a note, and the lines of other notes that link to it."""
+        return await self._aside(self._writer.links.links, path)
 
     async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
         """Commits that changed a note, or anything in the vault; newest first."""
@@ -190,6 +198,13 @@ class VaultDesk:
     async def close(self) -> None:
         """Wait for what is being written."""
         await asyncio.to_thread(self._thread.shutdown, wait=True)
+
+    async def _aside(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Read on another thread, so that a look at the whole vault keeps no write waiting."""
+        try:
+            return await asyncio.to_thread(work, *args, **kwargs)
+        except OSError as error:
+            raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read ({error.strerror})") from error
 
     async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()

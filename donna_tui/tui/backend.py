@@ -15,7 +15,7 @@ from donna_tui.status import Status
 
 if TYPE_CHECKING:  # not before the first frame: only the panes after it need them
     from donna_tui.drafting import CalendarRow, Draft, DraftRow, MeetingRow, Preview
-    from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
+    from donna_tui.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteText
     from donna_tui.vault.adopting import Version
     from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
     from donna_tui.vault.conflicts import Conflict, Keep
@@ -75,6 +75,12 @@ class VaultBackend(Protocol):
 
     async def read_note(self, path: str) -> NoteText:
         """The text of a note as it is on disk now."""
+
+    async def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
+        """Where a link leads that is written in a note."""
+
+    async def links(self, path: str) -> NoteLinks:
+        """The links of a note, and the lines of other notes that link to it."""
 
     async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
         """Commits that changed a note, or anything in the vault; newest first."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from donna_tui.events import EngineEvent
 from donna_tui.status import Status
 from donna_tui.tui.action import Pane
+
+if TYPE_CHECKING:  # places know of questions, and what draws their answers posts messages
+    from donna_tui.tui.places import Place
 
 
 class EngineMessage(Message, bubble=False):
@@ -75,6 +79,14 @@ class GoTo(Message):
     def __init__(self, pane: Pane) -> None:
         super().__init__()
         self.pane = pane
+
+
+class LeavePlace(Message):
+    """Somebody leaves a place that the screens should be able to go back to."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self.place = place
 
 
 class EditNote(Message):

@@ -37,6 +37,13 @@ class Outside:
         if await self._is_there(root / path):
             await self._run(self.external.open(obsidian_uri(root, path)))
 
+    async def open_page(self, url: str) -> None:
+        """Open a web page in the user's browser."""
+        if self.external.no_desktop:
+            self._complain(self.external.no_desktop)
+        else:
+            await self._run(self.external.open(url))
+
     async def _is_there(self, path: Path) -> bool:
         """Whether there is such a file; if not, say so, and what became of it where that is known."""
         if await asyncio.to_thread(path.is_file):

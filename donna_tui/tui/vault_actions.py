@@ -23,7 +23,7 @@ VAULT = (
     Action(
         id="vault.open",
         title="open",
-        help="Read the selected note, or fold the folder; in the history, look at the change.",
+        help="Read the note, or fold the folder; in the note, follow a link; in the history, look at the change.",
         group="vault",
         context="vault",
         keys=("enter",),
@@ -156,6 +156,15 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("b",),
+        why_not=needs_note,
+    ),
+    Action(
+        id="vault.links",
+        title="links",
+        help="Show the links to the note, and those in it, each with the line around it.",
+        group="vault",
+        context="vault",
+        keys=("L",),
         why_not=needs_note,
     ),
     Action(

@@ -54,6 +54,7 @@ class LinkKind(Enum):
 class Link:
     """A link whose target is written at `text[start:end]`; `target` is what that means. Neither holds a heading.
 
+    `fragment` is the heading or block (`^id`) in the note that it points to; empty for the note as a whole.
     `room` is the number of characters that a wikilink's target may have; `in_yaml` says that it stands in frontmatter.
     """
 
@@ -63,6 +64,7 @@ class Link:
     end: int
     room: int = 0
     in_yaml: bool = False
+    fragment: str = ""
 
 
 def find_links(text: str) -> Iterator[Link]:
@@ -157,6 +159,15 @@ class _Inline:
             self._missing.add(closing)
 
 
+def link_from(written: str, *, is_wiki: bool) -> Link | None:
+    """The link that is written in a wikilink's brackets or as a Markdown link's destination, on its own."""
+    text = f"[[{written}]]" if is_wiki else f"[]({written})"
+    found = _WIKILINK.fullmatch(text) if is_wiki else _DESTINATION.fullmatch(text, len("[]"))
+    if found is None:
+        return None
+    return _wikilink(found) if is_wiki else _url(found)
+
+
 def _wikilink(found: re.Match[str], *, in_yaml: bool = False) -> Link:
     """A backslash before the bar belongs to the table around the link, not to its target."""
     inner = found[1]
@@ -164,15 +175,25 @@ def _wikilink(found: re.Match[str], *, in_yaml: bool = False) -> Link:
     target = written.strip()
     start = found.start(1) + len(written) - len(written.lstrip())
     room = _LONGEST_INNER - len(inner) + len(target)
-    return Link(LinkKind.WIKI, target, start, start + len(target), room=room, in_yaml=in_yaml)
+    fragment = inner.split("|", 1)[0].partition("#")[2].rstrip("\\").strip()
+    return Link(LinkKind.WIKI, target, start, start + len(target), room=room, in_yaml=in_yaml, fragment=fragment)
 
 
 def _url(found: re.Match[str]) -> Link:
     group = 1 if found[1] is not None else 2
-    written = _FRAGMENT.split(found[group], maxsplit=1)[0]
-    target = unquote(_ESCAPED.sub(_unescaped, written), errors="surrogateescape")
+    written, *after = _FRAGMENT.split(found[group], maxsplit=1)
     start = found.start(group)
-    return Link(LinkKind.POINTED if group == 1 else LinkKind.URL, target, start, start + len(written))
+    return Link(
+        LinkKind.POINTED if group == 1 else LinkKind.URL,
+        _meant(written),
+        start,
+        start + len(written),
+        fragment=_meant(after[0]) if after else "",
+    )
+
+
+def _meant(written: str) -> str:
+    return unquote(_ESCAPED.sub(_unescaped, written), errors="surrogateescape")
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -41,7 +41,7 @@ def relink(text: str, *, note: str, old: str, new: str, notes: LinkIndex) -> Rel
 
     `notes` are all paths before the move. A link keeps its style; only its target changes, and only if it has to.
     """
-    if not _may_name(text, old):
+    if not may_name(text, old):
         return Relinked(text, 0)
     return _Rewriter(note, note, old, new, notes).rewritten(text)
 
@@ -150,7 +150,7 @@ class _Rewriter:
         return (_dotted(way(self._there, path)) + ("/" if target.endswith("/") else ""),)
 
 
-def _may_name(text: str, path: str) -> bool:
+def may_name(text: str, path: str) -> bool:
     """Whether a text may hold a link to `path`: the longest plain word of its name is there, or could be encoded."""
     words = _PLAIN_WORD.findall(folded(_without_ending(_name(path))))
     return not words or max(words, key=len) in text.lower() or _HIDDEN_LETTER.search(text) is not None

@@ -20,6 +20,7 @@ from donna_tui.vault.ground import Ground
 from donna_tui.vault.guard import WriteRules
 from donna_tui.vault.history import History
 from donna_tui.vault.journal import Journal
+from donna_tui.vault.link_graph import LinkGraph
 from donna_tui.vault.operations import each_operation, new_operation_id
 from donna_tui.vault.orphans import UPLOAD, OrphanFiles, Restored, find_orphans
 from donna_tui.vault.paths import VaultRoot
@@ -81,6 +82,7 @@ class VaultWriter:
         self._client = client
         self._shop = Workshop(self.repo, files, Journal(state / "writes"), rules, author, reached)
         self._adopter = Adopter(ground, self.history, self._shop)
+        self.links = LinkGraph(client, files)
         self._on_written = on_written
         self._on_recovered = on_recovered
 

@@ -14,7 +14,7 @@ from typing import Any
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.events import EngineEvent, Listener
 from donna_tui.memories import MemoryChunk, TaskRow
-from donna_tui.notes import BlameLine, Edit, NoteRow, NoteText
+from donna_tui.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteText
 from donna_tui.results import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.search.why_not import Cause, WhyNot
 from donna_tui.status import Status
@@ -277,6 +277,14 @@ class FakeBackend:
     async def read_note(self, path: str) -> NoteText:
         await self._enter("read_note", path, key=path)
         return self.vault.read(path)
+
+    async def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
+        await self._enter("follow", note, written, key=note)
+        return self.vault.links.follow(note, written, is_wiki=is_wiki)
+
+    async def links(self, path: str) -> NoteLinks:
+        await self._enter("links", path, key=path)
+        return self.vault.links.links(path)
 
     async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
         await self._enter("history", path, limit, skip, key=path)

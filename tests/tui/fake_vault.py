@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import cast
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteState, NoteText
@@ -20,7 +22,10 @@ from donna_tui.vault.changes import (
     Revision,
     etag_of,
 )
+from donna_tui.vault.client import VaultClient
 from donna_tui.vault.conflicts import Conflict, Keep, is_conflict_copy, original_of
+from donna_tui.vault.files import VaultFiles
+from donna_tui.vault.link_graph import LinkGraph
 from donna_tui.vault.resolving import merged
 
 
@@ -64,6 +69,13 @@ class FakeVault:
             )
             for path, data in self.files.items()
         )
+
+    @property
+    def links(self) -> LinkGraph:
+        """The links of its notes, by the rules of a real vault."""
+        client = SimpleNamespace(scan=lambda: [SimpleNamespace(path=path, stat=1, reason=None) for path in self.files])
+        client.read = self.read
+        return LinkGraph(cast(VaultClient, client), cast(VaultFiles, SimpleNamespace(read=self.files.get)))
 
     def states_of(self, path: str) -> frozenset[NoteState]:
         own = self.states.get(path, frozenset())

@@ -1,4 +1,6 @@
-"""The note under the cursor: its text, its history, who wrote what; and beside them the difference that was chosen."""
+"""The note under the cursor: its text, its history, who wrote what, its links; and beside them the difference that was
+chosen.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,8 @@ from donna_tui.tui.refusals import refusal_of
 from donna_tui.tui.widgets.blame_list import BlameList
 from donna_tui.tui.widgets.diff_view import DiffView
 from donna_tui.tui.widgets.history_list import Entry, HistoryList
+from donna_tui.tui.widgets.link_list import LinkList
+from donna_tui.tui.widgets.link_spots import FollowLink, LinkFollowed
 from donna_tui.tui.widgets.note_view import NoteView
 from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.row_list import RowList
@@ -37,8 +41,8 @@ PAUSE = 0.03
 
 MOST_HISTORY = 200
 
-Tab = Literal["note", "history", "blame"]
-TABS: tuple[Tab, ...] = ("note", "history", "blame")
+Tab = Literal["note", "history", "blame", "links"]
+TABS: tuple[Tab, ...] = ("note", "history", "blame", "links")
 
 
 class ReadingDesk(Container):
@@ -51,6 +55,7 @@ class ReadingDesk(Container):
     text = query_one("#note", NoteView)
     history = query_one("#history", HistoryList)
     blame = query_one("#blame", BlameList)
+    links = query_one("#links", LinkList)
     diff = query_one("#diff", DiffView)
     diff_title = query_one("#diff-title", Static)
 
@@ -76,6 +81,7 @@ class ReadingDesk(Container):
                 yield NoteView(id="note")
                 yield HistoryList(id="history")
                 yield BlameList(id="blame")
+                yield LinkList(id="links")
         with Panel("Changes", id="desk-diff"):
             yield Static(id="diff-title")
             yield DiffView(id="diff")
@@ -154,7 +160,7 @@ class ReadingDesk(Container):
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
         """Show the part, with the focus in it if it was in the one before."""
         event.stop()
-        focused = self.screen.focused in (self.text, self.history, self.blame)
+        focused = self.screen.focused in (self.text, self.history, self.blame, self.links)
         self.switcher.current = self.tab
         if focused:
             self.part.focus()
@@ -173,6 +179,20 @@ class ReadingDesk(Container):
     def on_note_view_moved(self) -> None:
         self._tell_head()
 
+    def on_link_followed(self, event: LinkFollowed) -> None:
+        """Say of which note the link is."""
+        event.stop()
+        if self.note is not None:
+            self.post_message(FollowLink(self.note.path, event.ref))
+
+    def follow_link(self) -> None:
+        """Follow the selected row of the links, or a link of the text in sight."""
+        row = self.links.selected
+        if self.tab == "note":
+            self.text.pick_link()
+        elif self.tab == "links" and row is not None:
+            self.post_message(FollowLink(self._path, row.ref))
+
     @property
     def _path(self) -> str:
         return self._row.path if self._row is not None and self._row.note is not None else ""
@@ -189,6 +209,8 @@ class ReadingDesk(Container):
             self._read_history(self._backend, "" if self._whole_vault else self._path)
         elif self.tab == "blame":
             self._read_blame(self._backend)
+        elif self.tab == "links":
+            self._read_links(self._backend, self._path)
 
     @work(group="read", exclusive=True)
     async def _read(self, backend: Backend, row: TreeRow) -> None:
@@ -248,6 +270,21 @@ class ReadingDesk(Container):
             self.blame.empty_text = "There are no lines here."
         self.blame.show(lines)
 
+    @work(group="links", exclusive=True)
+    async def _read_links(self, backend: Backend, path: str) -> None:
+        try:
+            links = await backend.notes.links(path) if path else None
+        except DonnaError as error:
+            links = None
+            refusal = refusal_of(error)
+            self.links.empty_text = f"{refusal.what} {refusal.step}"
+        else:
+            self.links.empty_text = (
+                "No links to this note, and none in it." if path else "Select a note to see its links."
+            )
+        if path == self._path:
+            self.links.show(links)
+
     @property
     def _is_outside(self) -> bool:
         row = self._row
@@ -267,7 +304,8 @@ class ReadingDesk(Container):
             self._draw((self._outside,), "You edited this outside; it is not in the history yet")
         else:
             self.workers.cancel_group(self, "revision")
-            self._draw((), "", empty=PICK_CHANGE if self.tab != "note" else AS_RECORDED if self._path else "")
+            picks = self.tab in ("history", "blame")
+            self._draw((), "", empty=PICK_CHANGE if picks else AS_RECORDED if self._path else "")
 
     def _show_revision(self, commit: str, title: str) -> None:
         if self._backend is not None:
@@ -299,7 +337,7 @@ class ReadingDesk(Container):
         self.says.display = bool(said)
 
     def _name_tabs(self) -> None:
-        self.tabs.names = ("Note", "History of the vault" if self.whole_vault else "History", "Blame")
+        self.tabs.names = ("Note", "History of the vault" if self.whole_vault else "History", "Blame", "Links")
 
 
 def _title(revision: Revision) -> str:

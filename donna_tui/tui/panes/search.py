@@ -24,7 +24,7 @@ from donna_tui.tui.action import ActionState
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.keysheet import Keys, shown_key
-from donna_tui.tui.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
+from donna_tui.tui.messages import ActionsChanged, EditNote, EngineEvents, LeavePlace, OpenNote, StatusChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.asking import Asking
 from donna_tui.tui.panes.correcting import becomes_of, correct
@@ -50,9 +50,11 @@ from donna_tui.tui.panes.search_state import (
     with_more,
 )
 from donna_tui.tui.panes.start_facts import start_facts
+from donna_tui.tui.places import QuestionPlace
 from donna_tui.tui.screens.scope import ScopePicker
 from donna_tui.tui.widgets.bare import BareColumn, BareRow
 from donna_tui.tui.widgets.jump import JumpTarget
+from donna_tui.tui.widgets.link_spots import FollowLink
 from donna_tui.tui.widgets.notice import Words, notice_content
 from donna_tui.tui.widgets.panel import Panel, name_panel
 from donna_tui.tui.widgets.preview import Preview
@@ -97,6 +99,7 @@ class SearchPane(BareColumn):
         self._recalled: int | None = None
         self._is_complete = False
         self._refreshing: Timer | None = None
+        self._returns_to = ""
 
     def compose(self) -> ComposeResult:
         yield SearchBar(shown_key(self._keys["app.switch"], typing=True))
@@ -119,6 +122,20 @@ class SearchPane(BareColumn):
     def selected(self) -> Hit | None:
         """The result under the cursor."""
         return self.results.selected
+
+    @property
+    def place(self) -> QuestionPlace:
+        """The question with the selected passage, to be able to return to it."""
+        return QuestionPlace(self.question, self.selected.chunk_id if self.selected is not None else "")
+
+    def restore(self, place: QuestionPlace) -> None:
+        """Ask an earlier question again, and select the passage that was selected among its answers."""
+        with self.bar.input.prevent(Input.Changed):
+            self.bar.input.value = place.question.text
+        self._unfolded.clear()
+        self._returns_to = place.passage
+        self._ask(place.question)
+        self.results.focus()
 
     def connect(self, backend: Backend) -> None:
         """Begin to search; what was typed meanwhile is asked at once."""
@@ -165,6 +182,7 @@ class SearchPane(BareColumn):
         if self.has_class("-zoomed"):
             self._zoom(on=False)
         elif self.question.like is not None:
+            self._returns_to = self.question.like.chunk_id
             self._ask(replace(self.question, like=None))
         elif self.question.near_misses:
             self._ask(replace(self.question, near_misses=False))
@@ -180,6 +198,8 @@ class SearchPane(BareColumn):
             if widget.is_on_screen and widget.region:
                 yield JumpTarget(max(0, widget.region.x - 3), widget.region.y, go=widget.focus)
         yield from self.start.jump_targets() if self._is_on_start else self.results.jump_targets()
+        if self.results.rows and self.preview.is_on_screen:
+            yield from self.preview.jump_targets()
 
     def on_resize(self) -> None:
         """Show more of each result where there is room."""
@@ -191,6 +211,7 @@ class SearchPane(BareColumn):
         self._unfolded.clear()
         if self._recalled is not None and event.value != self._questions[self._recalled]:
             self._recalled = None
+        self._returns_to = ""
         self._asking.typed(event.value)
         if self.question.is_empty:
             self._begin()
@@ -256,9 +277,34 @@ class SearchPane(BareColumn):
             self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
-        """Open the note in the editor, what no note holds here, and a line of the start page where it leads."""
+        """Open a line of the start page where it leads; in the preview follow a link; else open the note in the editor."""
         if self._is_on_start and self.start.open_selected():
             return
+        if self.screen.focused is self.preview.view and self.preview.view.links_in_sight:
+            self.preview.view.pick_link()
+        else:
+            await self.action_search_edit()
+
+    def action_search_show(self) -> None:
+        """Show the selected passage in its note, in the Vault."""
+        if self.selected is None:
+            return
+        note = note_that_holds(self.selected)
+        if not note:
+            self.notify("No note holds this passage.", severity="warning", timeout=4, markup=False)
+        elif self._is_elsewhere(self.selected):
+            self.notify(f"Go to {clean_line(self.selected.space)} to see it in its Vault.", timeout=4, markup=False)
+        else:
+            self.post_message(OpenNote(note, self.selected.start_line))
+
+    def on_follow_link(self, event: FollowLink) -> None:
+        """A link of another space is followed there."""
+        if self.selected is not None and self._is_elsewhere(self.selected):
+            event.stop()
+            self.notify(f"Go to {clean_line(self.selected.space)} to follow its links.", timeout=4, markup=False)
+
+    async def action_search_edit(self) -> None:
+        """Open the selected note in the editor; what no note holds is read here."""
         if self.selected is None or self._backend is None:
             return
         note = note_that_holds(self.selected)
@@ -418,6 +464,7 @@ class SearchPane(BareColumn):
 
     def action_search_more(self) -> None:
         """Ask for passages like the selected one."""
+        self.post_message(LeavePlace(self.place))
         self._ask(replace(self.question, like=self.selected, near_misses=False))
 
     def action_search_near(self) -> None:
@@ -546,7 +593,8 @@ class SearchPane(BareColumn):
         if asked and is_longer and self._outcome is not None:
             self._draw(with_more(self._outcome, outcome), keep=True)
         elif asked:
-            self._draw(outcome, keep=self._is_in_list)
+            returns_to, self._returns_to = self._returns_to, ""
+            self._draw(outcome, keep=self._is_in_list, select=returns_to)
         elif keeps_place(self.results.rows, self.results.index, self._rows_of(outcome)):
             self._draw(outcome, keep=True)
         else:
@@ -561,7 +609,7 @@ class SearchPane(BareColumn):
         self._outcome = None
         self._clear(failed(error))
 
-    def _draw(self, outcome: SearchOutcome, *, keep: bool) -> None:
+    def _draw(self, outcome: SearchOutcome, *, keep: bool, select: str = "") -> None:
         self._outcome, self._waiting = outcome, None
         self._show_start(on=False)
         rows = self._rows_of(outcome)
@@ -572,7 +620,7 @@ class SearchPane(BareColumn):
         self._tell_bar()
         self._title(list_title(self.question, outcome))
         self._note(note_of(outcome))
-        self.results.show(rows, keep=kept)
+        self.results.show(rows, keep=select or kept)
 
     def _clear(self, words: Words) -> None:
         """Show words instead of results. Whoever was in the section of one is then in the words."""

@@ -152,6 +152,10 @@ class VaultPane(NoteActions):
         """The rows in sight, and the parts."""
         if self.note_tree.is_on_screen:
             yield from self.note_tree.jump_targets()
+        if self.desk.text.is_on_screen and self.desk.tab == "note":
+            yield from self.desk.text.jump_targets()
+        if self.desk.links.is_on_screen and self.desk.tab == "links":
+            yield from self.desk.links.jump_targets()
         for widget in (self.desk.part, self.desk.diff):
             if widget.is_on_screen and widget.region:
                 yield JumpTarget(*widget.region.offset, go=widget.focus)
@@ -204,9 +208,11 @@ class VaultPane(NoteActions):
         self.note_tree.focus()
 
     def action_vault_open(self) -> None:
-        """Fold or unfold a folder, go into a note, or look at the selected change."""
+        """Fold or unfold a folder, go into a note, follow a link of it, or look at the selected change."""
         row = self.note_tree.selected
-        if self._is_at("note") and self.desk.tab != "note":
+        if self._is_at("note") and self.desk.tab in ("note", "links"):
+            self.desk.follow_link()
+        elif self._is_at("note"):
             self._go("diff")
         elif row is not None and row.is_folder and self._is_at("tree"):
             if not self.note_tree.unfold():
@@ -227,6 +233,10 @@ class VaultPane(NoteActions):
     def action_vault_blame(self) -> None:
         """Show who wrote the lines of the section."""
         self._show_tab("blame")
+
+    def action_vault_links(self) -> None:
+        """Show the links to and from the note."""
+        self._show_tab("links")
 
     def action_vault_diff(self) -> None:
         """Show what changed."""
@@ -249,7 +259,7 @@ class VaultPane(NoteActions):
         if self._is_at("tree"):
             if not self.note_tree.unfold():
                 self._go("note")
-        elif self._is_at("note") and self.desk.tab != "blame":
+        elif self._is_at("note") and self.desk.tab != TABS[-1]:
             self._show_tab(TABS[TABS.index(self.desk.tab) + 1])
 
     def action_vault_next_section(self) -> None:
@@ -307,6 +317,12 @@ class VaultPane(NoteActions):
             self._end_filter()
         self.look(path)
 
+    @property
+    def place(self) -> tuple[str, int] | None:
+        """The note that is shown, and the line (1-based) at the top; None where there is none."""
+        note = self.desk.note
+        return (note.path, self.desk.text.line) if note is not None else None
+
     def look(self, show: str = "") -> None:
         """Read the tree again, and select a note if it is there; out of sight, once it comes into sight."""
         self._is_stale = not self.display
@@ -347,8 +363,7 @@ class VaultPane(NoteActions):
         if self._goes_to is None or note is None or note.path != self._goes_to[0]:
             return
         line, self._goes_to = self._goes_to[1], None
-        if line > 1:
-            self.desk.text.go_to(line)
+        self.desk.text.go_to(line)
         self._show_tab("note")
 
     @work(group="take-up")

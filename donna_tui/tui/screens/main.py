@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from donna_tui.errors import DonnaError
+from donna_tui.errors import DonnaError, Reason
 from donna_tui.results import NameMatch
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.action import Action, ActionState
@@ -34,6 +34,7 @@ from donna_tui.tui.messages import (
     ChooseSpace,
     EditNote,
     GoTo,
+    LeavePlace,
     OpenDraft,
     OpenMeeting,
     OpenNote,
@@ -44,15 +45,18 @@ from donna_tui.tui.panes.later import import_later, later_panes
 from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.pane import Pane
 from donna_tui.tui.panes.search import SearchPane
+from donna_tui.tui.places import NotePlace, Place, Places, QuestionPlace, ScreenPlace
 from donna_tui.tui.screens.commands import ELSEWHERE, THEME, KeyList, Palette, pane_of
 from donna_tui.tui.screens.help import HelpScreen
 from donna_tui.tui.widgets.bare import BareSwitcher
 from donna_tui.tui.widgets.footer_bar import FooterBar
 from donna_tui.tui.widgets.header_bar import HeaderBar, Tab
 from donna_tui.tui.widgets.jump import HasJumpTargets, JumpOverlay, JumpTarget
+from donna_tui.tui.widgets.link_spots import FollowLink, LinkRef
 from donna_tui.tui.widgets.status_strip import StatusStrip, no_model_to_get
 
 if TYPE_CHECKING:
+    from donna_tui.notes import Destination
     from donna_tui.tui.app import DonnaApp
     from donna_tui.tui.panes.meetings import MeetingsPane
     from donna_tui.tui.panes.review import ReviewPane
@@ -93,6 +97,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._warm_up: Callable[[], None] = lambda: None
         self._panes: list[Widget] = []
         self._left_at: dict[PaneName, Widget] = {}
+        self._places = Places()
         self._completing = asyncio.Lock()
         self.is_complete = self._is_leaving = False
         self._warned_of: tuple[str, tuple[str, ...]] = ("", ())
@@ -277,12 +282,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_open_note(self, event: OpenNote) -> None:
         """Go to a note."""
         event.stop()
-        self.run_worker(self._open_note(event.path, event.line), group="panes")
-
-    async def _open_note(self, path: str, line: int) -> None:
-        await self._show_completed("vault")
-        if self.is_complete:
-            self._vault.open_note(path, line)
+        self.run_worker(self._show_note(event.path, event.line), group="panes")
 
     def on_open_meeting(self, event: OpenMeeting) -> None:
         """Go to a meeting."""
@@ -298,6 +298,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Go to another screen."""
         event.stop()
         self._show_pane(event.pane)
+
+    def on_follow_link(self, event: FollowLink) -> None:
+        """Go where a link leads."""
+        event.stop()
+        if self._backend is not None:
+            self._follow(self._backend, event.path, event.ref)
+
+    def on_leave_place(self, event: LeavePlace) -> None:
+        """Remember where somebody was."""
+        event.stop()
+        self._places.leave(event.place)
 
     async def on_edit_note(self, event: EditNote) -> None:
         """Open a note in the editor."""
@@ -407,8 +418,69 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif chosen.in_editor:
             await self._edit(backend, chosen.path, chosen.line)
         else:
-            await self._show_completed("vault")
-            self._vault.open_note(chosen.path, chosen.line)
+            await self._show_note(chosen.path, chosen.line)
+
+    @one_dialog("follow")
+    async def _follow(self, backend: Backend, path: str, ref: LinkRef) -> None:
+        try:
+            found = await _destination(backend, path, ref)
+        except DonnaError as error:
+            self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+            return
+        if found.url:
+            await self._outside.open_page(found.url)
+        if found.problem:
+            self.notify(clean_line(found.problem), severity="warning", timeout=5, markup=False)
+        if found.path and found.exists:
+            await self._show_note(found.path, found.line)
+        elif found.path:
+            from donna_tui.tui.refusals import Refusal
+            from donna_tui.tui.screens.refusal import RefusalScreen
+
+            refusal = Refusal(
+                Reason.MISSING, "No such note", "There is no note that this link names.", "", clean_line(found.path)
+            )
+            if await self.app.push_screen_wait(RefusalScreen(refusal, self._keymap.keys, does="create it")):
+                await self._show_completed("vault")
+                self._vault.create(found.path)
+
+    async def _show_note(self, path: str, line: int) -> None:
+        """Show a note in the Vault, and remember the place that is left for it."""
+        if self.is_complete:
+            self._places.leave(self._place)
+        await self._show_completed("vault")
+        if self.is_complete:
+            self._vault.open_note(path, line)
+
+    @property
+    def _place(self) -> Place:
+        """Where one is."""
+        name = self.header.active
+        if name == "search" and not self.search.question.is_empty:
+            return self.search.place
+        note = self._vault.place if name == "vault" else None
+        return NotePlace(*note) if note is not None else ScreenPlace(name)
+
+    def action_view_backward(self) -> None:
+        """Go back to the place before."""
+        self._go_to(self._places.back(self._place) if self.is_complete else None, "There is nothing to go back to.")
+
+    def action_view_forward(self) -> None:
+        """Go forward again."""
+        place = self._places.forward(self._place) if self.is_complete else None
+        self._go_to(place, "There is nothing to go forward to.")
+
+    def _go_to(self, place: Place | None, otherwise: str) -> None:
+        if place is None:
+            self.notify(otherwise, timeout=3, markup=False)
+        elif isinstance(place, QuestionPlace):
+            self._bring_forward("search", remember=False)
+            self.search.restore(place)
+        elif isinstance(place, NotePlace):
+            self._bring_forward("vault", remember=False)
+            self._vault.open_note(place.path, place.line)
+        else:
+            self._bring_forward(place.pane, remember=False)
 
     async def _edit(self, backend: Backend, path: str, line: int) -> None:
         """Open a note in the editor. What is saved is committed, once the pane is there that can do it."""
@@ -505,9 +577,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.is_complete:  # else Donna is being left
             self._bring_forward(name)
 
-    def _bring_forward(self, name: PaneName) -> None:
+    def _bring_forward(self, name: PaneName, *, remember: bool = True) -> None:
         """Show a pane, with the focus where it was when the pane was left."""
         left = self.header.active
+        if remember and name != left and self.is_complete:
+            self._places.leave(self._place)
         if self.focused is not None and cast(Widget, self.pane) in self.focused.ancestors:
             self._left_at[left] = self.focused
         self.switcher.current = name
@@ -553,3 +627,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
                     yield JumpTarget(*widget.region.offset, go=widget.focus)
         for tab in self.query(Tab):
             yield JumpTarget(*tab.region.offset, go=tab.on_click)
+
+
+async def _destination(backend: Backend, path: str, ref: LinkRef) -> Destination:
+    """Where a link leads that is written in the note at `path`. Raises DonnaError."""
+    if ref.form != "note":
+        return await backend.notes.follow(path, ref.written, is_wiki=ref.form == "wiki")
+    if ref.fragment:
+        return await backend.notes.follow(ref.written, f"#{ref.fragment}", is_wiki=True)
+    from donna_tui.notes import Destination
+
+    return Destination(path=ref.written, line=ref.line)

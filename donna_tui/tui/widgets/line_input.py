@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import events
+from textual.actions import SkipAction
 from textual.geometry import Size
 from textual.reactive import Reactive
 from textual.widgets import Input
@@ -22,6 +23,18 @@ class LineInput(Input):
 
     def on_mount(self) -> None:
         self.cursor_blink = False
+
+    def action_cursor_left_word(self, select: bool = False) -> None:
+        """At the beginning the key goes on to what is around, where it goes back."""
+        if not select and self.cursor_position == 0:
+            raise SkipAction
+        super().action_cursor_left_word(select)
+
+    def action_cursor_right_word(self, select: bool = False) -> None:
+        """At the end the key goes on to what is around, where it goes forward."""
+        if not select and self.cursor_position == len(self.value):
+            raise SkipAction
+        super().action_cursor_right_word(select)
 
     async def _on_key(self, event: events.Key) -> None:
         """What a key does here it does at once: by way of the app it would come after letters that were typed later.

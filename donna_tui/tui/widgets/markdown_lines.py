@@ -15,6 +15,7 @@ from textual.content import Content, Span
 from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
+from donna_tui.tui.widgets.link_spots import LinkRef
 
 MOST_CHARACTERS = 65_536
 
@@ -35,7 +36,7 @@ _STANDS_ALONE = re.compile(r" {0,3}(?:#{1,6}[ \t]|>|\||<|\$\$|([-*_])[ \t]*(?:\1
 _INLINE = re.compile(
     r"`(?P<code>[^`]+)`"
     r"|!?\[\[(?P<wiki>[^\[\]]+)\]\]"
-    r"|!?\[(?P<link>[^\[\]]*)\]\([^()\s]*(?:\s[^()]*)?\)"
+    r"|!?\[(?P<link>[^\[\]]*)\]\((?P<url><[^<>]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s[^()]*)?\)"
     r"|\*\*(?P<strong>[^*]+)\*\*"
     r"|~~(?P<gone>[^~]+)~~"
     r"|==(?P<mark>[^=]+)=="
@@ -46,7 +47,7 @@ _INLINE = re.compile(
 _INLINE_STYLES = {
     "code": "code",
     "wiki": "link",
-    "link": "link",
+    "url": "link",
     "strong": "strong",
     "gone": "gone",
     "mark": "strong",
@@ -377,16 +378,21 @@ def inline(line: str) -> Content:
     for found in _INLINE.finditer(line):
         kind = found.lastgroup or "code"
         text += clean_line(line[position : found.start()])
-        shown = clean_line(_label(kind, found[kind]))
+        shown = clean_line(_label(kind, found))
         spans.append(Span(len(text), len(text) + len(shown), _INLINE_STYLES[kind]))
+        if kind in ("wiki", "url"):
+            ref = LinkRef("wiki" if kind == "wiki" else "url", found[kind])
+            spans.append(Span(len(text), len(text) + len(shown), ref.style))
         text += shown
         position = found.end()
     return Content(text + clean_line(line[position:]), spans)
 
 
-def _label(kind: str, inner: str) -> str:
+def _label(kind: str, found: re.Match[str]) -> str:
     """What a link shows: its alias if it has one."""
-    return inner.rpartition("|")[2] if kind == "wiki" else inner
+    if kind == "url":
+        return found["link"]
+    return found[kind].rpartition("|")[2] if kind == "wiki" else found[kind]
 
 
 def _styled(line: str, style: str) -> Content:

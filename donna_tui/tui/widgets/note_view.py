@@ -22,6 +22,7 @@ class NoteView(PassageView):
         self._page = 0
         self._chosen: int | None = None
         self._text: str | None = None
+        self._aim: int | None = None
 
     def show_note(self, text: str, *, keep: bool = False) -> None:
         """Show a note from its beginning, or from where one was if it is a newer version of the same one."""
@@ -37,6 +38,8 @@ class NoteView(PassageView):
     @property
     def line(self) -> int:
         """The line of the file at the top, or that of the chosen section. 1-based."""
+        if self._aim is not None:
+            return self._aim
         if self._chosen is not None:
             return self._pages.sections[self._chosen].start_line
         return self._first_line + self.top_line
@@ -64,9 +67,10 @@ class NoteView(PassageView):
         self._choose(max(0, min(start + by, len(self._pages.sections) - 1)))
 
     def go_to(self, line: int) -> None:
-        """Show the section of a line (1-based), marked."""
+        """Show the section that begins at a line (1-based), marked, or the line itself where it is inside of one."""
         if self._pages.sections:
-            self._choose(self._pages.section_of(line))
+            index = self._pages.section_of(line)
+            self._choose(index, None if line == self._pages.sections[index].start_line else line)
 
     def action_cursor_down(self) -> None:
         if self.scroll_offset.y >= self.max_scroll_y:
@@ -102,19 +106,20 @@ class NoteView(PassageView):
             return self._chosen
         return self._pages.section_of(self._first_line + self.top_line)
 
-    def _choose(self, index: int) -> None:
-        self._chosen = index
+    def _choose(self, index: int, line: int | None = None) -> None:
+        self._chosen, self._aim = index, line
         section = self._pages.sections[index]
-        self._page = self._pages.page_of(section.start_line)
+        begin, end = (line, line) if line is not None else (section.start_line, section.end_line)
+        self._page = self._pages.page_of(begin)
         first = self._first_line
-        mark = range(section.start_line - first, section.end_line - first + 1)
+        mark = range(begin - first, end - first + 1)
         self.show(self._pages.pages[self._page].text, mark)
         self.post_message(self.Moved())
 
     def _open(self, page: int) -> None:
-        self._page = page
+        self._page, self._aim = page, None
         self.show(self._pages.pages[page].text if self._pages.pages else "")
-        self.scroll_home(animate=False)
+        self.scroll_home(animate=False, immediate=True)
         self.post_message(self.Moved())
 
     def _turn(self, by: int) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar
 
+from textual import events
 from textual.cache import LRUCache
 from textual.content import Content
 from textual.geometry import Size
@@ -16,6 +18,8 @@ from textual.style import Style
 
 from donna_tui.search.snippets import NO_WORDS, Words, best_line
 from donna_tui.tui.bindings import bindings
+from donna_tui.tui.widgets.jump import JumpOverlay, JumpTarget
+from donna_tui.tui.widgets.link_spots import LinkFollowed, LinkRef, LinkSpot, link_in, spots_of
 from donna_tui.tui.widgets.markdown_lines import STYLES, Block, Table, markdown_blocks
 from donna_tui.tui.widgets.strips import content_strip
 
@@ -68,7 +72,47 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def scroll_to_line(self, line: int) -> None:
         """Bring a line of `text`, counted from 0, to the top."""
-        self.scroll_to(y=bisect_left(self._lines, line), animate=False, immediate=True)
+        self.scroll_to(y=bisect_left(self._lines, line), animate=False, immediate=True, force=True)
+
+    @property
+    def links_in_sight(self) -> list[LinkSpot]:
+        """The links that are in sight, each once."""
+        x, y = self.content_region.offset
+        rows = self._rows[self.scroll_offset.y :][: self.scrollable_content_region.height]
+        found: list[LinkSpot] = []
+        for number, (row, _) in enumerate(rows):
+            for spot in spots_of(row, x + _GUTTER, y + number):
+                is_rest = (
+                    found and found[-1].ref == spot.ref and found[-1].y == spot.y - 1 and not _before(row, x, spot)
+                )
+                found += [] if is_rest else [spot]
+        return found
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        """The links in sight."""
+        for spot in self.links_in_sight:
+            yield JumpTarget(spot.x, spot.y, partial(self.follow, spot.ref))
+
+    def pick_link(self) -> None:
+        """Follow the link in sight; where there are several, label them and follow the one whose label is typed."""
+        targets = list(self.jump_targets())
+        if not targets:
+            self.notify("There is no link in sight.", timeout=3, markup=False)
+        elif len(targets) == 1:
+            targets[0].go()
+        else:
+            self.app.push_screen(JumpOverlay(targets), lambda target: target.go() if target else None)
+
+    def follow(self, ref: LinkRef) -> None:
+        """Tell whoever knows the note that a link is followed."""
+        self.post_message(LinkFollowed(ref))
+
+    def on_click(self, event: events.Click) -> None:
+        """Follow the link under the mouse."""
+        ref = link_in(event.style.meta)
+        if ref is not None and not self.screen.get_selected_text():
+            event.stop()
+            self.follow(ref)
 
     def action_cursor_down(self) -> None:
         self.scroll_down(animate=False)
@@ -150,6 +194,11 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         if best >= top + height - _LINES_BEFORE_PASSAGE:
             top = max(0, best - height // 3)
         self.scroll_to(y=top, animate=False, immediate=True, force=True)
+
+
+def _before(row: Content, x: int, spot: LinkSpot) -> str:
+    """What is written in a row before a link that begins there."""
+    return row.plain[: spot.x - x - _GUTTER].strip()
 
 
 def _best_of(text: str, mark: range, words: Words) -> int | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePosixPath
 
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.getters import query_one
@@ -18,6 +20,9 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
 from donna_tui.search.snippets import words_in
 from donna_tui.tui.backend import Backend, Passage
+from donna_tui.tui.panes.search_state import note_at
+from donna_tui.tui.widgets.jump import JumpTarget
+from donna_tui.tui.widgets.link_spots import FollowLink, LinkFollowed, LinkRef, link_in, spots_of
 from donna_tui.tui.widgets.panel import Panel, name_panel
 from donna_tui.tui.widgets.passage_view import PassageView
 from donna_tui.tui.widgets.telling import tell
@@ -46,6 +51,28 @@ class Preview(Panel):
         self._backend: Backend | None = None
         self._hit: Hit | None = None
         self._timer: Timer | None = None
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        """The links in sight, and the notes that link here."""
+        yield from self.view.jump_targets()
+        foot, (x, y) = self.foot.content, self.foot.content_region.offset
+        if isinstance(foot, Content) and self.foot.is_on_screen and self.foot.content_region:
+            for number, row in enumerate(foot.wrap(max(1, self.foot.content_region.width))):
+                for spot in spots_of(row, x, y + number):
+                    yield JumpTarget(spot.x, spot.y, partial(self.view.follow, spot.ref))
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to a note that links here."""
+        ref = link_in(event.style.meta)
+        if ref is not None:
+            event.stop()
+            self.view.follow(ref)
+
+    def on_link_followed(self, event: LinkFollowed) -> None:
+        """Say of which note the link is."""
+        event.stop()
+        if self._hit is not None:
+            self.post_message(FollowLink(note_at(self._hit.source_type, self._hit.path) or self._hit.path, event.ref))
 
     def connect(self, backend: Backend) -> None:
         """Read sections from this backend."""
@@ -119,11 +146,16 @@ def heading(headings: tuple[str, ...], *, sensitive: bool) -> Content:
 
 def footing(passage: Passage) -> Content:
     """The notes that link to this one, and whether it is longer than what is shown."""
-    names = [clean_line(PurePosixPath(path).stem) for path in passage.linked_from[:_MOST_LINKS]]
+    shown = passage.linked_from[:_MOST_LINKS]
+    names = [Content.styled(clean_line(PurePosixPath(path).stem), LinkRef("note", path).style) for path in shown]
     more = len(passage.linked_from) - len(names)
-    linked = " · ".join([*names, *([f"{more} more"] if more else [])])
+    linked = Content(" · ").join([*names, *([Content(f"{more} more")] if more else [])])
     parts = [
         *([Content.styled("The note is longer; ↵ opens it whole.", "$text-muted")] if passage.truncated else []),
-        *([Content.assemble(("linked from  ", "$text-disabled"), (linked, "$text-muted"))] if linked else []),
+        *(
+            [Content.assemble(("linked from  ", "$text-disabled"), linked.stylize_before("$text-muted"))]
+            if linked
+            else []
+        ),
     ]
     return Content("\n").join(parts)

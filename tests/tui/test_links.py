@@ -1,0 +1,211 @@
+"""Links: followed by key, click and label in the preview and the Vault; back and forward; backlinks; missing notes."""
+
+from __future__ import annotations
+
+import pytest
+
+from donna_tui.results import SearchOutcome, SearchRequest
+from donna_tui.tui.panes.search_state import Question
+from donna_tui.tui.places import NotePlace, Places, QuestionPlace
+from donna_tui.tui.screens.refusal import RefusalScreen
+from donna_tui.tui.widgets.jump import JumpOverlay
+from tests.tui import scenarios
+from tests.tui.driving import Driver, driving, hit, notices
+from tests.tui.fake_backend import FakeBackend, FakePassage
+from tests.tui.fake_vault import FakeVault
+from tests.tui.sample_vault import NOW
+
+NOTES = {
+    "Home.md": "# Home\n\nStart at [[Plants]].\n",
+    "Garden/Plants.md": "# Plants\n\nOne\n\n## Beans\n\nSow in [the list](List.md), then go [[Home|home]].\n",
+    "Garden/List.md": "# List\n\n"
+    + "Text.\n\n" * 60
+    + "## Late\n\nThe end, see [[Plants#Beans]]. ^end\n\nAnd [[#^end]] or [[Gone]].\n",
+    "Garden/Block.md": "[[List#^end]]\n",
+}
+
+
+def answer(request: SearchRequest) -> SearchOutcome:
+    found = hit("Home", path="Home.md", start_line=3, end_line=3, content=request.text)
+    return SearchOutcome(request=request, mode=request.mode, hits=(found,), searched_notes=4, latency_ms=1.0)
+
+
+def backend() -> FakeBackend:
+    passage = FakePassage(
+        path="Home.md",
+        title="Home",
+        heading_path=("Home",),
+        text=NOTES["Home.md"],
+        start_line=1,
+        end_line=3,
+        mark_start=3,
+        mark_end=3,
+        linked_from=("Garden/Plants.md",),
+    )
+    return FakeBackend(scenarios.AT_REST, answers=answer, passages=[passage], vault=FakeVault.of(NOTES, NOW))
+
+
+async def at(donna: Driver, path: str, line: int) -> None:
+    await donna.until(
+        lambda: donna.main.header.active == "vault" and donna.vault.place == (path, line), f"{path}:{line}"
+    )
+    await donna.rest()
+
+
+async def previewed(donna: Driver, question: str = "start") -> None:
+    await donna.ask(question)
+    await donna.until(lambda: donna.search.preview.view.links_in_sight, "the section is shown")
+    await donna.rest()
+
+
+async def test_enter_follows_the_link_of_the_preview_and_the_keys_go_back_and_forward() -> None:
+    async with driving(backend()) as donna:
+        await previewed(donna)
+        await donna.press("f3", "enter")
+        await at(donna, "Garden/Plants.md", 1)
+        await donna.press("ctrl+left")
+        await donna.until(lambda: donna.main.header.active == "search", "the question is shown again")
+        assert donna.search.bar.input.value == "start"
+        await donna.press("ctrl+right")
+        await at(donna, "Garden/Plants.md", 1)
+        await donna.press("ctrl+right")
+        assert "nothing to go forward to" in notices(donna.app)
+
+
+async def test_several_links_in_sight_are_labelled_and_lead_to_headings_blocks_and_notes() -> None:
+    async with driving(backend()) as donna:
+        await donna.go_to("Garden/Plants.md")
+        await donna.press("enter", "enter")
+        await donna.window(JumpOverlay)
+        await donna.press("a")
+        await at(donna, "Garden/List.md", 1)
+        await donna.press("G", "enter")
+        await donna.window(JumpOverlay)
+        await donna.press("a")
+        await at(donna, "Garden/Plants.md", 5)
+        assert "## Beans" not in donna.screen_text()
+        await donna.press("ctrl+left", "ctrl+left")
+        await at(donna, "Garden/Plants.md", 1)
+
+
+async def test_one_link_in_sight_is_followed_at_once_and_a_block_is_brought_into_view() -> None:
+    async with driving(backend()) as donna:
+        await donna.go_to("Garden/Block.md")
+        await donna.press("enter", "enter")
+        await at(donna, "Garden/List.md", 125)
+        assert donna.vault.desk.text.marked_rows == ["The end, see Plants#Beans. ^end"]
+        assert "The end, see" in donna.screen_text()
+
+
+@pytest.mark.parametrize("where", ["vault", "preview", "backlink"])
+async def test_a_click_follows_a_link(where: str) -> None:
+    async with driving(backend()) as donna:
+        if where == "vault":
+            await donna.go_to("Home.md")
+            await donna.rest()
+            spots = list(donna.vault.desk.text.jump_targets())
+        else:
+            await previewed(donna)
+            spots = list(donna.search.preview.jump_targets())
+        spot = spots[-1] if where == "backlink" else spots[0]
+        await donna.pilot.click(offset=(spot.x + 1, spot.y))
+        await at(donna, "Garden/Plants.md", 1)
+
+
+async def test_jump_labels_follow_links() -> None:
+    async with driving(backend()) as donna:
+        await previewed(donna)
+        await donna.press("ctrl+g")
+        overlay = await donna.window(JumpOverlay)
+        spot = donna.search.preview.view.links_in_sight[0]
+        label = next(name for name, each in overlay._targets.items() if (each.x, each.y) == (spot.x, spot.y))
+        await donna.press(*label)
+        await at(donna, "Garden/Plants.md", 1)
+
+
+async def test_the_keys_move_by_words_in_a_text_box_and_go_back_from_its_beginning() -> None:
+    async with driving(backend()) as donna:
+        await previewed(donna, "two words")
+        await donna.press("f7")
+        await at(donna, "Home.md", 3)
+        await donna.press("1", "/", "end", "ctrl+left")
+        assert donna.search.bar.input.cursor_position == len("two ")
+        await donna.press("ctrl+left", "ctrl+left")
+        await at(donna, "Home.md", 3)
+
+
+async def test_a_hit_is_shown_in_the_vault_at_its_line() -> None:
+    async with driving(backend()) as donna:
+        await previewed(donna)
+        await donna.press("f7")
+        await at(donna, "Home.md", 3)
+
+
+async def test_backlinks_are_listed_with_the_line_around_each_and_followed() -> None:
+    async with driving(backend()) as donna:
+        await donna.go_to("Garden/List.md")
+        await donna.press("enter", "L")
+        await donna.until(lambda: donna.vault.desk.links.rows, "the links are read")
+        await donna.rest()
+        text = donna.screen_text()
+        assert "← Plants  Garden" in text
+        assert "Sow in the list, then go home." in text
+        assert "→ Gone  Garden" not in text
+        assert "does not exist" in text
+        rows = [row.link.path for row in donna.vault.desk.links.rows if row.is_back]
+        await donna.press(*"j" * rows.index("Garden/Plants.md"), "enter")
+        await at(donna, "Garden/Plants.md", 7)
+
+
+async def test_a_link_to_a_missing_note_offers_to_create_it() -> None:
+    fake = backend()
+    fake.vault.files["Home.md"] = b"[[Seeds]]\n"
+    async with driving(fake) as donna:
+        await donna.go_to("Home.md")
+        await donna.press("enter", "enter")
+        await donna.window(RefusalScreen)
+        assert "Seeds.md" in donna.screen_text()
+        await donna.press("escape")
+        assert "Seeds.md" not in fake.vault.files
+        await donna.press("enter")
+        await donna.window(RefusalScreen)
+        await donna.press("enter")
+        await donna.until(lambda: "Seeds.md" in fake.vault.files, "it is created")
+
+
+async def test_a_link_that_leads_nowhere_says_why() -> None:
+    fake = backend()
+    fake.vault.files["Home.md"] = b"[[Plants#Nettles]]\n"
+    async with driving(fake) as donna:
+        await donna.go_to("Home.md")
+        await donna.press("enter", "enter")
+        await at(donna, "Garden/Plants.md", 1)
+        assert "There is no heading “Nettles” in this note." in notices(donna.app)
+
+
+async def test_escape_from_more_like_this_returns_to_its_row() -> None:
+    def answers(request: SearchRequest) -> SearchOutcome:
+        hits = tuple(hit(name) for name in ("one", "two", "three"))
+        return SearchOutcome(request=request, mode=request.mode, hits=hits, searched_notes=9, latency_ms=1.0)
+
+    async with driving(FakeBackend(scenarios.AT_REST, answers=answers)) as donna:
+        await donna.ask("words")
+        await donna.press("escape", "j", "m")
+        await donna.until(lambda: donna.search.question.like is not None and len(donna.paths) == 2, "others are shown")
+        await donna.press("escape")
+        await donna.until(lambda: len(donna.paths) == 3, "the answer is shown again")
+        assert donna.search.selected is not None
+        assert donna.search.selected.title == "two"
+
+
+def test_places_are_two_stacks() -> None:
+    places, one, two = Places(), NotePlace("one.md"), NotePlace("two.md", 3)
+    asked = QuestionPlace(Question(text="q"), "a")
+    assert places.back(one) is None
+    places.leave(one)
+    places.leave(asked)
+    assert places.back(two) == asked
+    assert places.back(QuestionPlace(Question(text="q"), "b")) == one
+    assert places.forward(one) == QuestionPlace(Question(text="q"), "b")
+    places.leave(asked)
+    assert places.forward(one) is None
