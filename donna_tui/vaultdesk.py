@@ -19,8 +19,8 @@ from donna_tui.index.files import FileState, file_states
 from donna_tui.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteState, NoteText
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.space import Space
-from donna_tui.vault.adopting import Version, has_conflict_markers
-from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, etag_of
+from donna_tui.text.threeway import has_conflict_markers
+from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, Version, etag_of
 from donna_tui.vault.client import Entry, VaultClient
 from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.frontmatter import DRAFT_KEY

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from donna_tui.records import dataclass
 from donna_tui.text.lines import each_line
 from donna_tui.text.matching import Run, common_runs
+
+_MARKERS = tuple(re.compile(pattern) for pattern in (rb"<{7}(?: |$)", rb"={7}$", rb">{7}(?: |$)"))
+"""The lines that git puts around the two sides of a conflict, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +93,16 @@ def shared_stretches(old: list[str], own: list[str], other: list[str]) -> Iterat
 
 def _shift(run: Run) -> int:
     return run.right - run.left
+
+
+def has_conflict_markers(data: bytes) -> bool:
+    """Whether a text holds a conflict as git marks one: all three markers in their order. Takes linear time."""
+    if b"<<<<<<<" not in data:
+        return False
+    wanted = 0
+    for line in data.splitlines():
+        if _MARKERS[wanted].match(line):
+            wanted += 1
+        if wanted == len(_MARKERS):
+            return True
+    return False

@@ -16,8 +16,7 @@ from donna_tui.status import Status
 if TYPE_CHECKING:  # not before the first frame: only the panes after it need them
     from donna_tui.drafting import CalendarRow, Draft, DraftRow, MeetingRow, Preview
     from donna_tui.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteText
-    from donna_tui.vault.adopting import Version
-    from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
+    from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, Version
     from donna_tui.vault.conflicts import Conflict, Keep
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable
 
-from donna_tui.records import dataclass
-from donna_tui.vault.changes import Change, Operation, OperationKind, Plan
+from donna_tui.text.threeway import has_conflict_markers
+from donna_tui.vault.changes import Change, Operation, OperationKind, Plan, Version
 from donna_tui.vault.commits import blob_changes, blob_id
 from donna_tui.vault.ground import Ground, gone
 from donna_tui.vault.history import History
@@ -15,18 +14,6 @@ from donna_tui.vault.kept import not_kept
 from donna_tui.vault.protocol import Workshop
 from donna_tui.vault.recovery import keep_record
 from donna_tui.vault.repository import Place
-
-_MARKERS = tuple(re.compile(pattern) for pattern in (rb"<{7}(?: |$)", rb"={7}$", rb">{7}(?: |$)"))
-"""The lines that git puts around the two sides of a conflict, in their order."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
-    """A note as it was before another program opened it. `committed` is what the last commit had of it, if anything."""
-
-    path: str
-    data: bytes
-    committed: str | None
 
 
 class Adopter:
@@ -94,19 +81,6 @@ class Adopter:
     def _committed(self, place: Place, path: str) -> str | None:
         commit = self._shop.repo.tip().commit
         return self._shop.repo.blob_id(commit, place.full(path)) if commit else None
-
-
-def has_conflict_markers(data: bytes) -> bool:
-    """Whether a text holds a conflict as git marks one: all three markers in their order. Takes linear time."""
-    if b"<<<<<<<" not in data:
-        return False
-    wanted = 0
-    for line in data.splitlines():
-        if _MARKERS[wanted].match(line):
-            wanted += 1
-        if wanted == len(_MARKERS):
-            return True
-    return False
 
 
 def _plan(changes: list[Change]) -> Plan:

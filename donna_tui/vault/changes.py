@@ -74,6 +74,15 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A note as it was before another program opened it. `committed` is what the last commit had of it, if anything."""
+
+    path: str
+    data: bytes
+    committed: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlobChange:
     """A change as the history has it: the git blobs of the bytes on disk before and after.
 

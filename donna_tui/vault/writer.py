@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.records import dataclass
-from donna_tui.vault.adopting import Adopter, Version
+from donna_tui.vault.adopting import Adopter
 from donna_tui.vault.beginning import begin
-from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan
+from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Version
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.commits import Author, blob_changes, prepare_record
 from donna_tui.vault.files import VaultFiles

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.adopting import has_conflict_markers
+from donna_tui.text.threeway import has_conflict_markers
 from donna_tui.vault.protocol import Step
 from tests.faults.writes import Desk, new_desk
 from tests.git_vaults import fill

@@ -20,8 +20,7 @@ from donna_tui.search.why_not import Cause, WhyNot
 from donna_tui.status import Status
 from donna_tui.text.fuzzy import fuzzy_match
 from donna_tui.tui.backend import Passage
-from donna_tui.vault.adopting import Version
-from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision
+from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, Version
 from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.shelf import EditShelf, edited_text
 from tests.tui.fake_drafts import FakeDrafts

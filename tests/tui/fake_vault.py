@@ -10,7 +10,6 @@ from typing import cast
 
 from donna_tui.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.notes import BlameLine, Edit, NoteRow, NoteState, NoteText
-from donna_tui.vault.adopting import Version
 from donna_tui.vault.changes import (
     BlobChange,
     Change,
@@ -20,6 +19,7 @@ from donna_tui.vault.changes import (
     Outcome,
     Plan,
     Revision,
+    Version,
     etag_of,
 )
 from donna_tui.vault.client import VaultClient

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from donna_tui.errors import DonnaError, Reason, VaultReadError
 from donna_tui.notes import Edit, NoteRow, NoteText
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.threeway import Merge, marked_text, merge_texts
+from donna_tui.text.threeway import Merge, has_conflict_markers, marked_text, merge_texts
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.humanize import moment
 from donna_tui.tui.keysheet import Keys
@@ -33,8 +33,7 @@ from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.screens.settle import SettleScreen
 from donna_tui.tui.screens.three_way import ThreeWayScreen, Way
 from donna_tui.tui.templates import fill, templates_of
-from donna_tui.vault.adopting import Version, has_conflict_markers
-from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Plan, etag_of
+from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Plan, Version, etag_of
 
 MARKER = "<<<<<<< "
 """How the first line of a conflict begins."""
