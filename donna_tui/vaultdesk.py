@@ -115,9 +115,9 @@ class VaultDesk:
         """What writing a note would do. Without an etag it must not exist yet."""
         return await self._run(self._writer.planner.write, path, text, seen=expecting(etag), replace=replace)
 
-    async def plan_delete(self, path: str, etag: str) -> Plan:
-        """What deleting a note would do."""
-        return await self._run(self._writer.planner.delete, path, seen=expecting(etag))
+    async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
+        """What deleting a note would do; with `unlinks` also to the links to it, whose words stay."""
+        return await self._run(self._writer.planner.delete, path, seen=expecting(etag), links=True, unlinks=unlinks)
 
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
         """What moving a note would do, rewritten links included."""

@@ -96,8 +96,8 @@ class VaultBackend(Protocol):
     async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
         """What writing a note would do. Without an etag it must not exist yet."""
 
-    async def plan_delete(self, path: str, etag: str) -> Plan:
-        """What deleting a note would do."""
+    async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
+        """What deleting a note would do; with `unlinks` also to the links to it, whose words stay."""
 
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
         """What moving a note would do, rewritten links included."""

@@ -359,6 +359,14 @@ PLAN = (
         keys=("w",),
     ),
     Action(
+        id="plan.unlink",
+        title="unlink",
+        help="Before a deletion: replace the links that would break by their words, and look at that too.",
+        group="plan",
+        context="plan",
+        keys=("u",),
+    ),
+    Action(
         id="plan.discard",
         title="drop it",
         help="Drop the edit for good; asks for the key a second time.",

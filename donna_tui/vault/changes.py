@@ -50,6 +50,7 @@ class Plan:
     `unread` are the notes and folders whose links a move leaves as they are because they cannot be read.
     `may_track` says that the user agreed to commit notes that were left out of git as private. With `on_disk` the files
     hold the bytes of `after` already, because another program saved them: only the history is still to be written.
+    `broken_links` are the links in other notes that lead nowhere afterwards.
     """
 
     kind: OperationKind
@@ -61,6 +62,7 @@ class Plan:
     unread: tuple[str, ...] = ()
     may_track: bool = False
     on_disk: bool = False
+    broken_links: int = 0
 
     @property
     def paths(self) -> tuple[str, ...]:

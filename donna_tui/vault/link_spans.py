@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from urllib.parse import unquote
 
@@ -54,8 +55,10 @@ class LinkKind(Enum):
 class Link:
     """A link whose target is written at `text[start:end]`; `target` is what that means. Neither holds a heading.
 
-    `fragment` is the heading or block (`^id`) in the note that it points to; empty for the note as a whole.
-    `room` is the number of characters that a wikilink's target may have; `in_yaml` says that it stands in frontmatter.
+    `fragment` is the heading or block (`^id`) in the note that it points to; empty for the note as a whole. `whole` is
+    the place of the link with all its marks, and `label` that of the words that are read in its place; both are empty
+    for a link definition. `room` is the number of characters that a wikilink's target may have; `in_yaml` says that it
+    stands in frontmatter.
     """
 
     kind: LinkKind
@@ -65,6 +68,8 @@ class Link:
     room: int = 0
     in_yaml: bool = False
     fragment: str = ""
+    whole: Span = (0, 0)
+    label: Span = (0, 0)
 
 
 def find_links(text: str) -> Iterator[Link]:
@@ -86,8 +91,8 @@ class _Inline:
     def __init__(self, text: str, span: Span) -> None:
         self._text = text
         self._at, self._end = span
-        self._open: list[bool] = []
-        """The brackets that are open: whether each begins an image."""
+        self._open: list[tuple[bool, int]] = []
+        """The brackets that are open: whether each begins an image, and where the words after it begin."""
         self._inert = 0
         """How many of them are around a link already, so that they begin none, since links do not nest."""
         self._rows: dict[int, list[int]] = {}
@@ -126,13 +131,13 @@ class _Inline:
         if wikilink:
             self._at = wikilink.end()
             return _wikilink(wikilink)
-        self._open.append(mark == "![")
+        self._open.append((mark == "![", self._at))
         return None
 
     def _closing(self) -> Link | None:
         if not self._open:
             return None
-        is_image = self._open.pop()
+        is_image, begin = self._open.pop()
         is_inert = not is_image and len(self._open) < self._inert
         self._inert = min(self._inert, len(self._open))
         destination = None if is_inert else _DESTINATION.match(self._text, self._at, self._end)
@@ -140,8 +145,9 @@ class _Inline:
             return None
         if not is_image:
             self._inert = len(self._open)
+        label = begin, self._at - 1
         self._at = destination.end()
-        return _url(destination)
+        return replace(_url(destination), whole=(begin - (2 if is_image else 1), self._at), label=label)
 
     def _skip_code(self, length: int) -> None:
         """Go on after a code span: it ends with a row of as many backticks. A row without its like is text."""
@@ -176,7 +182,19 @@ def _wikilink(found: re.Match[str], *, in_yaml: bool = False) -> Link:
     start = found.start(1) + len(written) - len(written.lstrip())
     room = _LONGEST_INNER - len(inner) + len(target)
     fragment = inner.split("|", 1)[0].partition("#")[2].rstrip("\\").strip()
-    return Link(LinkKind.WIKI, target, start, start + len(target), room=room, in_yaml=in_yaml, fragment=fragment)
+    is_embed = found.start() > 0 and found.string[found.start() - 1] == "!"
+    alias = inner.rfind("|") + 1
+    return Link(
+        LinkKind.WIKI,
+        target,
+        start,
+        start + len(target),
+        room=room,
+        in_yaml=in_yaml,
+        fragment=fragment,
+        whole=(found.start() - is_embed, found.end()),
+        label=(found.start(1) + alias, found.end(1)),
+    )
 
 
 def _url(found: re.Match[str]) -> Link:

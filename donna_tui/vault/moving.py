@@ -1,14 +1,14 @@
-"""What moving a note does to links: those to it in other notes, and those in it that depend on its folder."""
+"""What moving or deleting a note does to links: those to it in other notes, and those in it that name its folder."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.records import dataclass
 from donna_tui.vault.changes import Change
 from donna_tui.vault.ground import Ground, unseen
-from donna_tui.vault.relink import LinkIndex, relink, relink_moved
+from donna_tui.vault.relink import LinkIndex, Relinked, relink, relink_moved, unlink
 
 SHOWN_IN_REMARKS = 3
 """Notes that a remark names."""
@@ -37,7 +37,11 @@ def move_links(ground: Ground, src: str, dst: str, before: bytes) -> LinksMoved:
     index = LinkIndex(listed.paths)
     text = _decoded(before)
     own = relink_moved(text or "", old=src, new=dst, notes=index)
-    others = [_other(ground, path, src, dst, index) for path in listed.paths if path != src]
+
+    def changed(text: str, note: str) -> Relinked:
+        return relink(text, note=note, old=src, new=dst, notes=index)
+
+    others = [_other(ground, path, src, changed) for path in listed.paths if path != src]
     found = [other.change for other in others if other.change is not None]
     left = ground.refused(found)
     unread = sorted((*listed.unreadable, *(other.path for other in others if not other.read)))
@@ -46,7 +50,7 @@ def move_links(ground: Ground, src: str, dst: str, before: bytes) -> LinksMoved:
         changes=tuple(change for change in found if change.path not in left),
         remarks=(
             *_left_alone(sorted(left)),
-            *_unread(unread),
+            *_unread(unread, "to the old name"),
             *_dangling(own.dangling + sum(other.dangling for other in others)),
         ),
         unread=tuple(unread),
@@ -54,16 +58,51 @@ def move_links(ground: Ground, src: str, dst: str, before: bytes) -> LinksMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class LinksBroken:
+    """The links that a deletion breaks, the changes in other notes that unlink them, and what stays, as sentences."""
+
+    count: int = 0
+    changes: tuple[Change, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def break_links(ground: Ground, path: str, *, unlinks: bool) -> LinksBroken:
+    """What deleting the note at `path` does to links; with `unlinks` the words of each link stay in its place.
+
+    Raises VaultWriteError.
+    """
+    listed = ground.notes(path)
+    index = LinkIndex(listed.paths)
+
+    def changed(text: str, note: str) -> Relinked:
+        return unlink(text, note=note, gone=path, notes=index)
+
+    others = [_other(ground, other, path, changed) for other in listed.paths if other != path]
+    linked = [other for other in others if other.change is not None or other.dangling]
+    unread = _unread(sorted((*listed.unreadable, *(other.path for other in others if not other.read))), "to it")
+    count = sum(other.count + other.dangling for other in linked)
+    if not unlinks:
+        broken = f"{_counted(count, 'link')} in {_counted(len(linked), 'note')} will lead nowhere"
+        return LinksBroken(count, remarks=(*((broken,) if count else ()), *unread))
+    found = [other.change for other in linked if other.change is not None]
+    left = ground.refused(found)
+    stay = sum(other.dangling + (other.count if other.path in left else 0) for other in linked)
+    remarks = (f"{_counted(stay, 'link')} cannot be unlinked, and will lead nowhere",) if stay else ()
+    return LinksBroken(count, tuple(change for change in found if change.path not in left), (*remarks, *unread))
+
+
+@dataclass(frozen=True, slots=True)
 class _Other:
-    """What the move does to one other note, and how many of its links must stay as they are."""
+    """What is done to the links of one other note, and how many of them must stay as they are."""
 
     path: str
     change: Change | None = None
+    count: int = 0
     dangling: int = 0
     read: bool = True
 
 
-def _other(ground: Ground, path: str, src: str, dst: str, index: LinkIndex) -> _Other:
+def _other(ground: Ground, path: str, src: str, changed: Callable[[str, str], Relinked]) -> _Other:
     try:
         before = ground.read(path)
     except VaultWriteError as error:
@@ -77,11 +116,11 @@ def _other(ground: Ground, path: str, src: str, dst: str, index: LinkIndex) -> _
     text = _decoded(before)
     if text is None:
         return _Other(path, read=False)
-    found = relink(text, note=path, old=src, new=dst, notes=index)
+    found = changed(text, path)
     if not found.count:
         return _Other(path, dangling=found.dangling)
     change = Change(path=path, before=before, after=found.text.encode(), mode=ground.mode(path, before))
-    return _Other(path, change, found.dangling)
+    return _Other(path, change, found.count, found.dangling)
 
 
 def _decoded(data: bytes) -> str | None:
@@ -95,14 +134,18 @@ def _left_alone(paths: Sequence[str]) -> tuple[str, ...]:
     return (f"links to the old name stay in {_notes(paths, 'that Donna may not change')}",) if paths else ()
 
 
-def _unread(paths: Sequence[str]) -> tuple[str, ...]:
+def _unread(paths: Sequence[str], links: str) -> tuple[str, ...]:
     which = "that cannot be read (too large, not UTF-8, or not permitted)"
-    return (f"links to the old name may be left in {_notes(paths, which)}",) if paths else ()
+    return (f"links {links} may be left in {_notes(paths, which)}",) if paths else ()
 
 
 def _notes(paths: Sequence[str], which: str) -> str:
-    number = "1 note" if len(paths) == 1 else f"{len(paths)} notes"
-    return f"{number} {which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{' …' if len(paths) > SHOWN_IN_REMARKS else ''}"
+    more = " …" if len(paths) > SHOWN_IN_REMARKS else ""
+    return f"{_counted(len(paths), 'note')} {which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
 def _dangling(number: int) -> tuple[str, ...]:

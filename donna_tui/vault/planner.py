@@ -10,7 +10,7 @@ from donna_tui.vault.changes import Change, OperationKind, Plan
 from donna_tui.vault.files import changed_meanwhile
 from donna_tui.vault.ground import Ground, gone
 from donna_tui.vault.merge import merge_frontmatter
-from donna_tui.vault.moving import LinksMoved, move_links
+from donna_tui.vault.moving import LinksBroken, LinksMoved, break_links, move_links
 from donna_tui.vault.seen import Seen
 
 
@@ -53,13 +53,23 @@ class Planner:
         refused = self._ground.refused(changes)
         return [change for change in changes if change.path not in refused]
 
-    def delete(self, path: str, *, seen: Seen) -> Plan:
-        """Delete a note. Its bytes stay in git."""
+    def delete(self, path: str, *, seen: Seen, links: bool = False, unlinks: bool = False) -> Plan:
+        """Remove a note. Its bytes stay in git.
+
+        With `links` the plan says how many links it breaks; with `unlinks` it replaces them by their words.
+        """
         self._settle()
         before = self._ground.existing(path, seen)
         change = Change(path=path, before=before, after=None, mode=self._ground.mode(path, before))
         self._rules.check(change)
-        return Plan(kind=OperationKind.DELETE, subject=f"Delete {path}", changes=(change,))
+        broken = break_links(self._ground, path, unlinks=unlinks) if links or unlinks else LinksBroken()
+        return Plan(
+            kind=OperationKind.DELETE,
+            subject=f"Delete {path}",
+            changes=(change, *broken.changes),
+            remarks=broken.remarks,
+            broken_links=0 if unlinks else broken.count,
+        )
 
     def move(self, src: str, dst: str, *, seen: Seen, links: bool = True) -> Plan:
         """Give a note another path, and rewrite the links to it in all notes that Donna may write to."""

@@ -11,7 +11,7 @@ from donna_tui.vault.client import NOTE_ENDINGS
 from donna_tui.vault.link_index import Hit, LinkIndex, folded, is_dotted, joined, resolve, way
 from donna_tui.vault.link_spans import Link, LinkKind, find_links
 
-__all__ = ["LinkIndex", "Relinked", "relink", "relink_moved", "resolve"]
+__all__ = ["LinkIndex", "Relinked", "leads_to", "may_name", "relink", "relink_moved", "resolve", "unlink"]
 
 _NOT_IN_WIKILINK = re.compile(r"\[\[|\]\]|%%|-->|[|#`\r\n]|^[\[\s]|[\]\s\\]$")
 """What ends a wikilink or its target, or makes a code span or comment with what is before it."""
@@ -44,6 +44,40 @@ def relink(text: str, *, note: str, old: str, new: str, notes: LinkIndex) -> Rel
     if not may_name(text, old):
         return Relinked(text, 0)
     return _Rewriter(note, note, old, new, notes).rewritten(text)
+
+
+def unlink(text: str, *, note: str, gone: str, notes: LinkIndex) -> Relinked:
+    """The text of the note at path `note` with every link to `gone` replaced by the words that are read in its place.
+
+    Links that have none, such as definitions, stay and are counted as `dangling`.
+    """
+    if not may_name(text, gone):
+        return Relinked(text, 0)
+    pieces: list[str] = []
+    kept: list[LinkKind] = []
+    done = count = dangling = 0
+    for link in find_links(text):
+        if not leads_to(link, note, gone, notes):
+            kept.append(link.kind)
+            continue
+        label = text[link.label[0] : link.label[1]]
+        if link.whole[0] < done or not label.strip() or (link.in_yaml and _NOT_IN_YAML.search(label)):
+            kept.append(link.kind)
+            dangling += 1
+            continue
+        pieces += text[done : link.whole[0]], label
+        done = link.whole[1]
+        count += 1
+    result = "".join([*pieces, text[done:]])
+    if count and [link.kind for link in find_links(result)] != kept:
+        return Relinked(text, 0, count + dangling)
+    return Relinked(result, count, dangling)
+
+
+def leads_to(link: Link, note: str, path: str, notes: LinkIndex) -> bool:
+    """Whether a link that is written in `note` leads to the note at `path`."""
+    hit = notes.find(link.target, note) if link.kind is LinkKind.WIKI else notes.find_url(link.target, note)
+    return hit is not None and hit.path == path
 
 
 def relink_moved(text: str, *, old: str, new: str, notes: LinkIndex) -> Relinked:

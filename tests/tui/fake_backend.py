@@ -307,9 +307,9 @@ class FakeBackend:
         await self._enter("plan_write", path, text, etag, key=path)
         return self.vault.plan_write(path, text, etag)
 
-    async def plan_delete(self, path: str, etag: str) -> Plan:
+    async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
         await self._enter("plan_delete", path, etag, key=path)
-        return self.vault.plan_delete(path, etag)
+        return self.vault.plan_delete(path, etag, unlinks=unlinks)
 
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
         await self._enter("plan_move", src, dst, etag, key=src)

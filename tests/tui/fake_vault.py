@@ -124,10 +124,24 @@ class FakeVault:
         changes = () if before == after else (Change(path=path, before=before, after=after),)
         return Plan(kind=OperationKind.WRITE, subject=f"Write {path}", changes=changes)
 
-    def plan_delete(self, path: str, etag: str) -> Plan:
+    def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
+        """Delete a note; links are removed as simply as a test needs it."""
         self._check(path, etag)
         change = Change(path=path, before=self.files[path], after=None)
-        return Plan(kind=OperationKind.DELETE, subject=f"Delete {path}", changes=(change,))
+        name = path.rpartition("/")[2][:-3]
+        links = [each for each, data in self.files.items() if each != path and f"[[{name}]]".encode() in data]
+        unlinked = (
+            Change(path=each, before=data, after=data.replace(f"[[{name}]]".encode(), name.encode()))
+            for each in links
+            if (data := self.files[each])
+        )
+        return Plan(
+            kind=OperationKind.DELETE,
+            subject=f"Delete {path}",
+            changes=(change, *(unlinked if unlinks else ())),
+            remarks=(f"{len(links)} links in {len(links)} notes will lead nowhere",) if links and not unlinks else (),
+            broken_links=0 if unlinks else len(links),
+        )
 
     def plan_move(self, src: str, dst: str, etag: str) -> Plan:
         """Move a note; links are rewritten as simply as a test needs it."""

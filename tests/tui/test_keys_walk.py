@@ -91,12 +91,12 @@ def test_editing_the_note_itself(start: Start, vault: Path, tmp_path: Path, burs
     with start(EDITOR=str(editor)) as terminal:
         terminal.press(b"\x1b2", until="45 notes")
         type_keys(terminal, [b"/", *(bytes([each]) for each in b"roadplan"), ENTER], burst=burst, until=PLANNING[:20])
-        terminal.press(b"e", until="create repository")
-        terminal.press(ENTER, until="z undo")
+        terminal.press(b"e", until="Create a repository")
+        terminal.press(ENTER, until="Committed")
         assert (vault / PLANNING).read_text() == before + "Saved in the editor.\n"
         assert git(vault, "show", f"HEAD:{PLANNING}") == before + "Saved in the editor.\n"
         terminal.press(b"z", until="take it back")
-        terminal.press(ENTER, until="Z redo")
+        terminal.press(ENTER, until="Undone")
         assert (vault / PLANNING).read_text() == before == git(vault, "show", f"HEAD:{PLANNING}")
         (vault / PLANNING).write_text(before + "Typed in Obsidian.\n")
         terminal.press(b"r", until="commit")

@@ -620,6 +620,26 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
         assert "your edit waits" not in donna.screen_text()
 
 
+async def test_a_deletion_says_which_links_break_and_unlinks_them_on_demand() -> None:
+    backend = scenarios.normal()
+    backend.vault.files["Links.md"] = backend.vault.recorded["Links.md"] = b"To the [[Garden]].\n"
+    async with driving(backend) as donna:
+        await donna.go_to(GARDEN)
+        await donna.press("D")
+        await plan(donna)
+        assert "1 links in 1 notes will lead nowhere." in donna.screen_text()
+        assert "u unlink them" in donna.screen_text()
+        await donna.press("u")
+        await donna.until(lambda: "u unlink them" not in donna.screen_text(), "the other plan is shown")
+        await plan(donna)
+        assert "To the Garden." in donna.screen_text()
+        await donna.press("enter")
+        await back(donna)
+        assert "Deleted with links in 1 note" in notices(donna.app)
+    assert GARDEN not in backend.vault.files
+    assert backend.vault.files["Links.md"] == b"To the Garden.\n"
+
+
 async def test_a_note_deleted_meanwhile_is_put_back_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
 
@@ -746,7 +766,9 @@ async def test_what_the_planner_remarks_is_shown(monkeypatch: pytest.MonkeyPatch
     backend = scenarios.normal()
     made = backend.vault.plan_delete
     remark = "2 links to it will lead nowhere"
-    monkeypatch.setattr(backend.vault, "plan_delete", lambda path, etag: replace(made(path, etag), remarks=(remark,)))
+    monkeypatch.setattr(
+        backend.vault, "plan_delete", lambda path, etag, **_: replace(made(path, etag), remarks=(remark,))
+    )
     async with driving(backend) as donna:
         await donna.go_to(PRIYA)
         await donna.press("D")

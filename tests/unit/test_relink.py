@@ -6,7 +6,7 @@ import pytest
 
 from donna_tui.vault.link_index import LinkIndex
 from donna_tui.vault.link_spans import find_links
-from donna_tui.vault.relink import Relinked, relink, relink_moved, resolve
+from donna_tui.vault.relink import Relinked, relink, relink_moved, resolve, unlink
 
 NOTES = (
     "a/old.md",
@@ -318,3 +318,23 @@ def test_resolve(target: str, note: str, path: str | None) -> None:
 def test_markdown_links_are_looked_up_from_the_folder_first(target: str, note: str, path: str | None) -> None:
     hit = LinkIndex(RANKED).find_url(target, note)
     assert (hit.path if hit else None) == path
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "count", "dangling"),
+    [
+        ("See [[Old]], [[Old|that]] and [[Old#Part]].", "See Old, that and Old#Part.", 3, 0),
+        ("![[Old]] and [words](Old.md) and ![pic](Old.md)", "Old and words and pic", 3, 0),
+        ("[**bold** `x`](Old.md#part)", "**bold** `x`", 1, 0),
+        ("`[[Old]]` and [[Older]] stay", "`[[Old]]` and [[Older]] stay", 0, 0),
+        ("[a][b]\n\n[b]: Old.md\n", "[a][b]\n\n[b]: Old.md\n", 0, 1),
+        ("[](Old.md)", "[](Old.md)", 0, 1),
+        ('---\nup: "[[Old]]"\n---\n', '---\nup: "Old"\n---\n', 1, 0),
+        ('---\nup: "[[Old|a: b]]"\n---\n', '---\nup: "[[Old|a: b]]"\n---\n', 0, 1),
+    ],
+)
+def test_unlinking_keeps_the_words_and_nothing_else_changes(
+    text: str, expected: str, count: int, dangling: int
+) -> None:
+    index = LinkIndex(["Old.md", "Older.md", "Note.md"])
+    assert unlink(text, note="Note.md", gone="Old.md", notes=index) == Relinked(expected, count, dangling)

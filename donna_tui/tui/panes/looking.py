@@ -32,6 +32,7 @@ _COMMITS = "commit it to git"
 
 _DONE = {
     OperationKind.DELETE: "Deleted",
+    OperationKind.MOVE: "Moved",
     OperationKind.UNDO: "Undone",
     OperationKind.REDO: "Redone",
     OperationKind.KEPT: "Kept",
@@ -128,6 +129,7 @@ class Looking:
             can_discard=can_discard,
             comes_back=plan.kind is OperationKind.UNDO,
             is_redone=plan.kind is OperationKind.REDO,
+            can_unlink=plan.broken_links > 0,
         )
         return await self._ask(PlanScreen(proposal, self._keys))
 
@@ -149,8 +151,9 @@ def done_words(plan: Plan) -> str:
     if plan.kind is OperationKind.WRITE:
         is_new = all(change.before is None for change in plan.changes)
         return "Committed" if plan.on_disk else "Created" if is_new else "Written"
-    others = f" with links in {plural(len(plan.changes) - 2, 'note')}" if len(plan.changes) > 2 else ""
-    return f"Moved{others}" if plan.kind is OperationKind.MOVE else _DONE[plan.kind]
+    own = {OperationKind.MOVE: 2, OperationKind.DELETE: 1}.get(plan.kind, len(plan.changes))
+    others = f" with links in {plural(len(plan.changes) - own, 'note')}" if len(plan.changes) > own else ""
+    return f"{_DONE[plan.kind]}{others}"
 
 
 def lines_of(diffs: tuple[FileDiff, ...]) -> str:

@@ -172,8 +172,18 @@ class Writing(Looking):
                 path, problem = asked, refusal_of(error).what
 
     async def delete(self, note: NoteText, remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Delete a note."""
-        return await self._kept(partial(self._backend.notes.plan_delete, note.path, note.etag), remarks)
+        """Delete a note, and unlink the links to it if that is wanted."""
+        unlinks = False
+        while True:
+            try:
+                plan = await self._backend.notes.plan_delete(note.path, note.etag, unlinks=unlinks)
+                answer = await self._look(plan, remarks)
+                if answer is not Answer.UNLINK:
+                    return await self._carry_out(plan) if answer is Answer.DO else None
+                unlinks = True
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
 
     async def settle(self, path: str) -> Outcome | None:
         """Compare a conflict copy with its note, and keep one of them or both."""

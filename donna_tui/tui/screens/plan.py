@@ -35,6 +35,7 @@ class Answer(StrEnum):
     DISCARD = "discard"
     MORE = "more"
     FEWER = "fewer"
+    UNLINK = "unlink"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ class Proposal:
 
     `does` is the verb on the key that makes it. `leads` say what it is, one line each, `remarks` what else one should
     know. With `steps` one more or one fewer can be asked for: undo is one more of what is undone and one fewer of what
-    `is_redone`. `can_discard` offers to drop the text for good.
+    `is_redone`. `can_discard` offers to drop the text for good, `can_unlink` to unlink the links that would break.
     """
 
     title: str
@@ -56,6 +57,7 @@ class Proposal:
     can_discard: bool = False
     comes_back: bool = False
     is_redone: bool = False
+    can_unlink: bool = False
 
 
 class PlanScreen(DiffDialogue[Answer]):
@@ -66,6 +68,7 @@ class PlanScreen(DiffDialogue[Answer]):
         action_binding("plan.more", "screen.plan_more"),
         action_binding("plan.fewer", "screen.plan_fewer"),
         action_binding("plan.discard", "screen.plan_discard"),
+        action_binding("plan.unlink", "screen.plan_unlink"),
     ]
 
     def __init__(self, proposal: Proposal, keys: Keys) -> None:
@@ -117,6 +120,11 @@ class PlanScreen(DiffDialogue[Answer]):
         there = {Answer.MORE: more} if proposal.steps < proposal.most_steps else {}
         return there | ({Answer.FEWER: fewer} if proposal.steps > 1 else {})
 
+    def action_plan_unlink(self) -> None:
+        """Replace the links that would break by their words."""
+        if self._proposal.can_unlink:
+            self.dismiss(Answer.UNLINK)
+
     def action_plan_discard(self) -> None:
         """Drop the text; the first time say so, the second time do it."""
         if self._drops:
@@ -132,8 +140,9 @@ class PlanScreen(DiffDialogue[Answer]):
             (action, "one more" if answer is Answer.MORE else "one less") for answer, action in self._steps().items()
         ]
         drop = [("plan.discard", "drop it")] if proposal.can_discard else []
+        unlink = [("plan.unlink", "unlink them")] if proposal.can_unlink else []
         leave = "keep for later" if proposal.can_discard else "leave"
-        return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *steps, *drop, *LOOK)
+        return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *unlink, *steps, *drop, *LOOK)
 
 
 def counted(diffs: tuple[FileDiff, ...], *, comes_back: bool = False) -> Content:
