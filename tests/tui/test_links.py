@@ -93,7 +93,7 @@ async def test_one_link_in_sight_is_followed_at_once_and_a_block_is_brought_into
         await donna.go_to("Garden/Block.md")
         await donna.press("enter", "enter")
         await at(donna, "Garden/List.md", 125)
-        assert donna.vault.desk.text.marked_rows == ["The end, see Plants#Beans. ^end"]
+        assert donna.vault.desk.text.marked_rows == ["The end, see Plants#Beans. "]
         assert "The end, see" in donna.screen_text()
 
 

@@ -277,7 +277,7 @@ class SearchPane(BareColumn):
             self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
-        """Open a line of the start page where it leads; in the preview follow a link; else open the note in the editor."""
+        """Open a line of the start page; in the preview follow a link; else open the note in the editor."""
         if self._is_on_start and self.start.open_selected():
             return
         if self.screen.focused is self.preview.view and self.preview.view.links_in_sight:

@@ -69,6 +69,11 @@ class TreeFilter(LineInput):
 
     BINDINGS = bindings("vault.input")
 
+    async def action_submit(self) -> None:
+        """Go to the tree at once: keys that are typed in a burst after enter are meant for it."""
+        await super().action_submit()
+        self.screen.set_focus(self.screen.query_one(NoteTree))
+
 
 class VaultPane(NoteActions):
     """Which parts are in sight is a matter of width: classes `-on-tree`, `-on-note` and `-on-diff` say where one is."""
