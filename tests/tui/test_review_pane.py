@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -64,13 +65,13 @@ def text_of(backend: FakeBackend, path: str) -> str:
 
 
 async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_failed() -> None:
-    async with driving(backend_in("normal"), size=(170, 48)) as donna:
+    async with driving(backend_in("normal"), size=LARGE) as donna:
         await opened(donna)
         assert ids(donna) == [SYNC, FAILED, REVIEW]
         assert "2 wait for you · 1 failed" in donna.screen_text()
-        assert row_with(donna, "● Gateway sync").split("│")[1].rstrip().endswith("today 09:30")
+        assert re.search(r"● Gateway sync +today 09:30", donna.screen_text())
         assert "3 d" in row_with(donna, "● Week 47")
-        assert "meeting note of today 09:30 · composed without a model · 10 min ago" in donna.screen_text()
+        assert "meeting note of today 09:30 · composed without a model" in donna.screen_text()
         assert "meeting note → …" in donna.screen_text()
         assert "weekly review → …/2026-W47.md" in donna.screen_text()
         assert "again 14:40" in row_with(donna, "  the model did not")
@@ -201,14 +202,14 @@ async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible
 async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_where_one_is() -> None:
     backend = backend_in("normal")
     backend.vault.files[SYNC_TARGET] = draft_scenarios.SYNC_TEXT.replace("Room", "Hall").encode() + b"- By hand.\n"
-    async with driving(backend, size=(120, 40)) as donna:
+    async with driving(backend, size=LARGE) as donna:
         await opened(donna)
         await donna.press("d")
         await donna.until(lambda: donna.review.diff.diffs, "the difference is there")
         (diff,) = donna.review.diff.diffs
         assert (diff.added, diff.removed) == (0, 2)
         assert "By hand." in donna.screen_text()
-        assert f"Approving: {SYNC_TARGET} is changed, one commit" in donna.screen_text()
+        await donna.until(lambda: f"Approving: {SYNC_TARGET} is changed" in donna.screen_text(), "it says")
         await donna.press("end")
         await donna.until(lambda: donna.review.diff.diffs[0].path == "WeeklyReview/2026-W47.md", "the other one too")
         assert donna.review.diff.diffs[0].removed == 0
@@ -699,8 +700,8 @@ async def test_review_says_that_reviews_can_be_written_now() -> None:
     async with driving(backend_in("empty")) as donna:
         await donna.press("escape", "3")
         await donna.until(lambda: "No draft waits" in donna.screen_text(), "it says so")
-        assert row_with(donna, "weekly review now").split()[0] == "alt+s"
-        assert row_with(donna, "daily reflection now").split()[0] == "alt+t"
+        assert re.search(r"alt\+s +weekly review now", donna.screen_text())
+        assert re.search(r"alt\+t +daily reflection now", donna.screen_text())
 
 
 def without_repository() -> FakeBackend:
@@ -720,8 +721,8 @@ async def test_where_every_draft_failed_without_a_repository_review_asks_whether
     async with driving(backend, size=size) as donna:
         await donna.press("escape", "3")
         await donna.until(lambda: f"Create a repository in {backend.status().root}?" in donna.screen_text(), "it asks")
-        assert row_with(donna, "   create").split() == ["↵", "create"]
-        assert row_with(donna, "not now").split() == ["esc", "not", "now"]
+        assert re.search(r"↵ +create", donna.screen_text())
+        assert re.search(r"esc +not now", donna.screen_text())
         assert backend.called("create_repository") == []
         await donna.press("enter")
         await donna.until(lambda: len(backend.called("regenerate")) == 2, "both are drafted")
