@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.results import NameMatch
 from donna_tui.tui.action import Pane
 from donna_tui.tui.screens.commands import Palette
 from donna_tui.tui.screens.first_run import FirstRunScreen
 from donna_tui.tui.screens.main import MainScreen
 from donna_tui.tui.screens.picker import Picker
+from donna_tui.tui.screens.switcher import Switcher
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.bursts import PANES, at, burst, bursting, home, places, send
 from tests.tui.driving import Driver, driving
@@ -61,6 +63,20 @@ async def test_letters_that_match_nothing_may_come_before_the_list_is_drawn() ->
             send(donna.app, ["\x1b", "\x1b"])
             await donna.rest()
         assert donna.app.screen is donna.main
+
+
+async def test_keys_may_come_before_the_switcher_is_composed() -> None:
+    async def names(_: str, __: int) -> tuple[NameMatch, ...]:
+        return ()
+
+    async with driving(scenarios.normal()) as donna:
+        switcher = Switcher(names)
+        donna.app.push_screen(switcher)
+        switcher.action_move("page_down")
+        switcher.action_pick("create")
+        await donna.until(lambda: switcher.is_mounted, "the switcher is drawn")
+        await donna.rest()
+        assert donna.app.screen is switcher
 
 
 async def test_enter_picks_what_the_letters_before_it_leave_first() -> None:

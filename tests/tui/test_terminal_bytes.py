@@ -82,7 +82,7 @@ def test_nothing_in_a_hostile_memory_acts_on_the_memory_screen_or_in_its_windows
     with donna() as terminal:
         terminal.wait_for("problems")
         terminal.press(b"\x1b", until="keys")
-        terminal.press(b"5", until="the latest first")
+        terminal.press(b"5", until="newest first")
         terminal.press(b"jjjjj", until="DONNA-RED")
         terminal.press(b"G", until="Heading without end")
         terminal.press(b"gj", until="DONNA-LEFT-SCREEN")
@@ -92,10 +92,10 @@ def test_nothing_in_a_hostile_memory_acts_on_the_memory_screen_or_in_its_windows
         terminal.press(b"Gk", until="ohneohne")
         terminal.press(b"w", until="What is right")
         terminal.press(b"\x1b", until="In the prompt")
-        terminal.press(b"\x1b", until="the latest first")
+        terminal.press(b"\x1b", until="newest first")
         terminal.press(b"gD", until="Forget this")
         terminal.press(b"X", until="Nothing brings them back")
-        terminal.press(b"\x1b", until="the latest first")
+        terminal.press(b"\x1b", until="newest first")
         terminal.leave()
         assert_only_text(bytes(terminal.written))
 

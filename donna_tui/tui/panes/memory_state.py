@@ -39,7 +39,7 @@ class Age(Enum):
 
 _SOURCES = {
     MemorySource.CHAT: "chats",
-    MemorySource.MEMORY: "what was told",
+    MemorySource.MEMORY: "what was remembered",
     MemorySource.CORRECTION: "corrections",
     MemorySource.TASK: "tasks",
 }
@@ -104,10 +104,10 @@ def _next(values: tuple[T, ...], value: T) -> T:
 LOADING = Words("Looking at what is remembered …")
 NOTHING_YET = Words(
     "Nothing is remembered beside your notes yet.",
-    "Chats, tasks, and what you tell Donna appear here. In a shell:",
+    "Chats, tasks, and what you tell Donna to remember appear here. In a shell:",
     examples=(
         ("donna chat import FILE", "bring in your conversations"),
-        ("donna remember TEXT", "tell her something"),
+        ("donna remember TEXT", "remember a fact"),
         ("donna task add TEXT", "or a check box in a note"),
     ),
 )
@@ -121,7 +121,7 @@ NOT_ASKED = Words(
 def list_head(narrowing: Narrowing, total: int) -> str:
     """How many memories are listed, and what the list is narrowed to."""
     shown = plural(total, "memory", "memories")
-    return f"{shown} · {narrowing}" if narrowing.is_narrow else f"{shown}, the latest first"
+    return f"{shown} · {narrowing}" if narrowing.is_narrow else f"{shown}, newest first"
 
 
 def nothing_left(narrowing: Narrowing, key: str) -> str:

@@ -10,8 +10,6 @@ from textual.getters import query_one
 from textual.widgets import Static
 
 from donna_tui.memories import (
-    NOVELTY_SHARE,
-    SALIENCE_SHARE,
     Importance,
     MemoryChunk,
     MemorySource,
@@ -20,7 +18,7 @@ from donna_tui.memories import (
 )
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.humanize import day
-from donna_tui.tui.widgets.memory_row import KINDS, TYPES, importance_value
+from donna_tui.tui.widgets.memory_row import KINDS, importance_value
 from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.passage_view import PassageView
 
@@ -60,7 +58,8 @@ class MemoryCard(Panel):
 def why_lines(memory: MemoryChunk, pin_key: str) -> Iterator[Content]:
     """What it is, where it is from, how important it is and why, and what that means for recalls."""
     kind = KINDS[memory.source]
-    what = [kind[:1].upper() + kind[1:], TYPES[memory.memory_type], day(memory.at)]
+    preference = "preference" if memory.memory_type is MemoryType.PROCEDURAL else ""
+    what = [kind[:1].upper() + kind[1:], preference, day(memory.at)]
     special = (("forgotten", memory.forgotten), ("pinned", memory.pinned), ("local only", memory.sensitive))
     marks = [word for word, on in special if on]
     yield Content.assemble(
@@ -74,19 +73,13 @@ def why_lines(memory: MemoryChunk, pin_key: str) -> Iterator[Content]:
 
 
 def importance_lines(importance: Importance | None) -> Iterator[Content]:
-    """The figures as a sum, and the signals behind them in words."""
+    """Show how important a memory is, and describe why. The formula is in the help."""
     if importance is None:
         return
     if importance.value is None:
-        waits = f"importance not known before it has a vector · salience {importance.salience:.2f}"
-        yield Content.styled(waits, "$text-muted")
+        yield Content.styled("importance not known yet: the model has not read it", "$text-muted")
     else:
-        parts = (
-            f" = {NOVELTY_SHARE}×novelty {importance.novelty:.2f} + {SALIENCE_SHARE}×salience {importance.salience:.2f}"
-        )
-        yield Content.assemble(
-            ("importance ", "$text-disabled"), (f"{importance.value:.2f}", "bold"), (parts, "$text-muted")
-        )
+        yield Content.assemble(("importance ", "$text-disabled"), (f"{importance.value:.2f}", "bold"))
     yield Content.styled(in_words(importance), "$text-muted")
 
 
@@ -96,7 +89,7 @@ def in_words(importance: Importance) -> str:
     parts = [_SIGNALS[signal] for signal in importance.signals] or ["no name, number, preference or rare word"]
     if novelty is None:
         return " · ".join(parts)
-    new = "new to Donna" if novelty >= _NEW else "much like what she knew" if novelty < _KNOWN else "partly new"
+    new = "new" if novelty >= _NEW else "much like what was known" if novelty < _KNOWN else "partly new"
     return " · ".join([new, *parts])
 
 

@@ -23,7 +23,7 @@ KINDS = {
     MemorySource.CHAT: "chat",
     MemorySource.TASK: "task",
     MemorySource.CORRECTION: "correction",
-    MemorySource.MEMORY: "told",
+    MemorySource.MEMORY: "remembered",
 }
 TYPES = {
     MemoryType.WORKING: "working",
