@@ -127,9 +127,9 @@ CalDAV server. One that needs a password is added by `donna calendar add`, or un
 What Donna remembers beside your notes, why, and what of it a language model would get for a question.
 
 ## What is remembered
-Chats, tasks, what you told Donna to remember, and corrections, newest first. The small bar is the **importance**. A word says
-what is special: **pinned**; **hidden**, which is kept and found but not recalled; a **summary** of a session, and what
-is **summed up** by one; **local only**; **forgotten** a moment ago.
+Chats, tasks, what you told Donna to remember, and corrections, newest first. The small bar is the **importance**. A
+word says what is special: **pinned**; **hidden**, which is kept and found but not recalled; a **summary** of a session,
+and what is **summed up** by one; **local only**; **forgotten** a moment ago.
 
 `{memory.source}`, `{memory.type}` and `{memory.age}` list only one source, one type, or the last day, week, month or
 year; `{memory.words}` only what has some words, `{memory.all}` everything again.

@@ -112,7 +112,7 @@ class Switcher(Modal[Switched]):
             self._pick(event.option.value, "open")
 
     def action_move(self, how: str) -> None:
-        """Move the selection while the input keeps the focus; keys that arrive before the list is composed do nothing."""
+        """Move the selection while the input keeps the focus. Before the list is composed there is nothing to move."""
         if not self.is_mounted:
             return
         getattr(self.options, f"action_{how}")()
