@@ -292,7 +292,7 @@ class VaultPane(NoteActions):
         self.add_class("-filtering")
         self.query_one("#tree-filter").display = True
         self.screen.set_focus(self.filter)  # at once: letters typed in a burst are meant for it, not for the tree
-        if not self.filter.has_focus:
+        if self.screen.focused is not self.filter:  # `has_focus` follows later, and `focus` would act later still
             self.filter.focus()
 
     def action_search_focus(self) -> None:
@@ -431,7 +431,9 @@ class VaultPane(NoteActions):
         was_said: Widget | None = self.screen.focused
         self.remove_class("-empty")
         if was_said is self.notice:
-            self.note_tree.focus()
+            self.screen.set_focus(self.note_tree)  # at once: what is typed from now on is meant for it
+            if self.screen.focused is not self.note_tree:
+                self.note_tree.focus()
         shown = sum(not row.is_folder for row in self.note_tree.rows)
         whole = len(self.note_tree.notes)
         words = f"{count(shown)} of {count(whole)}" if self.note_tree.query_text else f"{count(whole)} notes"
