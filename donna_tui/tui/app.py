@@ -12,6 +12,7 @@ from textual import events, work
 from textual.app import App
 from textual.driver import Driver
 from textual.notifications import Notify
+from textual.widgets import Input, TextArea
 from textual.worker import Worker, WorkerFailed
 
 from donna_tui.errors import DonnaError, Reason
@@ -123,7 +124,19 @@ class DonnaApp(App[None], inherit_bindings=False):
             self._pressed()
             if event.key.startswith("alt+"):
                 event.character = None
+            if await self._acts_at_once(event):
+                return
         await super().on_event(event)
+
+    async def _acts_at_once(self, event: events.Key) -> bool:
+        """Run the action of a key before the next key is handled, unless a text box has the focus.
+
+        Textual lets the key bubble up first, and hands keys that follow in a burst to what had the focus before the
+        action: of `/` and the letters after it, the first letters would be lost.
+        """
+        if event.is_forwarded or isinstance(self.focused, Input | TextArea) or self.screen.maximized is not None:
+            return False
+        return await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
 
     def on_notify(self, event: Notify) -> None:
         """Equal messages are one, which stays as long as the newest of them."""

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pytest
 from textual.color import Color
@@ -15,7 +14,6 @@ from textual.geometry import Offset
 from textual.theme import Theme
 from textual.widgets import Input
 
-import donna_tui.tui.app as app_module
 from donna_tui.errors import DonnaError, Reason, SpaceError
 from donna_tui.events import NoteDeleted
 from donna_tui.tui.action import Pane
@@ -430,10 +428,6 @@ async def test_errors_with_control_bytes_are_shown_harmless() -> None:
         await donna.press("ctrl+f")
         await donna.pilot.pause(0.05)
         _assert_harmless(donna.screen_text())
-
-
-def test_the_app_file_is_wiring_only() -> None:
-    assert len(Path(app_module.__file__).read_text(encoding="utf-8").splitlines()) < 300
 
 
 async def test_nothing_runs_while_nothing_happens() -> None:

@@ -56,7 +56,7 @@ def type_keys(terminal: Terminal, keys: list[bytes], *, burst: bool, until: str)
 def test_switching(start: Start, burst: bool) -> None:
     with start() as terminal:
         terminal.press(b"cache", until="passages")
-        terminal.press(b"\x1b2", until="45 notes")
+        terminal.press(b"\x1b2", until="Blame")
         type_keys(
             terminal,
             [b"/", *(bytes([each]) for each in b"roadplan"), ENTER],
@@ -89,7 +89,7 @@ def test_editing_the_note_itself(start: Start, vault: Path, tmp_path: Path, burs
     editor.chmod(0o700)
     before = (vault / PLANNING).read_text()
     with start(EDITOR=str(editor)) as terminal:
-        terminal.press(b"\x1b2", until="45 notes")
+        terminal.press(b"\x1b2", until="Blame")
         type_keys(terminal, [b"/", *(bytes([each]) for each in b"roadplan"), ENTER], burst=burst, until=PLANNING[:20])
         terminal.press(b"e", until="Create a repository")
         terminal.press(ENTER, until="Committed")
