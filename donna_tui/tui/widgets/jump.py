@@ -36,7 +36,7 @@ class JumpOverlay(Modal[JumpTarget]):
     """Shows the labels over the screen; any other key, or a click, leaves."""
 
     def __init__(self, targets: Iterable[JumpTarget]) -> None:
-        super().__init__(id="jump")
+        super().__init__(classes="jump")
         self._typed = ""
         self._targets = labelled(tuple(targets))
 

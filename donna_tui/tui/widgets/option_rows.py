@@ -23,7 +23,17 @@ class ValueOption(Option, Generic[T]):
 
 
 class OptionRows(OptionList):
-    """A list whose rows may be replaced at any time."""
+    """A list whose rows may be replaced at any time, and which bears keys before it has a size."""
+
+    def action_page_up(self) -> None:
+        """Do nothing before there is a page: `OptionList` looks up lines that it has not laid out yet."""
+        if self.scrollable_content_region:
+            super().action_page_up()  # type: ignore[no-untyped-call]
+
+    def action_page_down(self) -> None:
+        """Do nothing before there is a page, as in `action_page_up`."""
+        if self.scrollable_content_region:
+            super().action_page_down()  # type: ignore[no-untyped-call]
 
     def on_click(self, event: events.Click) -> None:
         """Ignore a click on a row that has left the list since the screen was drawn."""
