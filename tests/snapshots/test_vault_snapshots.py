@@ -13,6 +13,7 @@ from donna_tui.tui.screens.plan import PlanScreen
 from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.screens.settle import SettleScreen
 from donna_tui.tui.screens.three_way import ThreeWayScreen
+from donna_tui.tui.widgets.footer_bar import FooterBar
 from tests.snapshots.test_snapshots import LARGE, SIZES, Camera, Steps, by_size, by_state, by_theme, connected, donna
 from tests.snapshots.test_snapshots import camera as camera
 from tests.tui import scenarios
@@ -174,6 +175,7 @@ def test_a_conflict(camera: Camera, monkeypatch: pytest.MonkeyPatch, touches: bo
         monkeypatch.setattr(driver.vault._outside, "edit", edit)
         await on(DECISIONS, "E")(driver)
         await driver.window(ConflictScreen)
+        driver.main.query_one(FooterBar).visible = False  # it may or may not know of the edit yet
 
     assert camera.shows(donna(backend), size, steps)
 

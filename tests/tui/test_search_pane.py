@@ -474,6 +474,7 @@ async def test_nothing_is_laid_out_anew_while_somebody_types(monkeypatch: pytest
     laid_out = list[object]()
     async with driving(backend) as donna:
         await donna.ask("a")  # by then the other panes are there, and the start page is gone
+        await donna.rest()
         donna.app.screen.screen_layout_refresh_signal.subscribe(donna.app.screen, laid_out.append)
         for letter in "bcde":
             await donna.pilot.press(letter)
