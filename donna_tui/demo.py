@@ -22,12 +22,12 @@ properties follow the calendar, so only what is below these tells whether somebo
 
 
 def no_drafts(folder: Path) -> Mapping[str, str] | None:
-    """Nothing is drafted where only the notes are used."""
+    """Return no drafts, for a vault of which only the notes are used."""
     return {}
 
 
 def demo_folder(paths: AppPaths, drafts: Drafts = no_drafts) -> Path:
-    """Where the next demo vault will be. A copy that a person changed is theirs by now and is left alone.
+    """Choose the folder of the next demo vault. A copy that a person changed is theirs and is left alone.
 
     What Donna put there by itself does not count: what `record_contents` knows, and drafts that wait unchanged.
     """
@@ -45,26 +45,13 @@ def make_demo(folder: Path) -> Path:
 
 
 def demo_notes(folder: Path) -> tuple[NameMatch, ...]:
-    """The notes of a demo vault, for the first frame: the latest first."""
-    notes = [(file.stat().st_mtime, path, file.stem) for path, file in _files(folder) if file.suffix == ".md"]
-    return tuple(
-        NameMatch(
-            path=path,
-            title=name,
-            name=name,
-            kind="file",
-            line=1,
-            places=(),
-            score=0.0,
-            modified_at=at,
-            sensitive=False,
-        )
-        for at, path, name in sorted(notes, reverse=True)
-    )
+    """List the notes of a demo vault for the first frame, newest first."""
+    notes = [(file.stat().st_mtime, path) for path, file in _files(folder) if file.suffix == ".md"]
+    return tuple(NameMatch.of_file(path, at) for at, path in sorted(notes, reverse=True))
 
 
 def is_furnished(folder: Path) -> bool:
-    """Whether `record_contents` has run for this demo vault."""
+    """Check whether `record_contents` has run for this demo vault."""
     return _record(folder).exists()
 
 
@@ -99,7 +86,7 @@ def _is_draft(file: Path, text: str | None) -> bool:
 
 
 def _body(text: str) -> str:
-    """What is below the properties at the top of a note."""
+    """Return a note without its properties."""
     head, mark, body = text.partition("\n---\n")
     return body if mark and head.startswith("---\n") else text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from pathlib import PurePosixPath
 from typing import Any, Literal, Protocol
 
 from donna_tui.records import dataclass
@@ -180,3 +181,19 @@ class NameMatch:
     score: float
     modified_at: float
     sensitive: bool
+
+    @classmethod
+    def of_file(cls, path: str, modified_at: float) -> NameMatch:
+        """Build the match of a note that only its file is known of."""
+        name = PurePosixPath(path).stem
+        return cls(
+            path=path,
+            title=name,
+            name=name,
+            kind="file",
+            line=1,
+            places=(),
+            score=0.0,
+            modified_at=modified_at,
+            sensitive=False,
+        )

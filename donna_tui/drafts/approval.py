@@ -202,7 +202,7 @@ def _moves(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _one_change(changes: Sequence[Change]) -> Change:
-    """What several plans make of one file. A draft that moves away is deleted, whatever else would change in it."""
+    """Combine the changes of several plans to one file. A draft that moves away is deleted in any case."""
     first = changes[0]
     if len(changes) == 1:
         return first
@@ -242,7 +242,7 @@ def head_of(text: str) -> tuple[str, str]:
 
 
 def start_in(text: str) -> float | None:
-    """When the meeting of a draft begins, going by its frontmatter."""
+    """Read from the frontmatter of a draft when its meeting starts."""
     start = parse_frontmatter(text).data.get("event_start")
     try:
         return datetime.datetime.fromisoformat(str(start)).timestamp()

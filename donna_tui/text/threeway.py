@@ -96,7 +96,7 @@ def _shift(run: Run) -> int:
 
 
 def has_conflict_markers(data: bytes) -> bool:
-    """Whether a text holds a conflict as git marks one: all three markers in their order. Takes linear time."""
+    """Check for a conflict as git marks it: all three markers in order. Takes linear time."""
     if b"<<<<<<<" not in data:
         return False
     wanted = 0

@@ -1,4 +1,4 @@
-"""What the start page shows of a vault: the notes that were changed last, tasks that are due, and a question to try."""
+"""Collect what the start page shows of a vault: recent notes, tasks that are due, and a question to try."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import datetime
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from pathlib import PurePosixPath
 
 from donna_tui.index.database import Database
 from donna_tui.index.names import NAMED_SOURCE, NameKind
@@ -40,7 +39,8 @@ class Candidate:
 def latest_on_disk(client: VaultClient, limit: int) -> tuple[NameMatch, ...]:
     """The notes that were changed last, by a walk over the folder. Raises VaultReadError if it is missing."""
     notes = [entry for entry in client.scan() if entry.reason is None and entry.stat is not None]
-    return tuple(_named(entry) for entry in sorted(notes, key=_changed_at, reverse=True)[:limit])
+    newest = sorted(notes, key=_changed_at, reverse=True)[:limit]
+    return tuple(NameMatch.of_file(entry.path, _changed_at(entry) / 1e9) for entry in newest)
 
 
 def tasks_due(database: Database, today: datetime.date, limit: int) -> tuple[TaskRow, ...]:
@@ -102,18 +102,3 @@ def _begun_small(text: str) -> str:
 
 def _changed_at(entry: Entry) -> int:
     return entry.stat.mtime_ns if entry.stat is not None else 0
-
-
-def _named(entry: Entry) -> NameMatch:
-    name = PurePosixPath(entry.path).stem
-    return NameMatch(
-        path=entry.path,
-        title=name,
-        name=name,
-        kind="file",
-        line=1,
-        places=(),
-        score=0.0,
-        modified_at=_changed_at(entry) / 1e9,
-        sensitive=False,
-    )

@@ -19,7 +19,7 @@ from donna_tui.tui.panes.vault_state import PLAN_TITLES, PLAN_VERBS
 from donna_tui.tui.refusals import refusal_of
 from donna_tui.tui.screens.plan import Answer, PlanScreen, Proposal
 from donna_tui.tui.screens.refusal import RefusalScreen
-from donna_tui.vault.changes import Change, OperationKind, Outcome, Plan
+from donna_tui.vault.changes import OperationKind, Outcome, Plan
 from donna_tui.vault.diff import FileDiff, diff_changes
 
 T = TypeVar("T")
@@ -49,8 +49,6 @@ class Looking:
         self._pane = pane
         self._keys = keys
         self._backend = backend
-        self.changed: tuple[Change, ...] = ()
-        """What the last change that was made did."""
 
     async def _kept(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Plan, look, do; what is refused is said here."""
@@ -90,7 +88,6 @@ class Looking:
 
     async def _reported(self, plan: Plan, outcome: Outcome) -> Outcome:
         """Say in one line what was done, how much, and how it is undone; and where the change of a private note is."""
-        self.changed = plan.changes
         if outcome.changed:
             diffs = await asyncio.to_thread(diff_changes, plan.changes)
             key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
