@@ -291,9 +291,7 @@ class VaultPane(NoteActions):
         """Narrow the tree."""
         self.add_class("-filtering")
         self.query_one("#tree-filter").display = True
-        self.screen.set_focus(self.filter)  # at once: letters typed in a burst are meant for it, not for the tree
-        if self.screen.focused is not self.filter:  # `has_focus` follows later, and `focus` would act later still
-            self.filter.focus()
+        self._focus_at_once(self.filter)
 
     def action_search_focus(self) -> None:
         """In this pane, what one searches is the tree."""
@@ -424,6 +422,12 @@ class VaultPane(NoteActions):
         self.query_one("#tree-filter").display = False
         self.note_tree.focus()
 
+    def _focus_at_once(self, widget: Widget) -> None:
+        """Move the focus before the next key is handled; `Widget.focus` acts later, so that keys in a burst are lost."""
+        self.screen.set_focus(widget)
+        if self.screen.focused is not widget:  # `has_focus` follows later
+            widget.focus()
+
     def _tell_tree(self) -> None:
         if not self.note_tree.notes:
             self._say(EMPTY)
@@ -431,9 +435,7 @@ class VaultPane(NoteActions):
         was_said: Widget | None = self.screen.focused
         self.remove_class("-empty")
         if was_said is self.notice:
-            self.screen.set_focus(self.note_tree)  # at once: what is typed from now on is meant for it
-            if self.screen.focused is not self.note_tree:
-                self.note_tree.focus()
+            self._focus_at_once(self.note_tree)
         shown = sum(not row.is_folder for row in self.note_tree.rows)
         whole = len(self.note_tree.notes)
         words = f"{count(shown)} of {count(whole)}" if self.note_tree.query_text else f"{count(whole)} notes"
