@@ -423,7 +423,7 @@ class VaultPane(NoteActions):
         self.note_tree.focus()
 
     def _focus_at_once(self, widget: Widget) -> None:
-        """Move the focus before the next key is handled; `Widget.focus` acts later, so that keys in a burst are lost."""
+        """Move the focus before the next key is handled; `Widget.focus` acts later, too late for a burst."""
         self.screen.set_focus(widget)
         if self.screen.focused is not widget:  # `has_focus` follows later
             widget.focus()
