@@ -36,6 +36,9 @@ DATA = Path(__file__).parent / "data"
 UTC = datetime.UTC
 WINDOW = Window(datetime.datetime(2019, 1, 1, tzinfo=UTC), datetime.datetime(2027, 1, 1, tzinfo=UTC))
 SMALL = 12
+CARRIED = 5
+"""Notes of a series whose open boxes are carried over, as `prior_meetings` has it in the settings."""
+
 WEEKS = 3
 """Weeks of each series that are approved with typed notes, to see what the next one quotes."""
 
@@ -64,6 +67,7 @@ class Source:
     units: set[str] = field(default_factory=set)
     decisions: list[str] = field(default_factory=list)
     boxes: list[str] = field(default_factory=list)
+    done: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,10 @@ def _body(text: str) -> list[str]:
 def _add(found: Source, block: str, box: str, *, is_decision: bool, is_item: bool) -> None:
     found.units.add(words(block))
     if box:
-        found.boxes += [words(block)] if box not in "xX-" else []
+        if box in "xX-":
+            found.done.add(words(block))
+        else:
+            found.boxes.append(words(block))
         return
     pieces = _NAIVE_END.split(block)
     for start in range(len(pieces)):
@@ -224,6 +231,14 @@ def held_meetings(meetings: Sequence[Meeting], notes: dict[str, str]) -> list[He
     return sorted(found, key=lambda each: each.path)
 
 
+def open_boxes(earlier: Sequence[Source]) -> list[str]:
+    """The boxes that are open in some notes, the latest last: each once, and none that a later note ticks."""
+    found: dict[str, None] = {}
+    for each in earlier:
+        found = {box: None for box in [*found, *each.boxes] if box not in each.done}
+    return list(found)
+
+
 def _day(path: str) -> str:
     return path.rpartition("/")[2][:10]
 
@@ -243,7 +258,7 @@ def score_draft(score: Score, draft: Drafted, held: Held, sources: dict[str, Sou
     score.decisions += [each in said for each in last.decisions]
     score.missing += [f"{held.path}: {each} is missing" for each in last.decisions if each not in said]
     carried = {words(each) for each in draft.carried}
-    score.carried += [each in carried for each in dict.fromkeys(last.boxes)]
+    score.carried += [each in carried for each in open_boxes([sources[path] for path in held.earlier[-CARRIED:]])]
     own: set[str] = set().union(*(sources[each].units for each in held.earlier))
     boxes = {box for each in held.earlier for box in sources[each].boxes}
     for line in draft.quoted:

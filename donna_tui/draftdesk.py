@@ -69,7 +69,7 @@ class DraftDeskParts:
     skill: MeetingNoteSkill
     note: Callable[[Correction], Awaitable[Any]]
     refresh: Callable[[], Awaitable[None]]
-    add_calendar: Callable[[str, str], Awaitable[str]]
+    add_calendar: Callable[[str, str, str, str], Awaitable[str]]
     clock: Callable[[], datetime.datetime]
     drafters: Mapping[str, Callable[[Entry], Awaitable[Any]]]
     runs: Mapping[str, Callable[[Entry], Awaitable[Run]]]
@@ -362,12 +362,13 @@ class DraftDesk:
         """The calendars that are followed."""
         return tuple(await self._parts.book.run(lambda book: calendar_rows(book.database)))
 
-    async def add_calendar(self, where: str, name: str = "") -> CalendarRow:
+    async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
         """Read the calendar in a file, a folder or at a web address, and follow it from now on, also after a restart.
 
-        Raises DonnaError if it cannot be read (`calendar_failed`, `usage`) or its name is taken (`conflict`).
+        A password is kept in a file of its own that only the user can read. Raises DonnaError if the calendar cannot be
+        read (`calendar_failed`, `login_refused`, `usage`) or its name is taken (`conflict`).
         """
-        added = await self._parts.add_calendar(where, name)
+        added = await self._parts.add_calendar(where, name, username, password)
         rows = await self.calendars()
         return next((row for row in rows if row.name == added), CalendarRow(name=added, kind="ics"))
 

@@ -272,11 +272,14 @@ class DraftHost:
             self.desk.follow_calendar,
         )
 
-    async def _add_calendar(self, where: str, name: str) -> str:
+    async def _add_calendar(self, where: str, name: str, username: str, password: str) -> str:
         """Read a calendar, add it to the user's settings, and follow it from now on. Returns its name."""
         state, now = self._parts.space.state, self._parts.clock()
         known = {each.name for each in load_trusted().config.calendars}
-        config, _ = await add_calendar(where, self._zone, state, now, file=user_file(), known=known, name=name)
+        login = {"username": username} if username else {}
+        config, _ = await add_calendar(
+            where, self._zone, state, now, file=user_file(), known=known, name=name, password=password, **login
+        )
         self._rules[config.name] = config.notes
         await self._poller.follow(*sources_for((config,), self._zone, state))
         return config.name

@@ -59,6 +59,7 @@ class Reason(StrEnum):
     IO_ERROR = "io_error"
 
     CALENDAR_FAILED = "calendar_failed"
+    LOGIN_REFUSED = "login_refused"
 
     WATCHER_DEGRADED = "watcher_degraded"
     TEMPLATE_ERROR = "template_error"

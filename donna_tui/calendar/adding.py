@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from pydantic import ValidationError
 
 from donna_tui.calendar.following import window_around
+from donna_tui.calendar.passwords import keep_password
 from donna_tui.calendar.sources import sources_for
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
@@ -25,9 +26,11 @@ async def find_calendar(
     """Read the calendar at `where`: a path of an .ics file or folder, or a web address of a file or a CalDAV server.
 
     `login` are fields of `CalendarConfig` (username, password_file, password_env). Raises CalendarError with what each
-    way of reading it met, and DonnaError (`usage`) if `where` is neither a path nor an address.
+    way of reading it met (`login_refused` if its server wants another name or password), and DonnaError (`usage`) if
+    `where` is neither a path nor an address.
     """
     failures: list[str] = []
+    reason = Reason.CALENDAR_FAILED
     for fields in _candidates(where.strip()):
         config = _config(name=name or _name(where), **fields, **login)
         try:
@@ -35,12 +38,13 @@ async def find_calendar(
             fetched = await source.fetch(window_around(now))
         except DonnaError as error:
             failures.append(error.message)
+            reason = error.reason if error.reason is Reason.LOGIN_REFUSED else reason
             continue
         if fetched.meetings or fetched.complete:
             return config, fetched
         failures.append(fetched.problems[0].message)
     said = "; ".join(dict.fromkeys(failures))
-    raise CalendarError(Reason.CALENDAR_FAILED, f"{_name(where)} cannot be read: {said}", hint="nothing was added")
+    raise CalendarError(reason, f"{_name(where)} cannot be read: {said}", hint="nothing was added")
 
 
 async def add_calendar(
@@ -52,18 +56,28 @@ async def add_calendar(
     file: Path,
     known: Collection[str],
     name: str = "",
+    password: str = "",
     **login: Any,
 ) -> tuple[CalendarConfig, Fetched]:
     """Read the calendar at `where` as `find_calendar` does, and add it to the settings in `file`.
 
-    `known` are the names of the calendars there. Raises DonnaError (`conflict`) for a name that is among them.
+    `known` are the names of the calendars there. A `password` is kept in a file of its own beside the settings, which
+    only the user can read. Raises DonnaError (`conflict`) for a name that is among them.
     """
-    config, fetched = await find_calendar(where, zone, state, now, name=name, **login)
-    if config.name in known:
-        raise DonnaError(
-            Reason.CONFLICT, f"a calendar is called {config.name} already", hint="give this one another name"
-        )
-    await asyncio.to_thread(add_item, file, "calendars", as_settings(config))
+    kept = await asyncio.to_thread(keep_password, file.parent, name or _name(where), password) if password else None
+    try:
+        if kept is not None:
+            login = {**login, "password_file": kept}
+        config, fetched = await find_calendar(where, zone, state, now, name=name, **login)
+        if config.name in known:
+            raise DonnaError(
+                Reason.CONFLICT, f"a calendar is called {config.name} already", hint="give this one another name"
+            )
+        await asyncio.to_thread(add_item, file, "calendars", as_settings(config))
+    except BaseException:
+        if kept is not None:
+            kept.unlink(missing_ok=True)
+        raise
     return config, fetched
 
 

@@ -51,7 +51,11 @@ class Answer:
         if 200 <= self.status < 300:
             return self
         if self.status in (401, 403):
-            raise failed(f"{self.host} refuses the name or password", hint="check username and password in calendars")
+            raise CalendarError(
+                Reason.LOGIN_REFUSED,
+                f"{self.host} refuses the name or password",
+                hint="check username and password in calendars",
+            )
         if self.status in (404, 410):
             raise failed(f"{self.host} has no such calendar", hint="check its address in calendars")
         raise failed(f"{self.host} answers with an error ({self.status})", hint="it is tried again later")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 
 from donna_tui.config.calendars import CalendarConfig
-from donna_tui.errors import CalendarError, Reason
+from donna_tui.errors import CalendarError, DonnaError, Reason
+from donna_tui.paths import private_folder
 from donna_tui.records import dataclass
 
 MOST_BYTES = 64_000
@@ -39,6 +43,26 @@ def _password(config: CalendarConfig, environ: Mapping[str, str]) -> str:
     if password is None:
         raise _unusable(f"the variable {config.password_env} with the password of {config.name} is not set")
     return password
+
+
+def keep_password(folder: Path, name: str, password: str) -> Path:
+    """Write the password of the calendar called `name` to a new file in `folder` that only its owner can read.
+
+    Returns the file. Raises DonnaError (`io_error`).
+    """
+    stem = "-".join(re.findall(r"\w+", name.lower()))[:60] or "calendar"
+    try:
+        for number in itertools.count(1):
+            file = private_folder(folder) / f"{stem}-password{'' if number == 1 else f'-{number}'}"
+            with contextlib.suppress(FileExistsError):
+                descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                break
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(f"{password}\n")
+    except OSError as error:
+        message = f"the password cannot be kept in {folder} ({error.strerror})"
+        raise DonnaError(Reason.IO_ERROR, message) from error
+    return file
 
 
 def private_text(file: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import os
 import shlex
@@ -15,7 +16,7 @@ from donna_tui.cli.consent import agreed_to
 from donna_tui.cli.days import named_day
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.search import bring_up_to_date
-from donna_tui.cli.session import engine_for, open_session, run
+from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.cli.write import agrees_to_repository, writer_for
 from donna_tui.draftdesk import DraftDesk
 from donna_tui.drafting import Draft, DraftRow, DraftState
@@ -32,7 +33,7 @@ SKILLS = ("daily_reflection", "commitment_log", "weekly_review", "person_profile
 
 def run_list(space: str | None, *, everything: bool, as_json: bool) -> None:
     """Print the queue; exit with 1 if it is empty."""
-    rows = run(_with(space, lambda engine: engine.drafts.drafts(everything=everything)))
+    rows = run(_with(open_session(space), lambda engine: engine.drafts.drafts(everything=everything)))
     emit(
         {"count": len(rows), "drafts": [row_fields(row) for row in rows]},
         as_json=as_json,
@@ -44,7 +45,7 @@ def run_list(space: str | None, *, everything: bool, as_json: bool) -> None:
 
 def run_show(named: str, space: str | None, *, as_json: bool) -> None:
     """Print a draft."""
-    draft = run(_with(space, lambda engine: _draft(engine.drafts, named)))
+    draft = run(_with(open_session(space), lambda engine: _draft(engine.drafts, named)))
     fields = {
         **row_fields(draft.row),
         "text": draft.text,
@@ -65,7 +66,7 @@ def run_approve(named: str, without: list[int], space: str | None, *, agreed: bo
         agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
         return plan, await engine.drafts.approve(row.id, plan) if agrees else None
 
-    _tell(*run(_with(space, decide)), as_json=as_json)
+    _tell(*run(_with(open_session(space), decide)), as_json=as_json)
 
 
 def run_reject(named: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
@@ -77,15 +78,15 @@ def run_reject(named: str, space: str | None, *, agreed: bool, as_json: bool) ->
         agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
         return plan, await engine.drafts.reject(row.id, plan) if agrees else None
 
-    _tell(*run(_with(space, decide)), as_json=as_json)
+    _tell(*run(_with(open_session(space), decide)), as_json=as_json)
 
 
 def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
     """Edit a draft in the user's editor."""
-    draft = run(_with(space, lambda engine: _draft(engine.drafts, named)))
+    session = open_session(space)
+    draft = run(_with(session, lambda engine: _draft(engine.drafts, named)))
     if draft.row.state is not DraftState.WAITING:
         raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
-    session = open_session(space)
     shelf = EditShelf(session.space.state / "edits")
     edit = Edit(draft.row.path, draft.text, draft.etag, draft.text)
     copy = shelf.begin(edit)
@@ -103,12 +104,13 @@ def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
 
 def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
     """Compose a draft anew; exit with 5 if it failed."""
+    session = open_session(space)
 
     async def again(engine: Engine) -> DraftRow:
         row = await engine.drafts.regenerate((await _row(engine.drafts, named)).id)
-        return await with_repository(engine, row, as_json=as_json)
+        return await with_repository(session, engine, row, as_json=as_json)
 
-    tell_row(run(_with(space, again)), as_json=as_json)
+    tell_row(run(_with(session, again)), as_json=as_json)
 
 
 def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bool) -> None:
@@ -118,14 +120,15 @@ def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bo
     if person and skill != "person_profile":
         raise DonnaError(Reason.USAGE, "--person is for person_profile")
     wanted = named_day(day) if day else datetime.date.today()
+    session = open_session(space)
 
     async def write(engine: Engine) -> tuple[DraftRow, ...]:
         results = await engine.drafts.write_new(skill, wanted, person=person)
         ids = {result.draft for result in results}
         rows = [row for row in await engine.drafts.drafts(everything=True) if row.id in ids]
-        return tuple([await with_repository(engine, row, as_json=as_json) for row in rows])
+        return tuple([await with_repository(session, engine, row, as_json=as_json) for row in rows])
 
-    rows = run(_with(space, write))
+    rows = run(_with(session, write))
     emit(
         {"count": len(rows), "drafts": [row_fields(row) for row in rows]},
         as_json=as_json,
@@ -138,14 +141,14 @@ def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bo
         raise SystemExit(ExitCode.FAILED)
 
 
-async def with_repository(engine: Engine, row: DraftRow, *, as_json: bool) -> DraftRow:
+async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as_json: bool) -> DraftRow:
     """Ask whether to create the repository without which a draft could not be written, and write it then."""
     if row.state is not DraftState.FAILED or row.reason != Reason.NO_REPOSITORY:
         return row
     if not agrees_to_repository(as_json):
         say("donna: run git init in the vault, or agree when Donna asks, and then: donna draft regenerate " + row.id)
         return row
-    await engine.notes.create_repository()
+    await asyncio.to_thread(writer_for(session).init_if_missing)
     return await engine.drafts.regenerate(row.id)
 
 
@@ -169,8 +172,8 @@ def row_line(row: DraftRow) -> str:
     return f"{row.id}  {row.state.value:<8}  {row.title}  ({row.path}{goes})"
 
 
-async def _with(space: str | None, work: Callable[[Engine], Awaitable[Any]]) -> Any:
-    async with engine_for(open_session(space), "donna draft") as engine:
+async def _with(session: Session, work: Callable[[Engine], Awaitable[Any]]) -> Any:
+    async with engine_for(session, "donna draft") as engine:
         await bring_up_to_date(engine)
         return await work(engine)
 

@@ -80,7 +80,7 @@ async def _write(session: Session, event: str, *, as_json: bool) -> DraftRow:
 
     async with engine_for(session, "donna meetings") as engine:
         await bring_up_to_date(engine)
-        return await with_repository(engine, await engine.drafts.write_now(event), as_json=as_json)
+        return await with_repository(session, engine, await engine.drafts.write_now(event), as_json=as_json)
 
 
 def run_connect(name: str, space: str | None, *, as_json: bool) -> None:

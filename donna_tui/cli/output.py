@@ -35,6 +35,7 @@ _CODES = {
     Reason.MODEL_INVALID: ExitCode.FAILED,
     Reason.EMBEDDING_FAILED: ExitCode.FAILED,
     Reason.CALENDAR_FAILED: ExitCode.FAILED,
+    Reason.LOGIN_REFUSED: ExitCode.FAILED,
     Reason.TEMPLATE_ERROR: ExitCode.FAILED,
     Reason.MODEL_CALL_FAILED: ExitCode.FAILED,
     Reason.DATABASE_CORRUPT: ExitCode.FAILED,

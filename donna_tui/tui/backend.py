@@ -257,10 +257,11 @@ class DraftBackend(Protocol):
     async def calendars(self) -> tuple[CalendarRow, ...]:
         """The calendars that are followed."""
 
-    async def add_calendar(self, where: str, name: str = "") -> CalendarRow:
+    async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
         """Read the calendar in a file, a folder or at a web address, and follow it from now on, also after a restart.
 
-        Raises DonnaError if it cannot be read (`calendar_failed`, `usage`) or its name is taken (`conflict`).
+        A password is kept in a file of its own that only the user can read. Raises DonnaError if the calendar cannot be
+        read (`calendar_failed`, `login_refused`, `usage`) or its name is taken (`conflict`).
         """
 
     async def refresh(self) -> None:

@@ -87,6 +87,7 @@ REASONS: dict[Reason, str] = {
     Reason.DISK_FULL: "the disk is full",
     Reason.IO_ERROR: "the disk gave an error",
     Reason.CALENDAR_FAILED: "a calendar cannot be read",
+    Reason.LOGIN_REFUSED: "a server refuses the name or password",
     Reason.TEMPLATE_ERROR: "a template cannot be used",
     Reason.NOT_A_DRAFT: "it is no draft any more",
     Reason.WATCHER_DEGRADED: "changes are noticed late",

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import Donna, Ran, write
+from tests.terminal import PATIENCE_SECONDS, python_in_terminal
 
 DAY = "2024-01-17"
 REFLECTION = f"Reflections/{DAY}.md"
@@ -205,6 +206,21 @@ def test_without_a_repository_it_fails_and_says_why(donna: Donna, vault: Path) -
     assert (again.code, again.json["reason"]) == (5, "no_repository")
     assert row["detail"] in donna("draft", "list", "--space", vault).out
     assert f"git init in the vault, or agree when Donna asks, and then: donna draft regenerate {row['id']}" in ran.err
+
+
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_in_a_terminal_it_asks_whether_to_create_the_repository(donna: Donna, vault: Path, answer: str) -> None:
+    write(vault, "Projects/House.md", "- [x] Paint the door ✅ 2024-01-17\n")
+    words = ("-m", donna.module, "draft", "new", "daily_reflection", "--day", DAY, "--space", str(vault))
+    with python_in_terminal(*words, DONNA_HOME=str(donna.home)) as terminal:
+        terminal.wait_for("Create a repository in the vault? [y/N]")
+        assert not (vault / ".git").exists()
+        expected = f"({REFLECTION})" if answer == "y" else "and then: donna draft regenerate"
+        terminal.press(f"{answer}\n".encode(), until=expected)
+        assert terminal.process.wait(PATIENCE_SECONDS) == (0 if answer == "y" else 5)
+    assert (vault / ".git").exists() == (vault / REFLECTION).exists() == (answer == "y")
+    rows = listed(donna, vault).json["drafts"]
+    assert [row["state"] for row in rows] == ["waiting" if answer == "y" else "failed"]
 
 
 def test_the_draft_of_a_meeting(donna: Donna, kept: Path, tmp_path: Path) -> None:

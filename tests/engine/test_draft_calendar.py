@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
+import stat
 from dataclasses import replace
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from donna_tui.calendar.following import window_around
+from donna_tui.calendar.sources import sources_for
 from donna_tui.config.load import load_trusted, user_file
 from donna_tui.drafting import DraftState, Meeting, MeetingState
 from donna_tui.drafts.approval import start_in
@@ -15,6 +20,7 @@ from donna_tui.errors import DonnaError, Reason
 from donna_tui.tui.widgets.meeting_list import state_word
 from tests.engine.offices import LAST_TIME, NOTE, Office, meeting, office
 from tests.unit.calendar_parts import calendar, event
+from tests.unit.calendar_server import Asked, Reply, serving
 
 LATER = datetime.timedelta(days=1, hours=2)
 TYPED = "- typed by hand"
@@ -164,3 +170,33 @@ async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
             await desk.add_calendar(str(file), "Team")
         assert refused.value.reason is Reason.CONFLICT
     assert [each.name for each in load_trusted().config.calendars] == ["Team"]
+
+
+async def test_the_password_of_a_calendar_is_kept_in_a_private_file_and_not_in_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "home"))
+    start = meeting().start
+    entry = event(f"DTSTART:{start:%Y%m%dT%H%M%SZ}", "DURATION:PT1H", "SUMMARY:Plan", uid="plan")
+    proof = f"Basic {base64.b64encode(b'ann:hunter2 #x').decode()}"
+
+    def answers(asked: Asked) -> Reply:
+        return Reply(body=calendar(entry)) if asked.headers.get("Authorization") == proof else Reply(401)
+
+    with serving(answers) as site:
+        async with office(tmp_path, clock=start.timestamp) as here:
+            desk = here.engine.drafts
+            with pytest.raises(DonnaError) as refused:
+                await desk.add_calendar(f"{site.url}/team.ics", "The Team", username="ann", password="wrong")
+            assert refused.value.reason is Reason.LOGIN_REFUSED
+            settings = user_file().parent
+            assert [file.name for file in settings.iterdir()] == [] if settings.exists() else True
+            row = await desk.add_calendar(f"{site.url}/team.ics", "The Team", username="ann", password="hunter2 #x")
+            assert (row.name, row.meetings, row.problem) == ("The Team", 1, "")
+        (config,) = load_trusted().config.calendars
+        assert (config.username, config.password_file) == ("ann", user_file().parent / "the-team-password")
+        assert "hunter2" not in user_file().read_text()
+        assert config.password_file
+        assert stat.S_IMODE(config.password_file.stat().st_mode) == 0o600
+        (source,) = sources_for((config,), ZoneInfo("UTC"), tmp_path)
+        assert len((await source.fetch(window_around(start.timestamp()))).meetings) == 1

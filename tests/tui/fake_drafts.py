@@ -152,8 +152,8 @@ class FakeDrafts:
         await self._enter("calendars")
         return tuple(self.followed)
 
-    async def add_calendar(self, where: str, name: str = "") -> CalendarRow:
-        await self._enter("add_calendar", where, name, key=where)
+    async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
+        await self._enter("add_calendar", where, name, username, password, key=where)
         row = CalendarRow(name=name or where, kind="ics", meetings=3, fetched_at=self.vault.at)
         self.followed.append(row)
         return row

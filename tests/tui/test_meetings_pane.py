@@ -460,7 +460,7 @@ async def test_a_calendar_is_added_and_what_is_wrong_stands_below_its_field() ->
         await donna.type("b.ics")
         await donna.press("enter")
         await donna.until(lambda: "is called b already" in donna.screen_text(), "the name is taken")
-        assert window.called.has_focus
+        assert window.field("name").has_focus
         await donna.press("tab", "ctrl+u")
         await donna.type("work.ics")
         await donna.press("tab")
@@ -468,4 +468,34 @@ async def test_a_calendar_is_added_and_what_is_wrong_stands_below_its_field() ->
         await donna.press("enter")
         await donna.until(lambda: donna.app.screen is donna.main, "it is added")
         await donna.until(lambda: "Work is followed now: 3 meetings" in notices(donna.app), "it says so")
-        assert backend.called("add_calendar")[-1] == ("work.ics", "Work")
+        assert backend.called("add_calendar")[-1] == ("work.ics", "Work", "", "")
+
+
+async def test_a_calendar_on_a_server_is_asked_for_with_a_user_name_and_a_hidden_password() -> None:
+    backend = backend_in("empty")
+    backend.fail(
+        "add_calendar", DonnaError(Reason.LOGIN_REFUSED, "dav.example refuses it"), key="https://dav.example/me"
+    )
+    async with driving(backend, size=SMALL) as donna:
+        await donna.press("escape", "4")
+        await donna.until(lambda: "add a calendar" in donna.screen_text(), "it says how")
+        await donna.press("c")
+        await donna.window(AddCalendar)
+        await donna.type("work.ics")
+        await donna.rest()
+        assert "Password" not in donna.screen_text()
+        await donna.press("ctrl+u")
+        await donna.type("https://dav.example/me")
+        await donna.press("enter")
+        await donna.until(lambda: "refuses it" in donna.screen_text(), "it says why, where the name is")
+        await donna.type("ann")
+        await donna.press("tab")
+        await donna.type("hunter2")
+        await donna.rest()
+        assert "ann" in donna.screen_text()
+        assert "hunter2" not in donna.screen_text()
+        assert "esc leave" in donna.screen_text()
+        backend.failures.clear()
+        await donna.press("enter")
+        await donna.until(lambda: donna.app.screen is donna.main, "it is added")
+        assert backend.called("add_calendar")[-1] == ("https://dav.example/me", "", "ann", "hunter2")

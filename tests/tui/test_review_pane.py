@@ -148,7 +148,7 @@ async def test_the_head_says_where_a_draft_waits_and_where_it_goes_and_the_foot_
         await donna.until(lambda: "Approving: WeeklyReview" in donna.screen_text(), "the other one is read")
         text = donna.screen_text()
         assert "composed by claude-sonnet for $0.0142 · 3 d ago" in text
-        assert "stands in its place already: WeeklyReview/2026-W47.md" in text
+        assert "saved as a draft in WeeklyReview/2026-W47.md" in text
         assert "Approving: WeeklyReview/2026-W47.md is changed, one commit" in text
 
 

@@ -150,7 +150,7 @@ def _place(row: DraftRow) -> Content:
             ("waits in ", "$text-disabled"), (path, "$text-muted"), (" → goes to ", "$text-disabled"), goes_to
         )
     if row.state is DraftState.WAITING:
-        return Content.assemble(("stands in its place already: ", "$text-disabled"), target)
+        return Content.assemble(("saved as a draft in ", "$text-disabled"), target)
     words = {DraftState.FAILED: "not written: ", DraftState.GONE: "gone: "}.get(row.state, f"{row.state.value}: ")
     tries = f" · next try {moment(row.next_try)}" if row.state is DraftState.FAILED and row.next_try else ""
     return Content.assemble(
