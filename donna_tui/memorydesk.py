@@ -7,7 +7,7 @@ import time
 
 from donna_tui.embedding.reranker import CrossEncoderReranker
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult, TaskRow
+from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult, Suggestion, TaskRow
 from donna_tui.memory.book import Book
 from donna_tui.memory.conversationdesk import ConversationDesk, DeskParts
 from donna_tui.memory.facts import Fact, add_correction, new_id, procedural, take_back_session
@@ -22,6 +22,7 @@ from donna_tui.memory.listing import (
 from donna_tui.memory.prompt import assemble
 from donna_tui.memory.recall import Recaller, RecallRequest
 from donna_tui.memory.remembering import Told, remember, replace_fact, would_replace
+from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion
 from donna_tui.memory.tasklist import list_tasks
 from donna_tui.memory.tokens import prompt_tokens
 
@@ -88,6 +89,34 @@ class MemoryDesk(ConversationDesk):
         """The preferences that remembering this text would replace, each with what would take its place."""
         told, cut = Told(text, user_id, "", memory_type_hint, sensitive=sensitive), await self._cut()
         return await self.book.run(lambda book: would_replace(book, told, cut))
+
+    async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
+        """The preferences that remembering a suggestion would replace."""
+        replaced = await self.would_replace(
+            suggestion.text, memory_type_hint=MemoryType.PROCEDURAL, sensitive=suggestion.sensitive
+        )
+        return tuple(fact.content for fact, _ in replaced)
+
+    async def answer_suggestion(self, identity: str, *, accepted: bool, user_id: str = ME) -> Suggestion:
+        """Remember a preference that was offered, or never offer it again.
+
+        Raises DonnaError (`missing`) if there is no open suggestion of that id.
+        """
+
+        def answer(book: Book) -> Suggestion | None:
+            with book.change():
+                return answer_suggestion(book, identity, ACCEPTED if accepted else DISMISSED, user_id)
+
+        found = await self.book.change(answer)
+        if found is None:
+            raise DonnaError(
+                Reason.MISSING, f"there is no suggestion {identity}", hint="donna chat suggestions lists them"
+            )
+        if accepted:
+            await self.remember(
+                found.text, user_id=user_id, memory_type_hint=MemoryType.PROCEDURAL, sensitive=found.sensitive
+            )
+        return found
 
     async def _stored(self, fact: Fact) -> MemoryChunk:
         return await self.memory(f"memory:{fact.id}") or memory_of_fact(fact)

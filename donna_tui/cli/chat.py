@@ -16,7 +16,7 @@ from donna_tui.cli.progress import WIDTH, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import ME, ImportReport, MemoryChunk, MemoryType, SessionRow, Suggestion
+from donna_tui.memories import ME, ImportReport, MemoryChunk, SessionRow, Suggestion
 from donna_tui.memory.archives import exports_in, size_of
 from donna_tui.memory.listing import iso_day
 from donna_tui.memory.watching import LogFolder, claude_code_folder
@@ -202,8 +202,6 @@ async def _suggestions(session: Session, accept: str, dismiss: str) -> tuple[tup
         if not accept and not dismiss:
             return await desk.suggestions(limit=MOST_SUGGESTIONS), ""
         answered = await desk.answer_suggestion(accept or dismiss, accepted=bool(accept))
-        if accept:
-            await desk.remember(answered.text, memory_type_hint=MemoryType.PROCEDURAL, sensitive=answered.sensitive)
         return (answered,), "accepted" if accept else "dismissed"
 
 

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.errors import DonnaError, Reason
 from donna_tui.events import EventHub
 from donna_tui.memories import ME, ImportReport, MemoryChunk, SessionRow, Suggestion
 from donna_tui.memory.book import Book
@@ -20,7 +19,7 @@ from donna_tui.memory.importing import Import, Progress
 from donna_tui.memory.listing import memory_of_fact
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.recall import Read, Search
-from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
+from donna_tui.memory.suggestions import list_suggestions
 from donna_tui.memory.watching import LogFolder
 from donna_tui.records import dataclass
 
@@ -102,20 +101,6 @@ class ConversationDesk:
     async def suggestions(self, *, limit: int = 50, user_id: str = ME) -> tuple[Suggestion, ...]:
         """The preferences that were stated in chats and wait for an answer, the latest first."""
         return await self.book.run(lambda book: tuple(list_suggestions(book.database, limit, user_id)))
-
-    async def answer_suggestion(self, identity: str, *, accepted: bool, user_id: str = ME) -> Suggestion:
-        """Mark a suggestion as answered. Raises DonnaError (`missing`) if there is no open one of that id."""
-
-        def answer(book: Book) -> Suggestion | None:
-            with book.change():
-                return answer_suggestion(book, identity, ACCEPTED if accepted else DISMISSED, user_id)
-
-        found = await self.book.change(answer)
-        if found is None:
-            raise DonnaError(
-                Reason.MISSING, f"there is no suggestion {identity}", hint="donna chat suggestions lists them"
-            )
-        return found
 
     async def import_chat(
         self,

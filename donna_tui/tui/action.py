@@ -23,6 +23,7 @@ Context = Literal[
     "conflict",
     "settle",
     "forget",
+    "suggestion",
 ]
 Pane = Literal["search", "vault", "review", "meetings", "memory", "activity"]
 
@@ -42,6 +43,7 @@ ACTIVE_IN: dict[Context, str] = {
     "conflict": "a change that cannot be made",
     "settle": "a conflict copy",
     "forget": "before something is forgotten",
+    "suggestion": "while a preference is offered",
 }
 
 
@@ -74,6 +76,7 @@ class ActionState:
     no_forget: str = ""
     no_bring_back: str = ""
     no_prompt: str = ""
+    no_suggestion: str = ""
     filtered: bool = False
     draft: bool = False
     asks: bool = False
@@ -219,6 +222,11 @@ def needs_own_memory(state: ActionState) -> str:
 def needs_forgotten(state: ActionState) -> str:
     """Something that was forgotten here, and not for good."""
     return state.no_bring_back
+
+
+def needs_suggestion(state: ActionState) -> str:
+    """A preference that was stated in a chat and waits for an answer."""
+    return state.no_suggestion
 
 
 def needs_prompt(state: ActionState) -> str:

@@ -19,7 +19,7 @@ from donna_tui.tui.action import (
     needs_space,
 )
 from donna_tui.tui.draft_actions import MEETINGS, REVIEW
-from donna_tui.tui.memory_actions import FORGET, MEMORY
+from donna_tui.tui.memory_actions import FORGET, MEMORY, SUGGESTION
 from donna_tui.tui.settle_actions import SETTLE
 from donna_tui.tui.vault_actions import CONFLICT, PLAN, VAULT
 
@@ -397,6 +397,7 @@ _ALL = (
     *CONFLICT,
     *SETTLE,
     *FORGET,
+    *SUGGESTION,
     *_VIEWS,
     *_LISTS,
     *_NOW,

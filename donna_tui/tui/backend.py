@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from donna_tui.errors import DonnaError
 from donna_tui.events import Listener
-from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult, TaskRow
+from donna_tui.memories import ME, Correction, MemoryChunk, MemoryFilter, MemoryType, RecallResult, Suggestion, TaskRow
 from donna_tui.records import dataclass
 from donna_tui.results import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.status import Status
@@ -188,6 +188,15 @@ class MemoryBackend(Protocol):
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
         """Pin a memory, so that it counts as fully important, or unpin it."""
+
+    async def suggestions(self, *, limit: int = 50) -> tuple[Suggestion, ...]:
+        """The preferences that were stated in chats and wait for an answer, the latest first."""
+
+    async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
+        """The preferences that remembering a suggestion would replace."""
+
+    async def answer_suggestion(self, identity: str, *, accepted: bool) -> Suggestion:
+        """Remember a preference that was offered, or never offer it again."""
 
     async def recall(
         self,

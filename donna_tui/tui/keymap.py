@@ -53,6 +53,7 @@ _OVERLAPS: dict[Context, frozenset[Context]] = {
     "conflict": frozenset(("list", "plan", "conflict")),
     "settle": frozenset(("list", "settle")),
     "forget": frozenset(("forget",)),
+    "suggestion": frozenset(("suggestion",)),
 }
 
 _INPUTS: frozenset[Context] = frozenset(("search.input", "vault.input", "memory.input"))

@@ -1,4 +1,4 @@
-"""The actions of the Memory screen, and of the window before something is forgotten."""
+"""The actions of the Memory screen, and of its windows: before something is forgotten, and for suggestions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from donna_tui.tui.action import (
     needs_own_memory,
     needs_prompt,
     needs_space,
+    needs_suggestion,
 )
 
 MEMORY = (
@@ -92,6 +93,15 @@ MEMORY = (
         context="memory",
         keys=("z",),
         why_not=needs_forgotten,
+    ),
+    Action(
+        id="memory.suggestions",
+        title="suggestions",
+        help="Remember or dismiss preferences that were stated in chats.",
+        group="memory",
+        context="memory",
+        keys=("o",),
+        why_not=needs_suggestion,
     ),
     Action(
         id="memory.source",
@@ -200,6 +210,36 @@ FORGET = (
         group="forget",
         context="forget",
         keys=("X",),
+        footer=True,
+    ),
+)
+
+SUGGESTION = (
+    Action(
+        id="suggestion.accept",
+        title="remember",
+        help="Remember the preference.",
+        group="suggestion",
+        context="suggestion",
+        keys=("enter",),
+        footer=True,
+    ),
+    Action(
+        id="suggestion.dismiss",
+        title="dismiss",
+        help="Do not remember it, and do not offer it again.",
+        group="suggestion",
+        context="suggestion",
+        keys=("x",),
+        footer=True,
+    ),
+    Action(
+        id="suggestion.skip",
+        title="skip",
+        help="Go to the next suggestion and leave this one for later.",
+        group="suggestion",
+        context="suggestion",
+        keys=("n",),
         footer=True,
     ),
 )

@@ -15,6 +15,7 @@ from donna_tui.memories import (
     MemoryFilter,
     MemoryType,
     RecallResult,
+    Suggestion,
 )
 from donna_tui.memory.prompt import assemble
 
@@ -34,6 +35,8 @@ class FakeMemory:
         self.corrections: list[Correction] = []
         self.token_budget = 2_000
         self.note = ""
+        self.offered: list[Suggestion] = []
+        self.replaced: dict[str, tuple[str, ...]] = {}
 
     async def memories(
         self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
@@ -84,6 +87,19 @@ class FakeMemory:
         await self._enter("pin", identity, pinned, key=identity)
         self.everything = [replace(each, pinned=pinned) if each.id == identity else each for each in self.everything]
         return True
+
+    async def suggestions(self, *, limit: int = 50) -> tuple[Suggestion, ...]:
+        return tuple(self.offered[:limit])
+
+    async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
+        await self._enter("replaced_by", suggestion.id, key=suggestion.id)
+        return self.replaced.get(suggestion.id, ())
+
+    async def answer_suggestion(self, identity: str, *, accepted: bool) -> Suggestion:
+        await self._enter("answer_suggestion", identity, accepted, key=identity)
+        found = next(each for each in self.offered if each.id == identity)
+        self.offered.remove(found)
+        return found
 
     async def recall(
         self,

@@ -22,6 +22,7 @@ from donna_tui.tui.screens.forget import ForgetScreen
 from donna_tui.tui.screens.main import MainScreen
 from donna_tui.tui.screens.plan import PlanScreen
 from donna_tui.tui.screens.settle import SettleScreen
+from donna_tui.tui.screens.suggestion import SuggestionScreen
 from donna_tui.tui.widgets.footer_bar import footer_actions
 from tests.tui import scenarios
 from tests.tui.driving import driving, notices
@@ -42,6 +43,7 @@ def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> Non
         "memory.input": MemoryPane,
         "activity": ActivityPane,
         "forget": ForgetScreen,
+        "suggestion": SuggestionScreen,
         "plan": PlanScreen,
         "conflict": ConflictScreen,
         "settle": SettleScreen,

@@ -10,9 +10,10 @@ import pytest
 
 from donna_tui.errors import DatabaseError, DonnaError, Reason
 from donna_tui.events import MemoryRemembered
-from donna_tui.memories import MemorySource, MemoryType, RecallResult
+from donna_tui.memories import MemorySource, MemoryType, RecallResult, Suggestion
 from donna_tui.tui.screens.correct import CorrectScreen
 from donna_tui.tui.screens.forget import ForgetScreen
+from donna_tui.tui.screens.suggestion import SuggestionScreen
 from donna_tui.tui.widgets.memory_list import PAGE
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, hit, notices, outcome
@@ -638,3 +639,44 @@ async def test_hostile_memories_are_text_everywhere(size: tuple[int, int]) -> No
         text = donna.screen_text()
         assert not set(text) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b"}
         assert hostile.MARKUP["style"] in text or "[bold" in text or "redis" in text
+
+
+# What is offered
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_preferences_that_were_stated_in_chats_are_offered_one_after_the_other(size: tuple[int, int]) -> None:
+    backend = scenarios.normal()
+    texts = ("I prefer dark roast.", "Always use metric units.", "I like \x1b[31mred")
+    backend.memory.offered = [
+        Suggestion(id=str(number), text=text, session="coffee", turn=number, at=1.7e9)
+        for number, text in enumerate(texts)
+    ]
+    backend.memory.replaced = {"0": ("I prefer light roast.",)}
+    async with driving(backend, size=size) as donna:
+        await opened(donna)
+        assert "Remember “I prefer dark roast.” and 2 more?" in donna.screen_text()
+        await donna.press("o")
+        await donna.window(SuggestionScreen)
+        await donna.until(lambda: "It replaces “I prefer light roast.”." in donna.screen_text(), "it says so")
+        assert "Remember this preference? (1 of 3)" in donna.screen_text()
+        await donna.press("enter")
+        await donna.until(lambda: "Always use metric units." in donna.screen_text(), "the next one is offered")
+        assert "It replaces" not in donna.screen_text()
+        await donna.press("n")
+        await donna.until(lambda: "(3 of 3)" in donna.screen_text(), "the last one is offered")
+        assert "\x1b" not in donna.screen_text()
+        await donna.press("x")
+        await donna.until(lambda: donna.app.screen is donna.main, "that was all")
+        assert backend.called("answer_suggestion") == [("0", True), ("2", False)]
+        assert "1 preference remembered." in notices(donna.app)
+        await donna.until(lambda: "Remember “Always use metric units.”?" in donna.screen_text(), "one is left")
+
+
+async def test_where_no_preference_is_offered_the_key_says_so() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("o")
+        await donna.rest()
+        assert donna.app.screen is donna.main
+        assert "No preference that was stated in a chat waits for an answer." in notices(donna.app)

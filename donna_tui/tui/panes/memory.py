@@ -68,6 +68,7 @@ class MemoryPane(MemoryReading):
                     yield MemoryInput(placeholder="words that memories hold", compact=True, id="memory-words")
                 yield MemoryList(id="memories")
                 yield Notice(keys=self._keys, id="memory-notice")
+                yield Static(id="memory-suggestion")
                 yield Static(id="memory-note")
             yield MemoryCard("Memory", id="memory-card")
         yield RecallDesk(self._keys, id="recall")
@@ -101,6 +102,7 @@ class MemoryPane(MemoryReading):
             no_open=base.no_editor if memory is not None and note_of(memory) else "",
             no_forget=why_no_forgetting(memory),
             no_bring_back="" if self._forgotten else "Nothing was forgotten here that could be brought back.",
+            no_suggestion="" if self._suggestions else "No preference that was stated in a chat waits for an answer.",
             no_prompt=why_no_prompt(self.recall.result),
             filtered=self._narrowing.is_narrow,
         )

@@ -9,8 +9,9 @@ from textual.containers import Horizontal
 from textual.getters import query_one
 
 from donna_tui.errors import DonnaError
-from donna_tui.memories import MemoryChunk
+from donna_tui.memories import MemoryChunk, Suggestion
 from donna_tui.tui.backend import Backend
+from donna_tui.tui.humanize import plural
 from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.messages import EditNote
 from donna_tui.tui.outside import Outside
@@ -20,6 +21,7 @@ from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.recall_desk import RecallDesk
 from donna_tui.tui.refusals import told
 from donna_tui.tui.screens.forget import ForgetScreen, Forgetting
+from donna_tui.tui.screens.suggestion import SuggestionScreen
 from donna_tui.tui.widgets.memory_card import MemoryCard, citation_of, note_of
 from donna_tui.tui.widgets.memory_list import MemoryList
 from donna_tui.tui.widgets.memory_row import words_of
@@ -39,6 +41,7 @@ class MemoryActs(Horizontal):
         self._backend: Backend | None = None
         self._forgotten: list[MemoryChunk] = []
         self._kept: dict[int, MemoryChunk] = {}
+        self._suggestions: tuple[Suggestion, ...] = ()
 
     @property
     def selected(self) -> MemoryChunk | None:
@@ -93,6 +96,11 @@ class MemoryActs(Horizontal):
         """Ask, and forget."""
         if self.selected is not None and self._backend is not None:
             self._forget(self._backend, self.selected)
+
+    def action_memory_suggestions(self) -> None:
+        """Answer what is offered."""
+        if self._suggestions and self._backend is not None:
+            self._answer(self._backend, self._suggestions)
 
     def action_memory_bring_back(self) -> None:
         """Bring back what was forgotten last."""
@@ -187,6 +195,13 @@ class MemoryActs(Horizontal):
         self._kept = {place: each for place, each in self._kept.items() if each.id != memory.id}
         self.rows.mark(memory.id, forgotten=False)
         self.notify("It is remembered again.", timeout=3, markup=False)
+        self.look_soon()
+
+    @one_dialog("suggestions")
+    async def _answer(self, backend: Backend, suggestions: tuple[Suggestion, ...]) -> None:
+        remembered = await self.app.push_screen_wait(SuggestionScreen(backend.memory, suggestions, self._keys))
+        if remembered:
+            self.notify(f"{plural(remembered, 'preference')} remembered.", timeout=4, markup=False)
         self.look_soon()
 
     def _complain(self, error: DonnaError) -> None:

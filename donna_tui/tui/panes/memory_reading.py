@@ -16,9 +16,17 @@ from donna_tui.tui.keysheet import Keys, shown_key
 from donna_tui.tui.messages import ActionsChanged
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.memory_acts import MemoryActs
-from donna_tui.tui.panes.memory_state import NOTHING_YET, Narrowing, cannot_look, list_head, nothing_left
+from donna_tui.tui.panes.memory_state import (
+    NOTHING_YET,
+    Narrowing,
+    cannot_look,
+    list_head,
+    nothing_left,
+    suggestion_line,
+)
 from donna_tui.tui.widgets.memory_list import PAGE, MemoryList
 from donna_tui.tui.widgets.notice import Notice, Words
+from donna_tui.tui.widgets.telling import tell
 
 LOOK_AGAIN = 0.4
 """Seconds after an event until the list is read again, so that a flood of events costs one look."""
@@ -75,12 +83,14 @@ class MemoryReading(MemoryActs):
             self.recall.connect(desk)
             total = await desk.count(wanted)
             found = {page: await desk.memories(wanted, limit=PAGE, skip=page * PAGE) for page in pages}
+            self._suggestions = await desk.suggestions()
             gone = {each.id for each in self._kept.values() if await desk.memory(each.id) is None}
         except DonnaError as error:
             self._say(cannot_look(error))
             return
         kept = {place: each for place, each in self._kept.items() if each.id in gone}
         self._tell(total, bool(kept))
+        self._tell_suggestions()
         self.rows.show(total, found, kept)
         self._follow()
 
@@ -120,6 +130,13 @@ class MemoryReading(MemoryActs):
         key = shown_key(self._keys["memory.all"], typing=False)
         self.rows.empty_text = nothing_left(self._narrowing, key)
         self._tell_head(list_head(self._narrowing, total))
+
+    def _tell_suggestions(self) -> None:
+        """Offer what was stated in chats, in one line."""
+        offer = self.query_one("#memory-suggestion", Static)
+        key = shown_key(self._keys["memory.suggestions"], typing=False)
+        tell(offer, suggestion_line(self._suggestions, key))
+        offer.display = bool(self._suggestions)
 
     def _tell_head(self, words: str) -> None:
         style = "$text-accent" if self._narrowing.is_narrow else "$text-disabled"

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import TypeVar
 
+from textual.content import Content
+
 from donna_tui.errors import DonnaError
-from donna_tui.memories import BESIDE_NOTES, MemoryChunk, MemoryFilter, MemorySource, MemoryType, RecallResult
+from donna_tui.memories import (
+    BESIDE_NOTES,
+    MemoryChunk,
+    MemoryFilter,
+    MemorySource,
+    MemoryType,
+    RecallResult,
+    Suggestion,
+)
 from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Status
@@ -122,6 +133,19 @@ def list_head(narrowing: Narrowing, total: int) -> str:
     """How many memories are listed, and what the list is narrowed to."""
     shown = plural(total, "memory", "memories")
     return f"{shown} · {narrowing}" if narrowing.is_narrow else f"{shown}, newest first"
+
+
+def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
+    """The latest preference that was stated in a chat, how many more there are, and the key that answers them."""
+    if not suggestions:
+        return Content()
+    first, more = clean_line(suggestions[0].text), len(suggestions) - 1
+    return Content.assemble(
+        (f"{key} ", "$accent"),
+        ("Remember ", "$text-muted"),
+        f"“{first[:80]}{'…' if len(first) > 80 else ''}”",
+        (f" and {more} more?" if more else "?", "$text-muted"),
+    )
 
 
 def nothing_left(narrowing: Narrowing, key: str) -> str:
