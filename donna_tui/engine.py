@@ -230,8 +230,8 @@ class Engine:
             if each.made:
                 await each.made.close()
         await self._host.close()
+        await self._tenure.end()  # before the model, so that nothing fails for want of it
         await self._model.close()
-        await self._tenure.end()
         self.hub.post(EngineStateChanged(state="stopped"))
         self._monitor.close()
         self._end_log()

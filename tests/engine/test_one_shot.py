@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import time
 from collections.abc import Callable
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from donna_tui import monitor
+from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import VaultReadError
-from donna_tui.events import ModelPhase, ModelStateChanged
+from donna_tui.events import ModelPhase, ModelStateChanged, NoteFailed, ProblemRaised
 from donna_tui.index.database import Database, open_database
 from donna_tui.ingest.progress import count
 from donna_tui.ingest.queue import Job
@@ -227,3 +229,23 @@ async def test_a_model_that_was_damaged_meanwhile_is_told(desk: Desk, monkeypatc
     status = (await index_once(desk)).engine.status()
     assert status.model_phase is ModelPhase.FAILED
     assert [problem.reason for problem in status.problems] == ["model_invalid"]
+
+
+async def test_what_is_remembered_at_the_very_end_does_not_fail_for_want_of_the_model(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = EmbeddingService.close
+
+    async def close_slowly(service: EmbeddingService) -> None:
+        await close(service)
+        await asyncio.sleep(0.5)
+
+    monkeypatch.setattr(EmbeddingService, "close", close_slowly)
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        await running.engine.model_known.wait()
+        await running.engine.memory.remember("The ocelot of house 7 sleeps all day.", patience=0)
+    assert [each.message for each in (*running.said(NoteFailed), *running.said(ProblemRaised))] == []
+    async with open_engine(desk, watch=False) as running:
+        await running.engine.sync()
+        assert complete(running)
