@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from donna_tui.records import dataclass
 from donna_tui.results import Excerpt, Snippet
 from donna_tui.text.plain import plain_text
+from donna_tui.text.segments import is_unspaced, pieces, stretches, telling
 
 WIDTH = 180
 """Characters of a snippet at the most."""
@@ -31,22 +32,38 @@ def stem(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words to mark in a text: stems of terms, phrases as sequences of stems, and a word that is only begun."""
+    """The words to mark in a text: stems of terms, phrases as sequences of stems, a word that is only begun, and pairs
+    of characters of scripts without spaces.
+    """
 
     stems: frozenset[str] = frozenset()
     phrases: tuple[tuple[str, ...], ...] = ()
     begun: str = ""
+    pairs: frozenset[str] = frozenset()
 
     def found(self, text: str) -> list[tuple[int, int, str]]:
         """Each matched word of a text: its half-open range and its stem."""
-        if not self.stems:
+        if not self.stems and not self.pairs:
             return []
+        if not text.isascii():
+            return list(self._found_in_pieces(text))
         return [
             (match.start(), match.end(), key)
             for match in _WORD.finditer(text)
-            if (key := stem(match.group())) in self.stems
-            or (self.begun and match.group().casefold().startswith(self.begun))
+            if (key := stem(match.group())) in self.stems or self._is_begun(match.group())
         ]
+
+    def _found_in_pieces(self, text: str) -> Iterator[tuple[int, int, str]]:
+        for start, end, unspaced in pieces(text):
+            word = text[start:end]
+            if unspaced:
+                for low, high in stretches(word, self.pairs):
+                    yield start + low, start + high, word[low:high]
+            elif (key := stem(word)) in self.stems or self._is_begun(word):
+                yield start, end, key
+
+    def _is_begun(self, word: str) -> bool:
+        return bool(self.begun) and word.casefold().startswith(self.begun)
 
     def weight(self, found: Sequence[tuple[int, int, str]]) -> int:
         """How much some matched words of one stretch of text say: different words, and whole phrases for more."""
@@ -54,7 +71,7 @@ class Words:
         held = sum(
             any(tuple(keys[at : at + len(phrase)]) == phrase for at in range(len(keys))) for phrase in self.phrases
         )
-        return len(set(keys)) + 2 * held
+        return sum(max(1, len(key) - 1) if is_unspaced(key[:1]) else 1 for key in set(keys)) + 2 * held
 
 
 NO_WORDS = Words()
@@ -62,10 +79,17 @@ NO_WORDS = Words()
 
 def words_of(terms: Sequence[str], *, partial: bool = False) -> Words:
     """The words to mark for the terms of a question; `partial` says that the last one may be the beginning of one."""
-    split = [tuple(map(stem, _WORD.findall(term))) for term in terms]
+    split, pairs = [], []
+    for term in terms:
+        words = [(term[start:end], unspaced) for start, end, unspaced in pieces(term)]
+        split.append(tuple(stem(word) for word, unspaced in words if not unspaced))
+        pairs += [pair for word, unspaced in words if unspaced for pair in telling(word)]
     begun = _last_word(terms) if partial else ""
     return Words(
-        frozenset(key for keys in split for key in keys), tuple(keys for keys in split if len(keys) > 1), begun
+        frozenset(key for keys in split for key in keys),
+        tuple(keys for keys in split if len(keys) > 1),
+        begun,
+        frozenset(pairs),
     )
 
 

@@ -37,6 +37,28 @@ def test_the_words_of_a_phrase_are_marked() -> None:
     assert marked(make_snippet("the cache stampede began", ["cache stampede"])) == ["cache", "stampede"]
 
 
+@pytest.mark.parametrize(
+    ("terms", "text", "expected"),
+    [
+        (["日本語のノートを検索する"], "これで日本語のノートを全文検索できます。", ["日本語のノートを", "検索"]),
+        (["会议", "记录"], "昨天的会议记录在这里，Redis的会议。", ["会议记录", "会议"]),
+        (["ありがとう"], "本当にありがとうございます", ["ありがとう"]),
+        (["Redis"], "Redisのフェイルオーバー訓練", ["Redis"]),
+        (["회의록"], "지난 회의록을 보세요", ["회의록"]),
+        (["🎉", "party"], "A 🎉party🎉 today", ["🎉", "party", "🎉"]),
+        (["日本語"], "にほんごと日記", []),
+    ],
+)
+def test_scripts_without_spaces_are_marked_by_pairs(terms: list[str], text: str, expected: list[str]) -> None:
+    assert marked(make_snippet(text, terms)) == expected
+
+
+def test_the_window_holds_what_is_marked_without_spaces() -> None:
+    text = f"{'あ' * 300}日本語のノート{'い' * 300}日本"
+    assert marked(make_snippet(text, ["日本語のノート"], width=40)) == ["日本語のノート"]
+    assert best_line("日本\n日本語のノート", words_of(["日本語"])) == 1
+
+
 def test_the_heading_line_is_left_out_where_there_is_text() -> None:
     assert make_snippet("## Cache\n\nWe use Redis.", ["redis"]).text == "We use Redis."
     assert make_snippet("## Cache", ["cache"]).text == "Cache"
