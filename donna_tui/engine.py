@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from donna_tui.drafthost import DraftHost
     from donna_tui.llm.router import ModelRouter
     from donna_tui.memorydesk import MemoryDesk
+    from donna_tui.search.reranking import Scorer
     from donna_tui.search.why_not import WhyNot
     from donna_tui.tools.neighbours import Neighbours
     from donna_tui.vaultdesk import VaultDesk
@@ -115,7 +116,9 @@ class Engine:
         self._input_hash = InputHash(load_key(self.space.state))
         retrieval, policy = self._config.retrieval, policy_of(self._config)
         settings = Settings(retrieval.min_score, retrieval.max_k, policy.deadline_seconds)
-        self._open_desk = SearchDesk(lambda: self._tenure.readers, settings, self.hub, self._input_hash)
+        self._open_desk = SearchDesk(
+            lambda: self._tenure.readers, settings, self.hub, self._input_hash, self._search_scorer()
+        )
         self.hub.post(EngineStateChanged(state="starting"))
         if not self._log.opened:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
@@ -130,6 +133,15 @@ class Engine:
                 from donna_tui.tools.metrics_server import serve_metrics
 
                 self._tasks.start("serving metrics", lambda: serve_metrics(self.hub, port))
+
+    def _search_scorer(self) -> Scorer | None:
+        """What ranks the hits of a search again, where that is switched on."""
+        settings = self._config.retrieval
+        if not settings.reranker_enabled or settings.reranker_model is None:
+            return None
+        from donna_tui.embedding.reranker import CrossEncoderReranker
+
+        return CrossEncoderReranker(settings.reranker_model)
 
     def _open_vault(self) -> VaultDesk:
         """Its import takes longer than a search does, and only who stays needs it."""

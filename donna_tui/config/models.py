@@ -132,6 +132,12 @@ class RetrievalConfig(Block):
     max_k: Annotated[Whole, FromSpace.REPLACE] = Field(
         32, ge=1, le=VEC0_MAX_K // CANDIDATES_PER_HIT, description="Most hits that a search gives."
     )
+    reranker_enabled: bool = Field(
+        False, strict=True, description="Whether the best hits of a search are ranked again by reranker_model."
+    )
+    reranker_model: HomePath | None = Field(
+        None, description="The folder of a cross-encoder; needs the extra [sentence-transformers]."
+    )
 
     @model_validator(mode="after")
     def _default_is_possible(self) -> RetrievalConfig:

@@ -21,6 +21,7 @@ from donna_tui.index.vectors import VectorIndex
 from donna_tui.results import Hit, SearchOutcome, SearchRequest
 from donna_tui.search.hybrid import Settings, more_like, search, wanted_hits
 from donna_tui.search.legs import Legs, Question, ask, by_meaning, by_words, candidates_for
+from donna_tui.search.reranking import RERANKED, Scorer, reranked
 
 if TYPE_CHECKING:
     from donna_tui.search.why_not import WhyNot
@@ -41,9 +42,15 @@ class SearchDesk:
     """One for an engine. `readers` gives the reading threads of the index that is in use now."""
 
     def __init__(
-        self, readers: Callable[[], Readers], settings: Settings, hub: EventHub, input_hash: InputHash
+        self,
+        readers: Callable[[], Readers],
+        settings: Settings,
+        hub: EventHub,
+        input_hash: InputHash,
+        scorer: Scorer | None = None,
     ) -> None:
         self._readers, self._settings, self._hub, self._input_hash = readers, settings, hub, input_hash
+        self._scorer, self._latest = scorer, 0
         self._service: EmbeddingService | None = None
         self._why_not, self._reason = LOADING, ""
         self._vectors: OrderedDict[str, Vector] = OrderedDict()
@@ -72,15 +79,36 @@ class SearchDesk:
         return taken
 
     async def search(self, request: SearchRequest, *, max_k: int | None = None) -> SearchOutcome:
-        """Answer a request, with at most `max_k` hits instead of the configured number.
+        """Answer a request, with at most `max_k` hits instead of the configured number, and then not ranked again.
 
         Raises DatabaseError; without a model the answer is by words, and says so.
         """
         self._under_way += 1
         try:
-            return await self._found(request, self._settings if max_k is None else replace(self._settings, max_k=max_k))
+            if max_k is not None:
+                return await self._found(request, replace(self._settings, max_k=max_k))
+            if self._scorer is None or request.mode == "keyword":
+                return await self._found(request, self._settings)
+            return await self._found_and_reranked(request, self._scorer)
         finally:
             self._under_way -= 1
+
+    async def _found_and_reranked(self, request: SearchRequest, scorer: Scorer) -> SearchOutcome:
+        """Rank the best hits again, unless another question was typed meanwhile: it takes a while."""
+        self._latest += 1
+        number, k = self._latest, wanted_hits(request, self._settings)
+        wide = replace(request, k=max(k, RERANKED), uncapped=True) if k else request
+        found = await self._found(wide, self._settings)
+
+        def rank() -> list[Hit]:
+            is_old = request.partial and number != self._latest
+            return list(found.hits) if is_old else reranked(ask(request).query.text, found.hits, scorer)
+
+        try:
+            hits, note = await asyncio.to_thread(rank), found.note
+        except ModelError as error:
+            hits, note = list(found.hits), "; ".join(filter(None, (found.note, f"not ranked again: {error.message}")))
+        return replace(found, request=request, hits=tuple(hits[:k]), near_misses=found.near_misses[:k], note=note)
 
     async def _found(self, request: SearchRequest, settings: Settings) -> SearchOutcome:
         """Where the index is replaced meanwhile, as after a change of model, the new one is asked."""

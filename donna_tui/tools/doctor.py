@@ -13,6 +13,7 @@ from pathlib import Path
 
 from donna_tui.config.agentsettings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
+from donna_tui.embedding.files import MODEL_NAME
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.generations import check_integrity, current_generation, index_path, set_aside
@@ -23,6 +24,7 @@ from donna_tui.paths import AppPaths
 from donna_tui.space import Space
 from donna_tui.spacelock import SpaceLock
 from donna_tui.tools.finding import Finding
+from donna_tui.tools.language import is_mostly_not_english
 from donna_tui.tools.models import examine_models
 from donna_tui.tools.promises import examine_promises
 from donna_tui.tools.status import keeper_of, model_at_hand, read_report
@@ -44,7 +46,7 @@ def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -
         told = not_indexed(config)
         return [*findings, Finding("vault", "warn", told.message, told.hint or "", told.reason)]
     vault = _vault(space)
-    findings += [vault, *_sync(space, config), *_index(space, paths)]
+    findings += [vault, *_sync(space, config), *_index(space, config, paths)]
     return [*findings, *examine_promises(space, config)] if vault.state == "ok" else findings
 
 
@@ -152,7 +154,7 @@ def _syncs_git(root: Path, shared: Path) -> bool:
     return not any(_GIT_IGNORED.fullmatch(line.strip()) for line in lines)
 
 
-def _index(space: Space, paths: AppPaths) -> Iterator[Finding]:
+def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Finding]:
     keeper = keeper_of(space)
     yield Finding("keeper", "ok", f"kept up to date by {keeper}" if keeper else "nobody keeps the index just now")
     generation = current_generation(space.state)
@@ -161,7 +163,7 @@ def _index(space: Space, paths: AppPaths) -> Iterator[Finding]:
         return
     try:
         report = read_report(space, paths)
-        yield from _contents(index_path(space.state, generation))
+        yield from _contents(index_path(space.state, generation), config)
     except DonnaError as error:
         yield Finding("index", "fail", error.message, error.hint or "", error.reason)
         return
@@ -170,11 +172,19 @@ def _index(space: Space, paths: AppPaths) -> Iterator[Finding]:
         yield Finding("files", "warn", f"{len(files)} files need attention", "donna status lists them")
 
 
-def _contents(path: Path) -> Iterator[Finding]:
+def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
     database = open_database(path, read_only=True)
     try:
         check_integrity(database)
         yield Finding("index", "ok", f"the index is sound: {path}")
+        if config.embedding.provider == MODEL_NAME and is_mostly_not_english(database):
+            yield Finding(
+                "language",
+                "warn",
+                "most notes are not in English, the only language that the default model has learned",
+                "pip install 'donna-tui[sentence-transformers]' and name the folder of a multilingual model, such as"
+                " paraphrase-multilingual-MiniLM-L12-v2, in embedding.provider",
+            )
         yield from (finding for check in _INVARIANTS if (finding := check(database)))
     finally:
         database.close()
