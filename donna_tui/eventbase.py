@@ -15,3 +15,7 @@ class Event:
 
     name: ClassVar[str] = "event"
     at: float = field(default_factory=time.time)
+
+
+UNLOGGED = {"unlogged": True}
+"""The metadata of a field that no log gets."""

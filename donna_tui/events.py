@@ -1,23 +1,28 @@
 """Everything that happens, as frozen values.
 
 Background work posts these to the `EventHub`; the log file, the Activity pane and tests listen. An event never carries
-note text: paths, counts, codes and milliseconds only.
+note text: paths, counts, codes and milliseconds only. A field that is `UNLOGGED` is for the screen alone.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from donna_tui.errors import Reason
-from donna_tui.eventbase import Event
+from donna_tui.eventbase import UNLOGGED, Event
 from donna_tui.records import dataclass
 
 if TYPE_CHECKING:
     from donna_tui.calendarevents import CalendarEvent
     from donna_tui.draftevents import DraftEvent
+
+
+CHANGED = "something changed"
+"""Why a vault is compared while it is watched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +195,8 @@ class SearchDone(Event):
     hits: int
     latency_ms: float
     sources: str = ""
+    question: str = field(default="", metadata=UNLOGGED)
+    """For the screen of whoever asked; it is in no log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,5 +100,5 @@ def _fields(value: Any) -> dict[str, Any]:
     return {
         each.name: _fields(inner) if is_dataclass(inner := getattr(value, each.name)) else inner
         for each in fields(value)
-        if each.name != "at"
+        if each.name != "at" and not each.metadata.get("unlogged")
     }

@@ -118,6 +118,10 @@ class MemoryDesk(ConversationDesk):
             )
         return found
 
+    async def replaced_by_text(self, text: str) -> tuple[str, ...]:
+        """The preferences that remembering this text would replace."""
+        return tuple(held.content for held, _ in await self.would_replace(text))
+
     async def _stored(self, fact: Fact) -> MemoryChunk:
         return await self.memory(f"memory:{fact.id}") or memory_of_fact(fact)
 

@@ -16,9 +16,11 @@ from donna_tui.cli.draft_verbs import draft_app
 from donna_tui.cli.guard import guarded
 from donna_tui.cli.memory import memory_app
 from donna_tui.cli.model import model_app
-from donna_tui.cli.narrowed import ABOUT_ALL, narrowed
+from donna_tui.cli.narrowed import ABOUT_ALL, narrowed, verb_meant
+from donna_tui.cli.output import ExitCode, say
 from donna_tui.cli.sync_verbs import sync_app
 from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
+from donna_tui.errors import ConfigError
 
 OPEN = "open"
 """What is meant where no verb is named."""
@@ -55,7 +57,26 @@ app.add_typer(sync_app)
 
 def run_command_line(args: Sequence[str]) -> None:
     """Do what the arguments say. Raises SystemExit at the end."""
+    meant = verb_meant(app, args)
+    if meant and not _is_space(args[0]):
+        say(f"donna: there is no verb {args[0]}, and no folder of that name", f"       Did you mean donna {meant}?")
+        raise SystemExit(ExitCode.USAGE)
     narrowed(app, args, OPEN)(args, prog_name="donna")
+
+
+def _is_space(name: str) -> bool:
+    """Whether a space has this name: a vault that was open before, or an agent."""
+    import os
+
+    from donna_tui.config.load import load_trusted
+    from donna_tui.paths import app_paths
+    from donna_tui.space import known_spaces
+
+    try:
+        agent = load_trusted().config.agents.agent(name)
+    except ConfigError:  # which the verb itself reports
+        agent = None
+    return agent is not None or any(space.name == name for space in known_spaces(app_paths(os.environ)))
 
 
 def _version(asked: bool) -> None:

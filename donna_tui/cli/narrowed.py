@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
 from copy import copy
+from pathlib import Path
 
 from typer import Typer
 from typer.main import get_command_name
@@ -11,6 +13,10 @@ from typer.models import CommandInfo, TyperInfo
 
 ABOUT_ALL = frozenset({"--help", "-h", "--version"})
 """What is asked of the program as a whole."""
+
+
+LIKENESS = 0.7
+"""How alike a misspelt verb is to the one that was meant, from 0 to 1."""
 
 
 def narrowed(app: Typer, args: Sequence[str], otherwise: str) -> Typer:
@@ -23,6 +29,15 @@ def narrowed(app: Typer, args: Sequence[str], otherwise: str) -> Typer:
     narrow.registered_commands = [asked] if isinstance(asked, CommandInfo) else []
     narrow.registered_groups = [asked] if isinstance(asked, TyperInfo) else []
     return narrow
+
+
+def verb_meant(app: Typer, args: Sequence[str]) -> str:
+    """The verb that the first of `args` is a misspelling of; empty if it is a verb, a folder, or nothing alike."""
+    if not args or args[0].startswith("-") or "/" in args[0]:
+        return ""
+    names = list(map(_name, _verbs(app)))
+    near = [] if args[0] in names else difflib.get_close_matches(args[0].lower(), names, 1, LIKENESS)
+    return near[0] if near and not Path(args[0]).exists() else ""
 
 
 def _verbs(app: Typer) -> Iterator[CommandInfo | TyperInfo]:

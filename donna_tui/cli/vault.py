@@ -49,13 +49,13 @@ def write(
 
 @vault_app.command()
 def rm(
-    path: Annotated[str, typer.Argument(help="The path of the note within the vault.")],
+    path: Annotated[str, typer.Argument(help="The path of the note, or of a folder, within the vault.")],
     etag: Etag = None,
     yes: Agreed = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Delete a note. Its text stays in git; `donna undo` brings it back."""
+    """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` brings it back."""
     from donna_tui.cli.write import run_rm
 
     with guarded(as_json):
@@ -64,7 +64,7 @@ def rm(
 
 @vault_app.command()
 def mv(
-    src: Annotated[str, typer.Argument(help="The path of the note now.")],
+    src: Annotated[str, typer.Argument(help="The path of the note or folder now.")],
     dst: Annotated[str, typer.Argument(help="Its new path, or a folder with a slash at the end.")],
     etag: Etag = None,
     links: Annotated[bool, typer.Option("--links/--no-links", help="Rewrite the links to the note.")] = True,
@@ -72,7 +72,7 @@ def mv(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Move or rename a note, and rewrite the links to it, as one operation."""
+    """Move or rename a note or a folder, and rewrite the links to it, as one operation."""
     from donna_tui.cli.write import run_mv
 
     with guarded(as_json):

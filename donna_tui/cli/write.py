@@ -46,22 +46,37 @@ def run_write(
 
 
 def run_rm(path: str, etag: str | None, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Delete a note. Its bytes stay in git."""
+    """Delete a note, or all notes in a folder. Their bytes stay in git."""
     writer = open_writer_of(space)
-    carry_out(writer, lambda: writer.planner.delete(path, seen=_seen(etag)), agreed=agreed, as_json=as_json)
+
+    def plan() -> Plan:
+        if writer.is_folder(path):
+            _refuse_etag(path, etag)
+            return writer.selection.delete([path.rstrip("/")])
+        return writer.planner.delete(path, seen=_seen(etag))
+
+    carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
 def run_mv(
     src: str, dst: str, etag: str | None, space: str | None, *, links: bool, agreed: bool, as_json: bool
 ) -> None:
-    """Move a note, and rewrite the links to it."""
+    """Move a note, or all notes in a folder, and rewrite the links to them."""
     writer = open_writer_of(space)
     target = f"{dst}{Path(src).name}" if dst.endswith("/") else dst
 
     def plan() -> Plan:
+        if writer.is_folder(src):
+            _refuse_etag(src, etag)
+            return writer.selection.move_folder(src.rstrip("/"), target, links=links)
         return writer.planner.move(src, target, seen=_seen(etag), links=links)
 
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
+
+
+def _refuse_etag(path: str, etag: str | None) -> None:
+    if etag is not None:
+        raise DonnaError(Reason.USAGE, f"{path} is a folder, and only notes have an etag")
 
 
 def open_writer_of(space: str | None, *, allowlist: Sequence[str] | None = None) -> VaultWriter:
@@ -162,7 +177,7 @@ def _told(plan: Plan, outcome: Outcome) -> list[str]:
         return [UNCHANGED]
     where = "record" if len(outcome.record_only) == len(outcome.paths) > 0 else "commit"
     told = f"{plan.subject} · operation {outcome.operation} · {where} {outcome.commit[:12]}"
-    linked = len(outcome.paths) - 2 if outcome.kind is OperationKind.MOVE else 0
+    linked = plan.linked if outcome.kind is OperationKind.MOVE else 0
     links = [f"links rewritten in {linked} {'note' if linked == 1 else 'notes'}"] if linked > 0 else []
     unread = [f"  not read: {path}" for path in plan.unread] if len(plan.unread) > SHOWN_IN_REMARKS else []
     return [told, *links, *plan.remarks, *unread, *kept_out(outcome)]

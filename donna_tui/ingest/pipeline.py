@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError
-from donna_tui.events import EventHub, NoteIndexed, ReconcileDone
+from donna_tui.events import CHANGED, EventHub, NoteIndexed, ReconcileDone
 from donna_tui.index.documents import Document
 from donna_tui.index.files import judge_again
 from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
@@ -81,6 +81,7 @@ class Pipeline:
         self._rescans: set[str] = set()
         self._rescan_asked = asyncio.Event()
         self._comparing = False
+        self._comparisons: list[set[str]] = []
 
     @property
     def path(self) -> Path:
@@ -246,7 +247,7 @@ class Pipeline:
         for prefix in [""] if "" in prefixes else sorted(prefixes):
             # A missing root is the keeper's business; until it is back there is nothing to compare.
             with contextlib.suppress(VaultReadError):
-                if await self.reconcile("something changed", prefix):
+                if await self.reconcile(CHANGED, prefix):
                     asyncio.get_running_loop().call_later(FOLLOW_UP_SECONDS, self.rescan, [prefix])
 
     async def reconcile(self, why: str, prefix: str = "", *, accept: bool = False, reread: bool = False) -> bool:
@@ -257,10 +258,16 @@ class Pipeline:
         """
         started = time.perf_counter()
         client = self._parts.client
-        found = await self.readers.run(lambda database, _: compare(client, database, prefix, hash_all=reread))
+        read_meanwhile: set[str] = set()
+        self._comparisons.append(read_meanwhile)
+        try:
+            found = await self.readers.run(lambda database, _: compare(client, database, prefix, hash_all=reread))
+        finally:
+            self._comparisons.remove(read_meanwhile)
         for entry in found.skipped:
             self._hub.post(await self.write(_later(self._source.skip, entry)))
-        self.queue.put(Job(path, "new") for path in found.new)
+        # what was read while the vault was compared is looked at again, but is no new note any more
+        self.queue.put(Job(path, "changed" if path in read_meanwhile else "new") for path in found.new)
         self.queue.put(Job(path, "rebuild" if reread else "changed") for path in found.changed)
         self.departures.expect(found.gone, accept=accept)
         if not prefix:
@@ -274,6 +281,8 @@ class Pipeline:
     # Doing the work
 
     def _settle(self, job: Job, outcome: Outcome) -> None:
+        for read_meanwhile in self._comparisons:
+            read_meanwhile.add(job.path)
         self._tell(job, outcome)
         if self.queue.drained_after_overflow():
             self.rescan([""])

@@ -165,7 +165,8 @@ class Watcher:
     async def _poll(self, times: int) -> None:
         for _ in range(times):
             await asyncio.sleep(POLL_SECONDS)
-            self._hint(Hint(frozenset(), everything=True))
+            if self._identity() is not None:  # nothing can be compared before the root is back, and it is no event
+                self._on_hint(Hint(frozenset(), everything=True))
 
     def _relative(self, path: str) -> str:
         try:

@@ -81,8 +81,9 @@ class IngestWorker:
     async def _wait_out(self, error: DonnaError) -> None:
         if error.reason not in PASSING:
             raise error
-        self.trouble = error
-        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+        known, self.trouble = self.trouble, error
+        if known is None or (known.reason, known.message) != (error.reason, error.message):
+            self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
         await asyncio.sleep(PAUSE_SECONDS)
 
     def _recovered(self) -> None:

@@ -6,6 +6,7 @@ Source: the user guide of Obsidian Tasks, “Tasks Emoji Format” and “Datavi
 from __future__ import annotations
 
 import datetime
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -102,6 +103,16 @@ def _with_keys(tasks: Iterable[Task]) -> Iterator[Task]:
         name = task.id or " ".join(task.title.casefold().split())
         seen[name] += 1
         yield replace(task, key=name if seen[name] == 1 else f"{name}#{seen[name]}")
+
+
+def task_key_hash(task: Task) -> str:
+    """What tells a task from the others of its note, in its id."""
+    return hashlib.sha256(task.key.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def line_of_task(text: str, key_hash: str) -> int | None:
+    """The line (1-based) of a task in its note as it is now; None if it is not there any more."""
+    return next((task.line for task in tasks_in(text) if task_key_hash(task) == key_hash), None)
 
 
 def parse_task(mark: str, line: str) -> Task:

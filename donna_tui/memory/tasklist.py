@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -10,15 +9,10 @@ from typing import Any
 from donna_tui.errors import DonnaError, Reason
 from donna_tui.index.database import Database
 from donna_tui.memories import TaskRow
-from donna_tui.memory.checkboxes import Task, tasks_in
+from donna_tui.memory.checkboxes import line_of_task
 
 LATEST = "9999-12-31"
 _URGENCY = ("highest", "high", "medium", "", "low", "lowest")
-
-
-def task_key_hash(task: Task) -> str:
-    """What tells a task from the others of its note, in its id."""
-    return hashlib.sha256(task.key.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def list_tasks(database: Database, *, everything: bool = False) -> list[TaskRow]:
@@ -65,7 +59,7 @@ def named_task(tasks: Sequence[TaskRow], named: str) -> TaskRow:
 
 def line_now(text: str, row: TaskRow) -> int:
     """The line of a task in its note as it is now. Raises DonnaError if it is not there any more."""
-    for task in tasks_in(text):
-        if task_key_hash(task) == row.short_id:
-            return task.line
-    raise DonnaError(Reason.MISSING, f"{row.note} does not hold this task any more", hint="donna task list")
+    line = line_of_task(text, row.short_id)
+    if line is None:
+        raise DonnaError(Reason.MISSING, f"{row.note} does not hold this task any more", hint="donna task list")
+    return line

@@ -16,10 +16,9 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.store import MemoryStore
 from donna_tui.memories import MemorySource, MemoryType
-from donna_tui.memory.checkboxes import Task, tasks_in
+from donna_tui.memory.checkboxes import Task, task_key_hash, tasks_in
 from donna_tui.memory.passages import Cut
 from donna_tui.memory.scores import keep_scores
-from donna_tui.memory.tasklist import task_key_hash
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import Chunk
 from donna_tui.vault.client import VaultClient, VaultNote

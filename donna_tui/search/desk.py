@@ -175,7 +175,12 @@ class SearchDesk:
         sources = ",".join(outcome.request.filters.sources)
         self._hub.post(
             SearchDone(
-                mode=outcome.mode, k=outcome.request.k, hits=len(outcome.hits), latency_ms=latency, sources=sources
+                mode=outcome.mode,
+                k=outcome.request.k,
+                hits=len(outcome.hits),
+                latency_ms=latency,
+                sources=sources,
+                question=outcome.request.text,
             )
         )
         return replace(outcome, latency_ms=latency)

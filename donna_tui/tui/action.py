@@ -64,6 +64,7 @@ class ActionState:
     paused: bool = False
     row: bool = False
     note: bool = False
+    several: bool = False
     no_write: str = ""
     no_write_here: str = ""
     no_undo: str = ""
@@ -75,6 +76,8 @@ class ActionState:
     no_open: str = ""
     no_forget: str = ""
     no_bring_back: str = ""
+    no_tick: str = ""
+    no_writing: str = ""
     no_prompt: str = ""
     no_suggestion: str = ""
     filtered: bool = False
@@ -159,6 +162,11 @@ def needs_writable(state: ActionState) -> str:
     return needs_note(state) or state.no_write
 
 
+def needs_movable(state: ActionState) -> str:
+    """A folder, several rows that are selected, or a note that Donna may write to."""
+    return needs_space(state) if state.several else needs_writable(state)
+
+
 def needs_editor_for_note(state: ActionState) -> str:
     """A note, and an editor."""
     return needs_note(state) or state.no_editor
@@ -217,6 +225,16 @@ def needs_memory_to_open(state: ActionState) -> str:
 def needs_own_memory(state: ActionState) -> str:
     """A memory that no note holds."""
     return needs_memory(state) or state.no_forget
+
+
+def needs_open_task(state: ActionState) -> str:
+    """A task that is not done, and a vault that Donna may write to."""
+    return needs_memory(state) or state.no_tick or needs_writing(state)
+
+
+def needs_writing(state: ActionState) -> str:
+    """The vault must be open, with what changes it."""
+    return needs_space(state) or state.no_writing
 
 
 def needs_forgotten(state: ActionState) -> str:

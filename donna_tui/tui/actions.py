@@ -174,6 +174,24 @@ _SEARCH = (
         footer=True,
     ),
     Action(
+        id="search.undo",
+        title="undo",
+        help="See what the last change of Donna in the vault did, and take it back.",
+        group="search",
+        context="search",
+        keys=("z",),
+        why_not=needs_space,
+    ),
+    Action(
+        id="search.redo",
+        title="redo",
+        help="See what was taken back last in the vault, and do it again.",
+        group="search",
+        context="search",
+        keys=("Z",),
+        why_not=needs_space,
+    ),
+    Action(
         id="search.refresh",
         title="refresh",
         help="Ask again, and show what the index knows by now.",
@@ -333,7 +351,7 @@ _APP = (
     Action(
         id="app.space",
         title="space",
-        help="Go on with the notes of another space.",
+        help="Go on with the notes of another space, or add a folder.",
         group="app",
         keys=("ctrl+o", "alt+o"),
     ),
@@ -380,6 +398,13 @@ _APP = (
     ),
     Action(
         id="app.help", title="help", help="Explain what this screen shows.", group="app", keys=("f1", "H"), footer=True
+    ),
+    Action(
+        id="app.suspend",
+        title="suspend",
+        help="Go back to the shell for a while; `fg` there returns. In an editor on this screen the key undoes typing.",
+        group="app",
+        keys=("ctrl+z",),
     ),
     Action(
         id="app.quit", title="quit", help="Stop indexing in good order and leave.", group="app", keys=("ctrl+q", "Q")
@@ -429,3 +454,15 @@ def active_contexts(state: ActionState) -> tuple[Context, ...]:
         return (state.pane, "list", "global")
     inside, typing = _INSIDE[state.pane]
     return (typing, inside, "global") if state.typing else (inside, "list", "global")
+
+
+_TITLES_HERE: dict[tuple[str, Pane], str] = {
+    ("search.focus", "activity"): "filter",
+    ("search.focus", "vault"): "filter",
+    ("search.focus", "memory"): "recall",
+}
+
+
+def title_here(action: Action, state: ActionState) -> str:
+    """What an action does on the screen in sight, as the footer and the key list call it."""
+    return _TITLES_HERE.get((action.id, state.pane), action.title)

@@ -102,6 +102,27 @@ class VaultBackend(Protocol):
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
         """What moving a note would do, rewritten links included."""
 
+    async def plan_delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
+        """What deleting several notes and folders would do."""
+
+    async def plan_move_folder(self, src: str, dst: str) -> Plan:
+        """What giving a folder another path would do to all notes in it and to the links to them."""
+
+    async def plan_move_into(self, paths: Sequence[str], folder: str) -> Plan:
+        """What moving several notes and folders into a folder would do; empty is the top of the vault."""
+
+    async def why_not_new(self, path: str, besides: str = "") -> str:
+        """Why a note cannot be created at a path, or `besides` moved there; empty if it can."""
+
+    async def empty_folders(self) -> tuple[str, ...]:
+        """The folders that nothing is in."""
+
+    async def create_folder(self, path: str) -> None:
+        """Create an empty folder."""
+
+    async def remove_folder(self, path: str) -> bool:
+        """Remove a folder that nothing is in. Whether it is gone."""
+
     async def plan_undo(self, n: int = 1) -> Plan:
         """What taking back the last `n` operations would do."""
 
@@ -174,6 +195,12 @@ class MemoryBackend(Protocol):
 
     async def memory(self, identity: str) -> MemoryChunk | None:
         """One memory by its id."""
+
+    async def remember(self, text: str) -> tuple[MemoryChunk, ...]:
+        """Remember a text; its memories."""
+
+    async def replaced_by_text(self, text: str) -> tuple[str, ...]:
+        """The preferences that remembering this text would replace."""
 
     async def correct(
         self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""

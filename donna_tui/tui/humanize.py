@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -72,6 +73,13 @@ def size(number: int) -> str:
 def clock(at: float) -> str:
     """The local time of day of a Unix time: `14:32:05`."""
     return _local(at, "%H:%M:%S")
+
+
+def next_try(at: float | None, now: float | None = None) -> str:
+    """When something is tried again by itself: a time that is over means soon, never a time in the past."""
+    if at is None:
+        return "not by itself"
+    return clock(at) if at > (time.time() if now is None else now) else "in a moment"
 
 
 def moment(at: float) -> str:

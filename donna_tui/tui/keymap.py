@@ -91,7 +91,6 @@ _TAKEN_BY = {
     "ctrl+q": "flow control",
     "ctrl+s": "flow control",
     "ctrl+t": "Zellij",
-    "ctrl+z": "job control",
     "f1": "some terminals",
     "f10": "some terminals",
     "f11": "most terminals",

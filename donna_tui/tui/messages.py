@@ -96,3 +96,11 @@ class EditNote(Message):
         super().__init__()
         self.path = path
         self.line = line
+
+
+class StepBack(Message):
+    """The last change of the vault is to be undone, or what was undone last done again."""
+
+    def __init__(self, *, redo: bool = False) -> None:
+        super().__init__()
+        self.redo = redo

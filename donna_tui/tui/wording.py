@@ -7,6 +7,7 @@ from typing import Any
 
 from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.events import (
+    CHANGED,
     BackfillDone,
     ChatIngested,
     CorrectionIngested,
@@ -151,13 +152,19 @@ def _written(event: VaultWritten) -> Sentence:
     return Sentence(Kind.NOTES, Tone.GOOD, what, path, joined(f"by {clean_line(event.actor)}", more))
 
 
+_LONGEST_QUESTION = 200
+
+
 def _searched(event: SearchDone) -> Sentence:
     found = plural(event.hits, "passage") if event.hits else "nothing"
     detail = f"{found} {MODES.get(event.mode, clean_line(event.mode))}"
+    asked = clean_line(event.question)[:_LONGEST_QUESTION]
+    detail = f"“{asked}”: {detail}" if asked else detail
     return Sentence(Kind.SEARCHES, Tone.QUIET, "Search", detail=detail, took=milliseconds(event.latency_ms))
 
 
-def _reconciled(event: ReconcileDone) -> Sentence:
+def _reconciled(event: ReconcileDone) -> Sentence | None:
+    """Routine looks that find nothing are no news: where file events do not work there is one every few seconds."""
     changes = {
         "new": event.new,
         "edited": event.changed,
@@ -166,6 +173,8 @@ def _reconciled(event: ReconcileDone) -> Sentence:
         "left out": event.skipped,
     }
     found = [f"{number:,} {word}" for word, number in changes.items() if number]
+    if not found and event.why == CHANGED:
+        return None
     detail = f"{plural(event.seen, 'note')}: {', '.join(found) or 'nothing new'} · {clean_line(event.why)}"
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Vault compared", detail=detail, took=milliseconds(event.latency_ms))
 

@@ -50,7 +50,8 @@ class Plan:
     `unread` are the notes and folders whose links a move leaves as they are because they cannot be read.
     `may_track` says that the user agreed to commit notes that were left out of git as private. With `on_disk` the files
     hold the bytes of `after` already, because another program saved them: only the history is still to be written.
-    `broken_links` are the links in other notes that lead nowhere afterwards.
+    `broken_links` are the links in other notes that lead nowhere afterwards. `emptied` are folders that are removed
+    afterwards if nothing is left in them.
     """
 
     kind: OperationKind
@@ -63,11 +64,17 @@ class Plan:
     may_track: bool = False
     on_disk: bool = False
     broken_links: int = 0
+    emptied: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The files that change, in order."""
         return tuple(change.path for change in self.changes)
+
+    @property
+    def linked(self) -> int:
+        """How many notes change only because they link to those that move or go."""
+        return sum(change.before is not None and change.after is not None for change in self.changes)
 
     @property
     def is_empty(self) -> bool:

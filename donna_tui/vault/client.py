@@ -179,6 +179,10 @@ class VaultClient:
             return False
         return True
 
+    def ignores(self, path: str) -> bool:
+        """Whether a path is in a place that the settings leave out."""
+        return self._ignore.matches(path)
+
     def scan(self, folder: str = "") -> Iterator[Entry]:
         """All notes below a folder (or the one note of that path), and the files that look like notes and are not
         indexed. Links are never followed. Raises VaultReadError if the vault is missing or `folder` is not below it.

@@ -62,6 +62,66 @@ class VaultFiles:
                 return None
             raise
 
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder at a path, and no link is on the way."""
+        try:
+            with self._root.open_folder(check_relative(path)):
+                return True
+        except VaultReadError:
+            return False
+
+    def below(self, folder: str) -> Iterator[str]:
+        """All files in a folder, at any depth, also hidden ones; links are not followed. Raises VaultReadError."""
+        with self._root.open_folder(check_relative(folder)) as opened, os.scandir(opened) as found:
+            entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
+        for name, is_folder in sorted(entries):
+            if is_folder:
+                yield from self.below(f"{folder}/{name}")
+            else:
+                yield f"{folder}/{name}"
+
+    def make_folder(self, path: str) -> None:
+        """Create a folder, with those above it. Raises VaultWriteError."""
+        with told(path):
+            self._make_folders(check_relative(path))
+
+    def remove_empty(self, path: str) -> bool:
+        """Remove a folder if nothing is in it. Whether it is gone."""
+        *parts, name = check_relative(path)
+        try:
+            with self._root.open_folder(parts) as folder:
+                os.rmdir(name, dir_fd=folder)
+                os.fsync(folder)
+        except OSError:
+            return False
+        except VaultReadError as error:
+            return error.reason is Reason.MISSING
+        return True
+
+    def empty_folders(self) -> Iterator[str]:
+        """The visible folders without any file in them, at any depth. Raises VaultReadError for a missing vault."""
+        found, _ = self._empty_in([])
+        yield from found
+
+    def _empty_in(self, parts: list[str]) -> tuple[list[str], bool]:
+        """The empty folders in a folder, and whether that is empty itself but for these."""
+        with self._root.open_folder(parts) as opened, os.scandir(opened) as entries:
+            each_one = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
+        found: list[str] = []
+        is_empty = True
+        for name, is_folder in sorted(each_one):
+            if not is_folder or name.startswith("."):
+                is_empty = False
+                continue
+            try:
+                inner, inner_empty = self._empty_in([*parts, name])
+            except (OSError, VaultReadError):
+                is_empty = False
+                continue
+            found += [*(["/".join([*parts, name])] if inner_empty else []), *inner]
+            is_empty = is_empty and inner_empty
+        return found, is_empty
+
     def nested_repository(self, path: str) -> str:
         """The folder on the way to a file that is a git repository of its own; empty if none is."""
         parts = check_relative(path)[:-1]

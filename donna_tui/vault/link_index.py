@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from donna_tui.records import dataclass
 from donna_tui.vault.client import NOTE_ENDINGS
@@ -39,13 +39,13 @@ class LinkIndex:
             while rest:
                 self._ending.setdefault(rest, []).append(path)
                 rest = rest.partition("/")[2]
-        self._moved: dict[tuple[str, str], LinkIndex] = {}
+        self._moved: tuple[Mapping[str, str], LinkIndex] | None = None
 
-    def moved(self, old: str, new: str) -> LinkIndex:
-        """The same vault after a move; the last one asked for is kept."""
-        if (old, new) not in self._moved:
-            self._moved = {(old, new): LinkIndex({*self._folded, new} - {old})}
-        return self._moved[old, new]
+    def moved(self, moves: Mapping[str, str]) -> LinkIndex:
+        """The same vault after notes moved: old path → new. The last one asked for is kept."""
+        if self._moved is None or self._moved[0] != moves:
+            self._moved = moves, LinkIndex({*self._folded, *moves.values()} - moves.keys())
+        return self._moved[1]
 
     def resolve(self, target: str, note: str) -> str | None:
         """The path that a wikilink in `note` points to; `target` is without heading and alias."""

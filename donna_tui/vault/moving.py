@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from donna_tui.errors import Reason, VaultWriteError
 from donna_tui.records import dataclass
 from donna_tui.vault.changes import Change
 from donna_tui.vault.ground import Ground, unseen
-from donna_tui.vault.relink import LinkIndex, Relinked, relink, relink_moved, unlink
+from donna_tui.vault.relink import LinkIndex, Relinked, relink, relink_all, relink_moved, unlink
 
 SHOWN_IN_REMARKS = 3
 """Notes that a remark names."""
@@ -58,6 +58,52 @@ def move_links(ground: Ground, src: str, dst: str, before: bytes) -> LinksMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderMoved:
+    """The new bytes of each note that moves, by its old path; the changes in other notes, and what had to be left."""
+
+    own: Mapping[str, bytes]
+    changes: tuple[Change, ...]
+    remarks: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+
+
+def move_many(ground: Ground, moves: Mapping[str, str], before: Mapping[str, bytes]) -> FolderMoved:
+    """Make every link to the notes of `moves` (old path → new) follow them, also between these notes.
+
+    Raises VaultWriteError.
+    """
+    first = next(iter(moves))
+    listed = ground.notes(first)
+    index = LinkIndex([*listed.paths, *(path for path in moves if path not in listed.paths)])
+
+    def changed(text: str, note: str) -> Relinked:
+        return relink_all(text, note=note, moves=moves, notes=index)
+
+    own, dangling, opaque = dict(before), 0, []
+    for path, data in before.items():
+        text = _decoded(data)
+        if text is None:
+            opaque.append(path)
+            continue
+        found = changed(text, path)
+        own[path], dangling = found.text.encode(), dangling + found.dangling
+    others = [_other(ground, path, first, changed) for path in listed.paths if path not in moves]
+    found_changes = [other.change for other in others if other.change is not None]
+    left = ground.refused(found_changes)
+    unread = sorted((*listed.unreadable, *opaque, *(other.path for other in others if not other.read)))
+    return FolderMoved(
+        own=own,
+        changes=tuple(change for change in found_changes if change.path not in left),
+        remarks=(
+            *_left_alone(sorted(left)),
+            *_unread(unread, "to the old names"),
+            *_dangling(dangling + sum(other.dangling for other in others)),
+        ),
+        unread=tuple(unread),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LinksBroken:
     """The links that a deletion breaks, the changes in other notes that unlink them, and what stays, as sentences."""
 
@@ -66,18 +112,19 @@ class LinksBroken:
     remarks: tuple[str, ...] = ()
 
 
-def break_links(ground: Ground, path: str, *, unlinks: bool) -> LinksBroken:
-    """What deleting the note at `path` does to links; with `unlinks` the words of each link stay in its place.
+def break_links(ground: Ground, gone: Collection[str], *, unlinks: bool) -> LinksBroken:
+    """What deleting these notes does to links in others; with `unlinks` the words of each link stay in its place.
 
     Raises VaultWriteError.
     """
-    listed = ground.notes(path)
+    first = next(iter(gone))
+    listed = ground.notes(first)
     index = LinkIndex(listed.paths)
 
     def changed(text: str, note: str) -> Relinked:
-        return unlink(text, note=note, gone=path, notes=index)
+        return unlink(text, note=note, gone=gone, notes=index)
 
-    others = [_other(ground, other, path, changed) for other in listed.paths if other != path]
+    others = [_other(ground, other, first, changed) for other in listed.paths if other not in gone]
     linked = [other for other in others if other.change is not None or other.dangling]
     unread = _unread(sorted((*listed.unreadable, *(other.path for other in others if not other.read))), "to it")
     count = sum(other.count + other.dangling for other in linked)

@@ -62,7 +62,7 @@ class Planner:
         before = self._ground.existing(path, seen)
         change = Change(path=path, before=before, after=None, mode=self._ground.mode(path, before))
         self._rules.check(change)
-        broken = break_links(self._ground, path, unlinks=unlinks) if links or unlinks else LinksBroken()
+        broken = break_links(self._ground, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
         return Plan(
             kind=OperationKind.DELETE,
             subject=f"Delete {path}",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from urllib.parse import quote
 
 from donna_tui.records import dataclass
@@ -11,7 +12,7 @@ from donna_tui.vault.client import NOTE_ENDINGS
 from donna_tui.vault.link_index import Hit, LinkIndex, folded, is_dotted, joined, resolve, way
 from donna_tui.vault.link_spans import Link, LinkKind, find_links
 
-__all__ = ["LinkIndex", "Relinked", "leads_to", "may_name", "relink", "relink_moved", "resolve", "unlink"]
+__all__ = ["LinkIndex", "Relinked", "leads_to", "may_name", "relink", "relink_all", "relink_moved", "resolve", "unlink"]
 
 _NOT_IN_WIKILINK = re.compile(r"\[\[|\]\]|%%|-->|[|#`\r\n]|^[\[\s]|[\]\s\\]$")
 """What ends a wikilink or its target, or makes a code span or comment with what is before it."""
@@ -43,21 +44,33 @@ def relink(text: str, *, note: str, old: str, new: str, notes: LinkIndex) -> Rel
     """
     if not may_name(text, old):
         return Relinked(text, 0)
-    return _Rewriter(note, note, old, new, notes).rewritten(text)
+    return _Rewriter(note, note, {old: new}, notes).rewritten(text)
 
 
-def unlink(text: str, *, note: str, gone: str, notes: LinkIndex) -> Relinked:
-    """The text of the note at path `note` with every link to `gone` replaced by the words that are read in its place.
+def relink_all(text: str, *, note: str, moves: Mapping[str, str], notes: LinkIndex) -> Relinked:
+    """The text of the note at path `note` with its links following several notes that move at once: old path → new.
+
+    The note may be one of those that move.
+    """
+    there = moves.get(note, note)
+    if note == there and not _may_name_any(text, moves):
+        return Relinked(text, 0)
+    return _Rewriter(note, there, moves, notes).rewritten(text)
+
+
+def unlink(text: str, *, note: str, gone: Collection[str], notes: LinkIndex) -> Relinked:
+    """The text of the note at path `note` with every link to one that is gone replaced by the words that are read in
+    its place.
 
     Links that have none, such as definitions, stay and are counted as `dangling`.
     """
-    if not may_name(text, gone):
+    if not _may_name_any(text, gone):
         return Relinked(text, 0)
     pieces: list[str] = []
     kept: list[LinkKind] = []
     done = count = dangling = 0
     for link in find_links(text):
-        if not leads_to(link, note, gone, notes):
+        if _destination(link, note, notes) not in gone:
             kept.append(link.kind)
             continue
         label = text[link.label[0] : link.label[1]]
@@ -76,25 +89,28 @@ def unlink(text: str, *, note: str, gone: str, notes: LinkIndex) -> Relinked:
 
 def leads_to(link: Link, note: str, path: str, notes: LinkIndex) -> bool:
     """Whether a link that is written in `note` leads to the note at `path`."""
+    return _destination(link, note, notes) == path
+
+
+def _destination(link: Link, note: str, notes: LinkIndex) -> str | None:
     hit = notes.find(link.target, note) if link.kind is LinkKind.WIKI else notes.find_url(link.target, note)
-    return hit is not None and hit.path == path
+    return hit.path if hit is not None else None
 
 
 def relink_moved(text: str, *, old: str, new: str, notes: LinkIndex) -> Relinked:
     """The text of the note that moves: links to itself follow it, and links that its old folder explained stay true."""
-    return _Rewriter(old, new, old, new, notes).rewritten(text)
+    return _Rewriter(old, new, {old: new}, notes).rewritten(text)
 
 
 class _Rewriter:
-    """Rewrites the links of one note, which is at `here` before and at `there` after the move."""
+    """Rewrites the links of one note, which is at `here` before and at `there` after the notes of `moves` moved."""
 
-    def __init__(self, here: str, there: str, old: str, new: str, notes: LinkIndex) -> None:
+    def __init__(self, here: str, there: str, moves: Mapping[str, str], notes: LinkIndex) -> None:
         self._here = here
         self._there = there
-        self._old = old
-        self._new = new
+        self._moves = moves
         self._before = notes
-        self._after = notes.moved(old, new)
+        self._after = notes.moved(moves)
         self._known: dict[tuple[bool, str], tuple[str, ...] | None] = {}
 
     def rewritten(self, text: str) -> Relinked:
@@ -130,9 +146,9 @@ class _Rewriter:
         found = self._find(self._before, target, self._here, is_wiki)
         if not found:
             return self._carried(target)
-        if found.path != self._old and self._here == self._there:
+        if found.path not in self._moves and self._here == self._there:
             return None
-        wanted = self._new if found.path == self._old else found.path
+        wanted = self._moves.get(found.path, found.path)
         if self._holds(target, found, wanted, is_wiki):
             return None
         spellings = self._spellings(target, found, wanted, is_wiki)
@@ -146,7 +162,7 @@ class _Rewriter:
         hit = self._find(self._after, target, self._there, is_wiki)
         if not hit or hit.path != wanted or (found.relative and not hit.relative):
             return False
-        if wanted != self._new:
+        if found.path not in self._moves:
             return hit.sure or _folder(self._here) == _folder(self._there)
         return hit.sure and (_is_spelled(target, hit.path) or not _is_spelled(target, found.path))
 
@@ -186,8 +202,18 @@ class _Rewriter:
 
 def may_name(text: str, path: str) -> bool:
     """Whether a text may hold a link to `path`: the longest plain word of its name is there, or could be encoded."""
-    words = _PLAIN_WORD.findall(folded(_without_ending(_name(path))))
-    return not words or max(words, key=len) in text.lower() or _HIDDEN_LETTER.search(text) is not None
+    return _may_name_any(text, (path,))
+
+
+def _may_name_any(text: str, paths: Iterable[str]) -> bool:
+    lowered = text.lower()
+    return any(_longest_word(path) in lowered for path in paths) or _HIDDEN_LETTER.search(text) is not None
+
+
+@lru_cache(maxsize=4_096)
+def _longest_word(path: str) -> str:
+    """The longest plain word of a note's name; empty, which is in every text, if there is none."""
+    return max(_PLAIN_WORD.findall(folded(_without_ending(_name(path)))), key=len, default="")
 
 
 def _written(link: Link, target: str, text: str) -> str | None:

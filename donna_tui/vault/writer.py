@@ -31,6 +31,7 @@ from donna_tui.vault.repository import GitRepo, Place
 from donna_tui.vault.resolving import Resolver
 from donna_tui.vault.restoring import Restorer
 from donna_tui.vault.seen import Seen, expecting, whatever
+from donna_tui.vault.selection import SelectionPlanner
 from donna_tui.vault.userindex import wait_for_index
 
 _MTIME_SLACK_NS = 1_000
@@ -38,6 +39,9 @@ _MTIME_SLACK_NS = 1_000
 
 BESIDE = "beside-"
 """How the names of refs begin that keep a change made by other means until it is recorded."""
+
+A_NOTE = "note.md"
+"""A note that could be in a folder, to judge the folder's name by."""
 
 LOCAL_ACTOR = "you"
 """The actor of what a person does by way of Donna."""
@@ -77,6 +81,7 @@ class VaultWriter:
         self.repo = GitRepo(root)
         ground = self._ground = Ground(client, vault, files, rules, self.repo)
         self.planner, self.restorer = Planner(ground, self._settle), Restorer(ground, self._settle)
+        self.selection = SelectionPlanner(ground, self._settle)
         self.history = History(self.repo, client, files)
         self.resolver = Resolver(ground, client, self.history)
         self._client = client
@@ -147,9 +152,38 @@ class VaultWriter:
             except VaultWriteError:
                 keep_leftovers(self._shop, place)
                 raise
+        for folder in plan.emptied or _left_by(plan):
+            self._shop.files.remove_empty(folder)
         if outcome.changed:
             self._on_written(Written(outcome, actor))
         return outcome
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder at a path; a slash at its end does not count."""
+        return self._ground.is_folder(path.rstrip("/"))
+
+    def why_not_new(self, path: str, besides: str = "") -> str:
+        """Why a note cannot be created at a path, or `besides` moved there; empty if it can."""
+        try:
+            self.rules.check_path(path)
+            self._ground.check_new(path, besides=besides)
+        except VaultWriteError as error:
+            return error.message
+        return ""
+
+    def create_folder(self, path: str) -> None:
+        """Create an empty folder. Git does not keep it before a note is in it."""
+        self.rules.check_path(f"{path}/{A_NOTE}")
+        self._ground.check_new(f"{path}/{A_NOTE}")
+        self._shop.files.make_folder(path)
+
+    def remove_folder(self, path: str) -> bool:
+        """Remove a folder that nothing is in. Whether it is gone."""
+        return self._shop.files.remove_empty(path)
+
+    def empty_folders(self) -> tuple[str, ...]:
+        """The folders that nothing is in."""
+        return tuple(path for path in self._shop.files.empty_folders() if not self._client.ignores(path))
 
     def keep_version(self, path: str) -> Version:
         """A note as it is now, which is in git from then on: for whoever lets another program change it."""
@@ -288,3 +322,12 @@ class VaultWriter:
     def _apply(self, plan: Plan, message: str | None, actor: str) -> str:
         named = dataclasses.replace(plan, subject=message) if message else plan
         return self.apply(named, actor=actor).commit
+
+
+def _left_by(plan: Plan) -> list[str]:
+    """The folders that an undo or a redo takes notes from, the deepest first: what was created with them goes too."""
+    if plan.kind not in (OperationKind.UNDO, OperationKind.REDO):
+        return []
+    gone = (PurePosixPath(change.path) for change in plan.changes if change.after is None)
+    folders = {folder.as_posix() for path in gone for folder in path.parents if folder.name}
+    return sorted(folders, key=lambda folder: (-folder.count("/"), folder))

@@ -98,6 +98,47 @@ def test_a_move_takes_the_links_along(donna: Donna, history: Path) -> None:
     assert (history / "Projects/gateway.md").exists()
 
 
+def test_a_folder_is_moved_and_deleted_as_one_operation(donna: Donna, history: Path) -> None:
+    (history / "Projects/gateway/deep").mkdir(parents=True)
+    (history / "Projects/gateway/plan.md").write_text("[[costs]] and [deep](deep/costs.md)\n")
+    (history / "Projects/gateway/deep/costs.md").write_text("up: [plan](../plan.md)\n")
+    (history / "Projects/gateway/picture.png").write_bytes(b"png")
+    (history / "Inbox").mkdir(exist_ok=True)
+    (history / "Inbox/links.md").write_text(
+        "[[Projects/gateway/plan|the plan]] and [costs](../Projects/gateway/deep/costs.md)\n"
+    )
+    git(history, "add", "-A")
+    git(history, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "a folder")
+    moved = donna("mv", "Projects/gateway", "People/gate", "--json", "--space", history)
+    assert moved.code == 0, moved.err
+    assert (history / "People/gate/plan.md").read_text() == "[[costs]] and [deep](deep/costs.md)\n"
+    assert (
+        history / "Inbox/links.md"
+    ).read_text() == "[[People/gate/plan|the plan]] and [costs](../People/gate/deep/costs.md)\n"
+    assert not (history / "Projects/gateway/deep").exists()
+    assert (history / "Projects/gateway/picture.png").exists()
+    assert any("no note stays where it is: Projects/gateway/picture.png" in each for each in moved.json["remarks"])
+    assert donna("undo", "--yes", "--space", history).code == 0
+    assert (history / "Projects/gateway/deep/costs.md").exists()
+    assert not (history / "People/gate").exists()
+    deleted = donna("rm", "Projects/gateway", "--json", "--space", history)
+    assert deleted.code == 0, deleted.err
+    assert "2 links in 1 note will lead nowhere" in deleted.json["remarks"]
+    assert not (history / "Projects/gateway/plan.md").exists()
+    assert donna("undo", "--yes", "--space", history).code == 0
+    assert (history / "Projects/gateway/plan.md").exists()
+
+
+def test_a_folder_is_not_moved_into_itself_nor_over_another_note(donna: Donna, history: Path) -> None:
+    (history / "Projects/gateway").mkdir(parents=True, exist_ok=True)
+    (history / "Projects/gateway/plan.md").write_text("a\n")
+    (history / "People").mkdir(exist_ok=True)
+    assert donna("mv", "Projects/gateway", "Projects/gateway/inner", "--space", history).code == 3
+    assert donna("mv", "Projects/gateway", "People", "--space", history).code == 3
+    assert donna("rm", "People", "--space", history).code == 3
+    assert (history / "Projects/gateway/plan.md").exists()
+
+
 def test_undo_and_redo_go_through_operations_and_not_through_the_users_commits(donna: Donna, history: Path) -> None:
     donna("write", "Inbox/a.md", "--space", history, stdin="one\n")
     write(history, "Projects/mine.md", "mine\n")

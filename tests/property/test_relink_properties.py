@@ -159,7 +159,7 @@ def check_move(seed: int) -> None:
         found, there = relink(text, note=note, old=old, new=new, notes=before), note
     check_bytes(text, found)
     links = zip(find_links(text), find_links(found.text), strict=True)
-    check_meanings(text, found, list(links), (before, note), (before.moved(old, new), there), (old, new))
+    check_meanings(text, found, list(links), (before, note), (before.moved({old: new}), there), (old, new))
 
 
 def check_bytes(text: str, found: Relinked) -> None:

@@ -315,6 +315,39 @@ class FakeBackend:
         await self._enter("plan_move", src, dst, etag, key=src)
         return self.vault.plan_move(src, dst, etag)
 
+    async def plan_delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
+        await self._enter("plan_delete_all", tuple(paths))
+        return self.vault.plan_delete_all(paths, unlinks=unlinks)
+
+    async def plan_move_folder(self, src: str, dst: str) -> Plan:
+        await self._enter("plan_move_folder", src, dst)
+        return self.vault.plan_moves({path: f"{dst}{path.removeprefix(src)}" for path in self.vault.inside(src)})
+
+    async def plan_move_into(self, paths: Sequence[str], folder: str) -> Plan:
+        await self._enter("plan_move_into", tuple(paths), folder)
+        moves = {
+            path: f"{folder}/{each.rpartition('/')[2]}{path.removeprefix(each)}"
+            for each in paths
+            for path in self.vault.inside(each)
+        }
+        return self.vault.plan_moves(moves)
+
+    async def why_not_new(self, path: str, besides: str = "") -> str:
+        await self._enter("why_not_new", path, besides)
+        return "a new name must not hold “?”: Windows cannot open it" if "?" in path else ""
+
+    async def empty_folders(self) -> tuple[str, ...]:
+        return tuple(self.vault.empty)
+
+    async def create_folder(self, path: str) -> None:
+        await self._enter("create_folder", path)
+        self.vault.empty.append(path)
+
+    async def remove_folder(self, path: str) -> bool:
+        await self._enter("remove_folder", path)
+        self.vault.empty.remove(path)
+        return True
+
     async def plan_undo(self, n: int = 1) -> Plan:
         await self._enter("plan_undo", n)
         return self.vault.plan_steps(OperationKind.UNDO, n)

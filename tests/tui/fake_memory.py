@@ -37,6 +37,7 @@ class FakeMemory:
         self.note = ""
         self.offered: list[Suggestion] = []
         self.replaced: dict[str, tuple[str, ...]] = {}
+        self.would_replace: list[str] = []
 
     async def memories(
         self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
@@ -51,6 +52,14 @@ class FakeMemory:
     async def memory(self, identity: str) -> MemoryChunk | None:
         await self._enter("memory", identity, key=identity)
         return next((each for each in self.everything if each.id == identity), None)
+
+    async def remember(self, text: str) -> tuple[MemoryChunk, ...]:
+        await self._enter("remember", text, key=text)
+        return ()
+
+    async def replaced_by_text(self, text: str) -> tuple[str, ...]:
+        await self._enter("replaced_by_text", text, key=text)
+        return tuple(self.would_replace)
 
     async def correct(
         self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""

@@ -51,6 +51,8 @@ class FakeVault:
     undo_stack: list[Operation] = field(default_factory=list)
     redo_stack: list[Operation] = field(default_factory=list)
     edits: dict[str, Edit] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
+    """Folders without a note."""
 
     @classmethod
     def of(cls, notes: dict[str, str], at: float) -> FakeVault:
@@ -155,6 +157,28 @@ class FakeVault:
         )
         moved = Change(path=src, before=data, after=None), Change(path=dst, before=None, after=data)
         return Plan(kind=OperationKind.MOVE, subject=f"Move {src} to {dst}", changes=(*moved, *links))
+
+    def inside(self, path: str) -> list[str]:
+        """The notes that a path stands for."""
+        return [path] if path in self.files else [each for each in self.files if each.startswith(f"{path}/")]
+
+    def plan_moves(self, moves: dict[str, str]) -> Plan:
+        """Move several notes."""
+        changes = [
+            change
+            for old, new in moves.items()
+            for change in (
+                Change(path=new, before=None, after=self.files[old]),
+                Change(path=old, before=self.files[old], after=None),
+            )
+        ]
+        return Plan(kind=OperationKind.MOVE, subject="Move several", changes=tuple(changes))
+
+    def plan_delete_all(self, paths: Iterable[str], *, unlinks: bool = False) -> Plan:
+        """Delete several notes."""
+        gone = [path for each in paths for path in self.inside(each)]
+        changes = tuple(Change(path=path, before=self.files[path], after=None) for path in gone)
+        return Plan(kind=OperationKind.DELETE, subject="Delete several", changes=changes)
 
     def keep_version(self, path: str) -> Version:
         if path in self.refusals:

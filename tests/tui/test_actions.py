@@ -16,7 +16,7 @@ from donna_tui.tui.panes.memory import MemoryPane
 from donna_tui.tui.panes.review import ReviewPane
 from donna_tui.tui.panes.search import SearchPane
 from donna_tui.tui.panes.vault import VaultPane
-from donna_tui.tui.screens.commands import key_choices, palette_choices
+from donna_tui.tui.screens.commands import Palette, key_choices, palette_choices
 from donna_tui.tui.screens.conflict import ConflictScreen
 from donna_tui.tui.screens.forget import ForgetScreen
 from donna_tui.tui.screens.main import MainScreen
@@ -126,6 +126,13 @@ async def test_a_disabled_action_says_why() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.press("enter")
         assert "No result is selected." in notices(donna.app)
+
+
+@pytest.mark.parametrize("typed", ["q", "wq", "x", ":q"])
+def test_what_leaves_vi_leaves(typed: str) -> None:
+    palette = Palette(ActionState(), DEFAULT_KEYS, "donna-dark")
+    assert [choice.value for choice, _ in palette.found(typed)] == ["app.quit"]
+    assert len(palette.found("se")) > 1
 
 
 async def test_the_palette_runs_what_is_picked() -> None:

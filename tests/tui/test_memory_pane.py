@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,13 @@ import pytest
 from donna_tui.errors import DatabaseError, DonnaError, Reason
 from donna_tui.events import MemoryRemembered
 from donna_tui.memories import MemorySource, MemoryType, RecallResult, Suggestion
+from donna_tui.memory.checkboxes import task_key_hash, tasks_in
+from donna_tui.tui.panes.memory_state import UNASKED, task_typed
+from donna_tui.tui.screens.ask_line import AskLine
 from donna_tui.tui.screens.correct import CorrectScreen
 from donna_tui.tui.screens.forget import ForgetScreen
+from donna_tui.tui.screens.plan import PlanScreen
+from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.screens.suggestion import SuggestionScreen
 from donna_tui.tui.widgets.memory_list import PAGE
 from tests.tui import hostile, scenarios
@@ -75,7 +81,7 @@ def row_with(donna: Driver, words: str) -> str:
 async def test_the_latest_is_first_and_each_row_says_what_when_whence_and_what_is_special() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
-        assert "30 memories, newest first" in donna.screen_text()
+        assert "29 memories, newest first" in donna.screen_text()
         assert ids(donna)[0] == LIKED
         row = row_with(donna, "Noor: ok, thanks")
         assert "chat" in row
@@ -101,6 +107,8 @@ async def test_the_card_says_why_in_words_and_figures() -> None:
         assert "names somebody or something · has a number or a date" in text
         await on(donna, "chat:gateway-2026-11:5-5")
         assert "Recalled where it fits the question; the more important it is, the earlier." in donna.screen_text()
+        await donna.press("T")
+        await donna.rest()
         await on(donna, f"task:{RUNBOOK}#9b1d44c0")
         assert f"{RUNBOOK} · line 14" in donna.screen_text()
 
@@ -125,14 +133,13 @@ async def test_single_keys_narrow_by_source_and_type(
         expected = [
             each.id
             for each in sorted(backend.memory.everything, key=lambda each: -each.at)
-            if each.source in ((source,) if source else tuple(MemorySource)[1:])
-            and (kind is None or each.memory_type is kind)
+            if each.source in ((source,) if source else UNASKED) and (kind is None or each.memory_type is kind)
         ]
         assert ids(donna) == expected
         assert words in donna.screen_text()
         await donna.press("x")
         await donna.rest()
-        assert len(ids(donna)) == 30
+        assert len(ids(donna)) == 29
 
 
 async def test_time_narrows_by_days() -> None:
@@ -151,14 +158,14 @@ async def test_words_narrow_while_typing_and_an_empty_list_says_how_to_get_back(
         await donna.press("f")
         await donna.type("priya")
         await donna.rest()
-        assert len(ids(donna)) == 2
+        assert len(ids(donna)) == 1
         await donna.type(" zebra")
         await donna.rest()
         assert ids(donna) == []
         assert donna.memory.rows.empty_text == "Nothing is remembered here: with “priya zebra”. x lists everything."
         await donna.press("enter", "x")
         await donna.rest()
-        assert len(ids(donna)) == 30
+        assert len(ids(donna)) == 29
 
 
 async def test_a_hundred_thousand_memories_are_read_a_page_at_a_time() -> None:
@@ -197,6 +204,96 @@ async def test_nothing_is_read_before_somebody_looks() -> None:
         assert backend.called("count")
 
 
+# Remembering, and tasks
+
+
+async def test_a_sentence_is_remembered_with_a_key() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await donna.press("n")
+        await donna.window(AskLine)
+        await donna.press("enter")
+        assert "Type something first." in donna.screen_text()
+        await donna.type("The gateway is called cassius")
+        await donna.press("enter")
+        await donna.until(lambda: backend.called("remember"), "it is remembered")
+        assert backend.called("remember") == [("The gateway is called cassius",)]
+
+
+async def test_a_preference_is_replaced_only_after_a_question() -> None:
+    backend = scenarios.normal()
+    backend.memory.would_replace = ["I prefer long answers."]
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await donna.press("n")
+        await donna.window(AskLine)
+        await donna.type("I prefer short answers.")
+        await donna.press("enter")
+        await donna.window(RefusalScreen)
+        assert "takes the place of “I prefer long answers.”" in " ".join(donna.screen_text().split())
+        await donna.press("escape")
+        await donna.rest()
+        assert not backend.called("remember")
+
+
+async def test_tasks_are_listed_when_asked_for_and_ticked_with_a_key() -> None:
+    backend = scenarios.normal()
+    text = backend.vault.files[RUNBOOK].decode() + "\n- [ ] Call Priya\n"
+    backend.vault.files[RUNBOOK] = backend.vault.recorded[RUNBOOK] = text.encode()
+    key = task_key_hash(next(task for task in tasks_in(text) if task.title == "Call Priya"))
+    call = memory(
+        MemorySource.TASK, f"{RUNBOOK}#{key}", "Call Priya\nstatus: todo", 0.0, memory_type=MemoryType.WORKING
+    )
+    backend.memory.everything.append(call)
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        assert not any(each.startswith("task:") for each in ids(donna))
+        await donna.press("space")
+        assert "No task is selected." in notices(donna.app)
+        await donna.press("T")
+        await donna.rest()
+        assert all(each.startswith("task:") for each in ids(donna))
+        assert "☐ Call Priya" in donna.screen_text()
+        await on(donna, call.id)
+        await donna.press("space")
+        await donna.until(lambda: b"- [x] Call Priya" in backend.vault.files[RUNBOOK], "the box is checked")
+        await donna.until(lambda: "z undo" in notices(donna.app), "it says how to undo that")
+        await donna.press("z")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await donna.until(lambda: b"- [ ] Call Priya" in backend.vault.files[RUNBOOK], "it is open again")
+
+
+async def test_a_task_is_added_with_its_deadline() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await donna.press("a")
+        await donna.window(AskLine)
+        await donna.type("call the bank due 2026-12-24")
+        assert "Inbox/Tasks.md, due 2026-12-24." in donna.screen_text()
+        await donna.press("enter")
+        await donna.until(lambda: "Inbox/Tasks.md" in backend.vault.files, "it is written")
+        line = backend.vault.files["Inbox/Tasks.md"].decode()
+        assert line.startswith("- [ ] call the bank ➕")
+        assert line.endswith("📅 2026-12-24\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "title", "due"),
+    [
+        ("call the bank due tomorrow", "call the bank", "2026-03-13"),
+        ("call due: fri", "call", "2026-03-13"),
+        ("call due thursday", "call", "2026-03-19"),
+        ("what is due", "what is due", ""),
+        ("pay what is due soon", "pay what is due soon", ""),
+    ],
+)
+def test_the_last_due_of_a_task_is_its_deadline(typed: str, title: str, due: str) -> None:
+    assert task_typed(typed, date(2026, 3, 12)) == (title, due)
+
+
 # Saying why not
 
 
@@ -204,7 +301,7 @@ async def test_an_empty_memory_says_how_to_fill_it() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.press("escape", "5")
         await donna.until(lambda: "donna chat import FILE" in donna.screen_text(), "the way in is shown")
-        assert "donna remember TEXT" in donna.screen_text()
+        assert "remember a fact" in donna.screen_text()
         await donna.press("p")
         assert "No memory is selected." in notices(donna.app)
 
@@ -413,7 +510,7 @@ async def test_what_was_forgotten_stays_in_sight_and_comes_back() -> None:
         assert ids(donna) == before
         assert "forgotten" not in row_with(donna, "assistant: The failover")
         await donna.press("z")
-        assert "Nothing was forgotten here that could be brought back." in notices(donna.app)
+        await donna.until(lambda: backend.called("plan_undo"), "the last change of a note is looked at")
 
 
 async def test_for_good_asks_for_its_key_a_second_time() -> None:

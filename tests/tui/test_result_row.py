@@ -42,3 +42,10 @@ def test_the_match_is_in_sight_at_the_drawn_width(width: int, lines: int) -> Non
     one = hit("a", snippet=LateSnippet(text, ("walrus certificate",)))
     shown = row_lines(Row(one), width, lines)[2:]
     assert {piece for line in shown for piece, style in line if style == "match"} >= {"walrus", "certificate"}
+
+
+def test_a_near_miss_has_no_number_of_its_own() -> None:
+    near = plain(row_lines(Row(hit("close"), near=True), 80, 1)[0])
+    assert "0." not in near
+    assert "━" not in near
+    assert "0." in plain(row_lines(Row(hit("close")), 80, 1)[0])

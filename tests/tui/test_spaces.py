@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from donna_tui.errors import Reason, SpaceError
 from donna_tui.results import SearchOutcome, SearchRequest
@@ -79,6 +80,26 @@ async def test_another_space_takes_the_place_of_the_open_one(spaces: Spaces) -> 
         assert "work" in screen_text(spaces.app).splitlines()[0]
     assert spaces.backends["work"].called("stop")
     assert spaces.made == [None, VaultChoice(spaces.known[1].root)]
+
+
+async def test_a_path_that_is_typed_adds_a_folder(spaces: Spaces, tmp_path: Path) -> None:
+    (tmp_path / "garden").mkdir()
+    spaces.backends["garden"] = spaces.backends["work"]
+    async with spaces.app.run_test(size=SIZE) as pilot:
+        donna = Driver(spaces.app, pilot)
+        await connected(donna, "notes")
+        await donna.press("ctrl+o")
+        picker = await donna.window(SpacePicker)
+        await donna.type(f"{tmp_path}/gard")
+        await donna.press("enter")
+        assert isinstance(spaces.app.screen, SpacePicker)
+        assert "There is no such folder." in screen_text(spaces.app)
+        await donna.press("tab")
+        await donna.until(lambda: picker.query_one(Input).value.endswith("/garden/"), "the path is completed")
+        await donna.rest()
+        await donna.press("enter")
+        await donna.until(lambda: len(spaces.made) == 2, "it is opened")
+    assert spaces.made[1] == VaultChoice(tmp_path / "garden")
 
 
 async def test_back_and_forth_again(spaces: Spaces) -> None:

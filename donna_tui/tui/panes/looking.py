@@ -148,9 +148,12 @@ def done_words(plan: Plan) -> str:
     if plan.kind is OperationKind.WRITE:
         is_new = all(change.before is None for change in plan.changes)
         return "Committed" if plan.on_disk else "Created" if is_new else "Written"
-    own = {OperationKind.MOVE: 2, OperationKind.DELETE: 1}.get(plan.kind, len(plan.changes))
-    others = f" with links in {plural(len(plan.changes) - own, 'note')}" if len(plan.changes) > own else ""
-    return f"{_DONE[plan.kind]}{others}"
+    if plan.kind not in (OperationKind.MOVE, OperationKind.DELETE):
+        return _DONE[plan.kind]
+    gone = sum(change.after is None for change in plan.changes)
+    many = f" {plural(gone, 'note')}" if gone > 1 else ""
+    others = f" with links in {plural(plan.linked, 'note')}" if plan.linked else ""
+    return f"{_DONE[plan.kind]}{many}{others}"
 
 
 def lines_of(diffs: tuple[FileDiff, ...]) -> str:
@@ -164,6 +167,9 @@ def _title(plan: Plan, steps: int) -> str:
         return f"{PLAN_TITLES[plan.kind]} {plural(steps, 'change')}"
     if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
         return PLAN_TITLES[plan.kind]
+    gone = sum(change.after is None for change in plan.changes)
+    if gone > 1 and plan.kind in (OperationKind.MOVE, OperationKind.DELETE):
+        return f"{clean_line(plan.subject)}: {plural(gone, 'note')}"
     is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
     name = plan.paths[0] if plan.paths else ""
     return f"{'New note' if is_new else PLAN_TITLES[plan.kind]} {clean_line(name)}"

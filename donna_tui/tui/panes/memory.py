@@ -25,9 +25,11 @@ from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.memory_reading import MemoryReading
 from donna_tui.tui.panes.memory_state import (
     LOADING,
+    NOTHING_TO_UNDO,
     Narrowing,
     why_no_forgetting,
     why_no_prompt,
+    why_no_tick,
     why_not_kept_true,
 )
 from donna_tui.tui.panes.recall_desk import MemoryInput, RecallDesk
@@ -101,8 +103,10 @@ class MemoryPane(MemoryReading):
             memory=memory is not None,
             no_open=base.no_editor if memory is not None and note_of(memory) else "",
             no_forget=why_no_forgetting(memory),
-            no_bring_back="" if self._forgotten else "Nothing was forgotten here that could be brought back.",
             no_suggestion="" if self._suggestions else "No preference that was stated in a chat waits for an answer.",
+            no_bring_back="" if self._forgotten or self._writing is not None else NOTHING_TO_UNDO,
+            no_tick=why_no_tick(memory),
+            no_writing="" if self._writing is not None else "The vault is still being opened.",
             no_prompt=why_no_prompt(self.recall.result),
             filtered=self._narrowing.is_narrow,
         )
@@ -200,6 +204,13 @@ class MemoryPane(MemoryReading):
     def action_memory_source(self) -> None:
         """List another source."""
         self._narrow(self._narrowing.next_source())
+
+    def action_memory_tasks(self) -> None:
+        """List the tasks, or everything else again."""
+        self._place("list")
+        self._narrow(self._narrowing.only_tasks())
+        if not self.has_class("-empty"):
+            self.screen.set_focus(self.rows)
 
     def action_memory_type(self) -> None:
         """List another type."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 from textual import work
 from textual.containers import Horizontal
 from textual.getters import query_one
 
-from donna_tui.errors import DonnaError
+from donna_tui.errors import DonnaError, Reason
 from donna_tui.memories import MemoryChunk, Suggestion
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.humanize import plural
@@ -19,12 +21,19 @@ from donna_tui.tui.panes.correcting import becomes_of, correct
 from donna_tui.tui.panes.memory_state import citation_text, forgets, own_words
 from donna_tui.tui.panes.one_dialog import one_dialog
 from donna_tui.tui.panes.recall_desk import RecallDesk
-from donna_tui.tui.refusals import told
+from donna_tui.tui.panes.writing import Writing
+from donna_tui.tui.refusals import Refusal, told
+from donna_tui.tui.screens.ask_line import AskLine
 from donna_tui.tui.screens.forget import ForgetScreen, Forgetting
+from donna_tui.tui.screens.refusal import RefusalScreen
 from donna_tui.tui.screens.suggestion import SuggestionScreen
 from donna_tui.tui.widgets.memory_card import MemoryCard, citation_of, note_of
 from donna_tui.tui.widgets.memory_list import MemoryList
 from donna_tui.tui.widgets.memory_row import words_of
+from donna_tui.vault.changes import OperationKind, Outcome
+
+_TO_REMEMBER = "I prefer short answers · The server is called cassius"
+_KEPT_HERE = "It is kept on this machine, found in search, and recalled where it fits."
 
 
 class MemoryActs(Horizontal):
@@ -42,6 +51,12 @@ class MemoryActs(Horizontal):
         self._forgotten: list[MemoryChunk] = []
         self._kept: dict[int, MemoryChunk] = {}
         self._suggestions: tuple[Suggestion, ...] = ()
+        self._writing: Writing | None = None
+        self._wrote_last = False
+
+    def write_with(self, writing: Writing) -> None:
+        """Change notes through what the Vault screen uses too."""
+        self._writing = writing
 
     @property
     def selected(self) -> MemoryChunk | None:
@@ -103,9 +118,56 @@ class MemoryActs(Horizontal):
             self._answer(self._backend, self._suggestions)
 
     def action_memory_bring_back(self) -> None:
-        """Bring back what was forgotten last."""
-        if self._forgotten and self._backend is not None:
+        """Take back what was done here last: bring back what was forgotten, or undo a change of a note."""
+        if self._forgotten and not self._wrote_last and self._backend is not None:
             self._bring_back(self._backend, self._forgotten[-1])
+        elif self._writing is not None:
+            self._change(partial(self._writing.step_back, OperationKind.UNDO))
+
+    def action_memory_redo(self) -> None:
+        """Do again what was taken back in a note."""
+        if self._writing is not None:
+            self._change(partial(self._writing.step_back, OperationKind.REDO))
+
+    def action_memory_remember(self) -> None:
+        """Ask for a sentence, and remember it."""
+        if self._backend is not None:
+            self._remember(self._backend)
+
+    def action_memory_add_task(self) -> None:
+        """Ask for a task, and write its check box into a note."""
+        if self._writing is not None:
+            self._change(self._writing.add_task)
+
+    def action_memory_tick(self) -> None:
+        """Check the box of the task."""
+        memory = self.selected
+        if memory is not None and self._writing is not None:
+            self._change(partial(self._writing.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
+
+    @one_dialog("change")
+    async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
+        outcome = await flow()
+        if outcome is not None:
+            self._wrote_last = outcome.kind is not OperationKind.UNDO
+            self.look_soon()
+
+    @one_dialog("remember")
+    async def _remember(self, backend: Backend) -> None:
+        window = AskLine("Remember", "remember it", self._keys, placeholder=_TO_REMEMBER, says=lambda _: _KEPT_HERE)
+        text = await self.app.push_screen_wait(window)
+        if text is None:
+            return
+        try:
+            for held in await backend.memory.replaced_by_text(text):
+                if not await self.app.push_screen_wait(_replaces(held, text, self._keys)):
+                    return
+            await backend.memory.remember(text)
+        except DonnaError as error:
+            self._complain(error)
+            return
+        self.notify("Remembered.", timeout=3, markup=False)
+        self.look_soon()
 
     @work(group="read-around", exclusive=True)
     async def _read_around(self, backend: Backend, memory: MemoryChunk) -> None:
@@ -174,6 +236,7 @@ class MemoryActs(Horizontal):
         if for_good:
             self.notify("Forgotten for good.", timeout=4, markup=False)
         else:
+            self._wrote_last = False
             self._forgotten.append(replace(memory, forgotten=True))
             self._kept |= {
                 place: replace(each, forgotten=True) for place, each in self.rows.places_of(memory.id).items()
@@ -206,3 +269,9 @@ class MemoryActs(Horizontal):
 
     def _complain(self, error: DonnaError) -> None:
         self.notify(told(error), severity="error", timeout=8, markup=False)
+
+
+def _replaces(held: str, text: str, keys: Keys) -> RefusalScreen:
+    """Ask whether a preference may take the place of another one."""
+    what = f"“{words_of(text)}” takes the place of “{words_of(held)}”."
+    return RefusalScreen(Refusal(Reason.CONFLICT, "Replace it?", what, ""), keys, does="replace it")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from enum import Enum
 from typing import TypeVar
 
@@ -25,6 +27,7 @@ from donna_tui.status import Status
 from donna_tui.tui.humanize import count, percent, plural
 from donna_tui.tui.refusals import refusal_of
 from donna_tui.tui.widgets.memory_card import citation_of, note_of
+from donna_tui.tui.widgets.memory_row import is_open
 from donna_tui.tui.widgets.notice import Words
 
 T = TypeVar("T")
@@ -48,6 +51,9 @@ class Age(Enum):
         return _DAY * int(self.value[1])
 
 
+UNASKED = tuple(source for source in BESIDE_NOTES if source is not MemorySource.TASK)
+"""What is listed until another source is asked for: tasks are many, and their notes hold them."""
+
 _SOURCES = {
     MemorySource.CHAT: "chats",
     MemorySource.MEMORY: "what was remembered",
@@ -64,7 +70,7 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowing:
-    """What the list is narrowed to. Empty means everything beside the notes."""
+    """What the list is narrowed to. Empty means everything beside the notes and their tasks."""
 
     source: MemorySource | None = None
     type: MemoryType | None = None
@@ -79,15 +85,19 @@ class Narrowing:
     def wanted(self, now: float) -> MemoryFilter:
         """As the desk takes it."""
         return MemoryFilter(
-            sources=(self.source,) if self.source else BESIDE_NOTES,
+            sources=(self.source,) if self.source else UNASKED,
             types=(self.type,) if self.type else (),
             after=now - self.age.seconds if self.age else None,
             text=self.text.strip(),
         )
 
     def next_source(self) -> Narrowing:
-        """The next source, and after the last one all of them."""
+        """The next source, and after the last one all but the tasks."""
         return replace(self, source=_next((None, *_SOURCES), self.source))
+
+    def only_tasks(self) -> Narrowing:
+        """The tasks; if they are listed already, everything else."""
+        return replace(self, source=None if self.source is MemorySource.TASK else MemorySource.TASK)
 
     def next_type(self) -> Narrowing:
         """The next type, and after the last one all of them."""
@@ -115,13 +125,15 @@ def _next(values: tuple[T, ...], value: T) -> T:
 LOADING = Words("Looking at what is remembered …")
 NOTHING_YET = Words(
     "Nothing is remembered beside your notes yet.",
-    "Chats, tasks, and what you tell Donna to remember appear here. In a shell:",
-    examples=(
-        ("donna chat import FILE", "bring in your conversations"),
-        ("donna remember TEXT", "remember a fact"),
-        ("donna task add TEXT", "or a check box in a note"),
+    "Chats, and what you tell Donna to remember, appear here.",
+    actions=(
+        ("memory.remember", "remember a fact"),
+        ("memory.add-task", "add a task"),
+        ("memory.tasks", "list the tasks of your notes"),
     ),
+    examples=(("donna chat import FILE", "bring in your conversations"),),
 )
+NOTHING_TO_UNDO = "Nothing was forgotten or written here that could be taken back."
 NOT_ASKED = Words(
     "Type a question.",
     "What Donna would give a language model for it appears here: what fits into the budget, what is left out, and why. "
@@ -131,6 +143,8 @@ NOT_ASKED = Words(
 
 def list_head(narrowing: Narrowing, total: int) -> str:
     """How many memories are listed, and what the list is narrowed to."""
+    if narrowing == Narrowing().only_tasks():
+        return f"{plural(total, 'task')}, newest first"
     shown = plural(total, "memory", "memories")
     return f"{shown} · {narrowing}" if narrowing.is_narrow else f"{shown}, newest first"
 
@@ -195,6 +209,36 @@ def why_no_forgetting(memory: MemoryChunk | None) -> str:
     if note_of(memory):
         return "A note holds this. Change the note, and the memory follows."
     return "It is forgotten already." if memory.forgotten else ""
+
+
+def why_no_tick(memory: MemoryChunk | None) -> str:
+    """Why a memory is no task that could be done."""
+    if memory is None or memory.source is not MemorySource.TASK:
+        return "No task is selected."
+    return "" if is_open(memory) else "This task is done or cancelled already."
+
+
+def task_typed(text: str, today: date) -> tuple[str, str]:
+    """What was typed as a task: its words, and the ISO day after a last “due”, or nothing."""
+    found = _DUE.fullmatch(text.strip())
+    day = _day_named(found[2].lower(), today) if found else None
+    return (found[1], day.isoformat()) if found and day is not None else (text.strip(), "")
+
+
+_DUE = re.compile(r"(.*\S)\s+due:?\s+(\S+)", re.IGNORECASE | re.DOTALL)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def _day_named(word: str, today: date) -> date | None:
+    if word in ("today", "tomorrow"):
+        return today + timedelta(days=word == "tomorrow")
+    weekday = next((n for n, name in enumerate(_WEEKDAYS) if len(word) >= 3 and name.startswith(word)), None)
+    if weekday is not None:
+        return today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
+    try:
+        return date.fromisoformat(word)
+    except ValueError:
+        return None
 
 
 def why_no_prompt(result: RecallResult | None) -> str:

@@ -73,11 +73,14 @@ class NoteActions(Horizontal):
         raise NotImplementedError
 
     def action_vault_copy_link(self) -> None:
-        """Copy a wikilink to the note."""
+        """Copy a wikilink to the note, or to each note that is selected."""
         row = self.note_tree.selected
-        if row is not None:
-            name = row.path.removesuffix(".md")
-            self._outside.copy(f"[[{name}]]", "The link to this note")
+        known = {note.path for note in self.note_tree.notes}
+        marked = [path for path in self.note_tree.marked if path in known]
+        paths = marked or ([row.path] if row is not None else [])
+        links = "\n".join(f"[[{path.removesuffix('.md')}]]" for path in paths)
+        if links:
+            self._outside.copy(links, "The link to this note" if len(paths) == 1 else f"Links to {len(paths)} notes")
 
     def action_vault_copy_text(self) -> None:
         """Copy the text of the note, or the difference."""
@@ -129,10 +132,8 @@ class NoteActions(Horizontal):
 
     def action_vault_new(self) -> None:
         """Begin a note in the folder where the cursor is."""
-        row = self.note_tree.selected
-        folder = "" if row is None else row.path if row.is_folder else row.path.rpartition("/")[0]
         if self._writing is not None:
-            self._change(partial(self._writing.new, folder, self.note_tree.notes))
+            self._change(partial(self._writing.new, self._folder, self.note_tree.notes))
 
     def create(self, path: str) -> None:
         """Create a note at a path."""
@@ -140,16 +141,55 @@ class NoteActions(Horizontal):
             self._change(partial(self._writing.create, path, self.note_tree.notes))
 
     def action_vault_move(self) -> None:
-        """Rename or move the note."""
-        note = self.desk.note
-        if note is not None and self._writing is not None:
+        """Rename or move the note or the folder, or move what is selected."""
+        tree, note = self.note_tree, self.desk.note
+        row = tree.selected
+        if self._writing is None:
+            return
+        if tree.marked:
+            self._change(partial(self._writing.move_all, tree.marked, tree.folders))
+        elif row is not None and row.is_folder and row.notes:
+            self._change(partial(self._writing.move_folder, row.path, tree.folders))
+        elif row is not None and row.is_folder:
+            self._change_folder(partial(self._writing.rename_empty, row.path, tree.folders))
+        elif note is not None:
             self._change(partial(self._writing.move, note, self.note_tree.notes, self._remarks()))
 
     def action_vault_delete(self) -> None:
-        """Delete the note."""
-        note = self.desk.note
-        if note is not None and self._writing is not None:
+        """Delete the note or the folder, or what is selected."""
+        tree, note = self.note_tree, self.desk.note
+        row = tree.selected
+        if self._writing is None:
+            return
+        if tree.marked or (row is not None and row.is_folder and row.notes):
+            self._change(partial(self._writing.delete_all, tree.marked or ((row.path,) if row is not None else ())))
+        elif row is not None and row.is_folder:
+            self._change_folder(partial(self._removed, self._writing, row.path))
+        elif note is not None:
             self._change(partial(self._writing.delete, note, self._remarks()))
+
+    def action_vault_mark(self) -> None:
+        """Select the row, or no longer."""
+        self.note_tree.mark()
+
+    def action_vault_new_folder(self) -> None:
+        """Create a folder in the one where the cursor is."""
+        if self._writing is not None:
+            self._change_folder(partial(self._writing.new_folder, self._folder, self.note_tree.folders))
+
+    async def _removed(self, writing: Writing, path: str) -> str:
+        await writing.remove_empty(path)
+        return path.rpartition("/")[0]
+
+    @one_dialog("change")
+    async def _change_folder(self, flow: Callable[[], Awaitable[str]]) -> None:
+        self.look(await flow())
+
+    @property
+    def _folder(self) -> str:
+        """The folder where the cursor is."""
+        row = self.note_tree.selected
+        return "" if row is None else row.path if row.is_folder else row.path.rpartition("/")[0]
 
     def action_vault_settle(self) -> None:
         """Settle the conflict copy."""
@@ -186,6 +226,8 @@ class NoteActions(Horizontal):
     @one_dialog("change")
     async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
         outcome = await flow()
+        if outcome is not None:
+            self.note_tree.unmark()
         self.look(_new_place(outcome))
         gone = (
             ()

@@ -24,7 +24,7 @@ from donna_tui.tui.action import ActionState
 from donna_tui.tui.backend import Backend
 from donna_tui.tui.bindings import bindings
 from donna_tui.tui.keysheet import Keys, shown_key
-from donna_tui.tui.messages import ActionsChanged, EditNote, EngineEvents, LeavePlace, OpenNote, StatusChanged
+from donna_tui.tui.messages import ActionsChanged, EditNote, EngineEvents, LeavePlace, OpenNote, StatusChanged, StepBack
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.asking import Asking
 from donna_tui.tui.panes.correcting import becomes_of, correct
@@ -466,6 +466,14 @@ class SearchPane(BareColumn):
         """Ask for passages like the selected one."""
         self.post_message(LeavePlace(self.place))
         self._ask(replace(self.question, like=self.selected, near_misses=False))
+
+    def action_search_undo(self) -> None:
+        """Undo what was changed last: an edit in the editor, say."""
+        self.post_message(StepBack())
+
+    def action_search_redo(self) -> None:
+        """Redo what was undone last."""
+        self.post_message(StepBack(redo=True))
 
     def action_search_near(self) -> None:
         """Show or hide near misses."""

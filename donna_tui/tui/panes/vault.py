@@ -125,6 +125,7 @@ class VaultPane(NoteActions):
             typing=isinstance(self.screen.focused, Input),
             row=row is not None,
             note=row is not None and not row.is_folder,
+            several=bool(self.note_tree.marked) or (row is not None and row.is_folder),
             no_write=why_no_write(note, shown_key(self._keys["vault.edit"], typing=False)),
             no_write_here=why_not_here(note, shown_key(self._keys["vault.edit"], typing=False)),
             outside_edit=bool(outside_paths(row, self.note_tree.notes)),
@@ -144,6 +145,8 @@ class VaultPane(NoteActions):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.filter or (self.note_tree.query_text and self.note_tree.has_focus):
             self._end_filter()
+        elif self._is_at("tree") and self.note_tree.unmark():
+            self._tell_tree()
         elif self._is_at("diff"):
             self._go("note")
         elif not self._is_at("tree") and not self.has_class("-empty"):
@@ -347,11 +350,12 @@ class VaultPane(NoteActions):
     async def _look(self, backend: Backend, show: str) -> None:
         try:
             notes = await backend.notes.vault_rows()
+            empty = await backend.notes.empty_folders()
         except DonnaError as error:
             self._say(cannot_look(error))
             return
         await self._count_steps(backend)
-        self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes)
+        self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes, empty)
         if show:
             if not self.note_tree.shows(show) and self.note_tree.holds(show):
                 self._end_filter()
@@ -439,7 +443,15 @@ class VaultPane(NoteActions):
         shown = sum(not row.is_folder for row in self.note_tree.rows)
         whole = len(self.note_tree.notes)
         words = f"{count(shown)} of {count(whole)}" if self.note_tree.query_text else f"{count(whole)} notes"
-        self.query_one("#tree-foot", Static).update(Content.styled(words, "$text-disabled"))
+        marked = len(self.note_tree.marked)
+        chosen = Content.styled(f"{count(marked)} selected · " if marked else "", "$text-accent")
+        self.query_one("#tree-foot", Static).update(chosen + Content.styled(words, "$text-disabled"))
+
+    def action_vault_mark(self) -> None:
+        """Select the row, and say how many are."""
+        super().action_vault_mark()
+        self._tell_tree()
+        self.post_message(ActionsChanged())
 
     def _say(self, words: Words) -> None:
         """Show words instead of the parts."""

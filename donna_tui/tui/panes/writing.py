@@ -5,25 +5,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from textual.widget import Widget
 
 from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.memory.checkboxes import checked, line_of_task, task_line, with_task
 from donna_tui.notes import Edit, NoteRow, NoteText
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.threeway import Merge, has_conflict_markers, marked_text, merge_texts
 from donna_tui.tui.backend import Backend
-from donna_tui.tui.humanize import moment
+from donna_tui.tui.humanize import moment, plural
 from donna_tui.tui.keysheet import Keys
 from donna_tui.tui.origins import actor_name, done_by
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.looking import Looking
+from donna_tui.tui.panes.memory_state import task_typed
 from donna_tui.tui.panes.vault_state import names_of
 from donna_tui.tui.panes.waiting_edits import WaitingEdits
 from donna_tui.tui.refusals import Refusal, refusal_of
+from donna_tui.tui.screens.ask_folder import AskFolder
+from donna_tui.tui.screens.ask_line import AskLine
 from donna_tui.tui.screens.ask_path import AskPath
 from donna_tui.tui.screens.conflict import ConflictScreen, Settle
 from donna_tui.tui.screens.edit import EditScreen
@@ -37,6 +41,9 @@ from donna_tui.vault.changes import Clash, Operation, OperationKind, Outcome, Pl
 
 MARKER = "<<<<<<< "
 """How the first line of a conflict begins."""
+
+TASKS_NOTE = "Inbox/Tasks.md"
+"""Where tasks are added that have no note of their own, as by `donna task add`."""
 
 STILL_MARKED = "Conflict markers are still in it"
 
@@ -137,7 +144,9 @@ class Writing(Looking):
 
     async def _new_from(self, template: str, path: str, problem: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
         while True:
-            asked = await self._ask(AskPath("New note", path, self._keys, problem=problem, taken=names_of(notes)))
+            check = self._backend.notes.why_not_new
+            window = AskPath("New note", path, self._keys, problem=problem, taken=names_of(notes), check=check)
+            asked = await self._ask(window)
             if asked is None:
                 return None
             text = fill(template, title=PurePosixPath(asked).stem, now=datetime.now())
@@ -159,11 +168,61 @@ class Writing(Looking):
             edited = await self.edit(path, self._backend.absolute_path(path), line)
         return edited or outcome
 
+    async def add_task(self) -> Outcome | None:
+        """Ask for a task and write its check box at the end of a note, which is created if need be."""
+        today = date.today()
+
+        def says(text: str) -> str:
+            _, due = task_typed(text, today)
+            return (
+                f"It is added to {TASKS_NOTE}{f', due {due}' if due else '. “due friday” at its end is the deadline'}."
+            )
+
+        text = await self._ask(
+            AskLine("Add a task", "add it", self._keys, placeholder="call the bank due tomorrow", says=says)
+        )
+        if text is None:
+            return None
+        title, due = task_typed(text, today)
+        line = task_line(title, due=due, created=today.isoformat())
+        return await self._rewritten(TASKS_NOTE, lambda text: with_task(text, line), is_new_fine=True)
+
+    async def tick(self, path: str, task: str) -> Outcome | None:
+        """Check the box of a task, which is named by its hash."""
+
+        def done(text: str) -> str | None:
+            line = line_of_task(text, task)
+            return checked(text, line, date.today().isoformat()) if line is not None else None
+
+        return await self._rewritten(path, done)
+
+    async def _rewritten(
+        self, path: str, change: Callable[[str], str | None], *, is_new_fine: bool = False
+    ) -> Outcome | None:
+        """Change some lines of a note that the user named, so that there is no difference to look at first."""
+        while True:
+            try:
+                note = await self._now(path)
+                if note is None and not is_new_fine:
+                    self._tell(f"{clean_line(path)} is no longer there.")
+                    return None
+                text = change(note.text if note is not None else "")
+                if text is None:
+                    self._tell("The note does not hold this task any more, or it is done already.")
+                    return None
+                etag = note.etag if note is not None else None
+                return await self._carry_out(await self._backend.notes.plan_write(path, text, etag))
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
+
     async def move(self, note: NoteText, notes: tuple[NoteRow, ...], remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Rename a note, or move it."""
         path, problem, taken = note.path, "", names_of(notes) - {note.path}
         while True:
-            asked = await self._ask(AskPath("Move or rename", path, self._keys, problem=problem, taken=taken))
+            check = partial(self._backend.notes.why_not_new, besides=note.path)
+            window = AskPath("Move or rename", path, self._keys, problem=problem, taken=taken, check=check)
+            asked = await self._ask(window)
             if asked is None or asked == note.path:
                 return None
             try:
@@ -171,12 +230,88 @@ class Writing(Looking):
             except DonnaError as error:
                 path, problem = asked, refusal_of(error).what
 
+    async def move_all(self, paths: tuple[str, ...], folders: tuple[str, ...]) -> Outcome | None:
+        """Move several notes and folders into a folder."""
+        folder = await self._ask(AskFolder(f"Move {plural(len(paths), 'row')} to", folders))
+        if folder is None:
+            return None
+        return await self._kept(partial(self._backend.notes.plan_move_into, paths, folder))
+
+    async def new_folder(self, above: str, folders: tuple[str, ...]) -> str:
+        """Create a folder, which git keeps once a note is in it; its path, or nothing."""
+        return await self._named_folder("New folder", f"{above}/" if above else "", folders, self._create_folder)
+
+    async def _create_folder(self, path: str) -> bool:
+        await self._backend.notes.create_folder(path)
+        self._tell("Created. The folder is in git once a note is in it.")
+        return True
+
+    async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
+        """Give a folder without notes another path; the new one, or nothing."""
+
+        async def rename(new: str) -> bool:
+            await self._backend.notes.create_folder(new)
+            await self._backend.notes.remove_folder(path)
+            self._tell("Moved. Nothing was in the folder.")
+            return True
+
+        return await self._named_folder("Move or rename", path, folders, rename)
+
+    async def remove_empty(self, path: str) -> None:
+        """Remove a folder without notes."""
+        try:
+            is_gone = await self._backend.notes.remove_folder(path)
+        except DonnaError as error:
+            await self._refused(error)
+            return
+        self._tell("Deleted. Nothing was in the folder." if is_gone else "It holds files that are no notes; it stays.")
+
+    async def _named_folder(
+        self, title: str, path: str, folders: tuple[str, ...], do: Callable[[str], Awaitable[bool]]
+    ) -> str:
+        before, problem = path, ""
+        while True:
+            taken = frozenset(folders)
+            window = AskPath(
+                title, path, self._keys, problem=problem, taken=taken, check=self._check_folder, is_folder=True
+            )
+            asked = await self._ask(window)
+            if asked is None or asked == before:
+                return ""
+            try:
+                return asked if await do(asked) else ""
+            except DonnaError as error:
+                path, problem = asked, refusal_of(error).what
+
+    async def _check_folder(self, path: str) -> str:
+        return await self._backend.notes.why_not_new(f"{path}/note.md")
+
+    async def move_folder(self, path: str, folders: tuple[str, ...]) -> Outcome | None:
+        """Rename a folder, or move it: all its notes, as one operation."""
+        outcome: list[Outcome | None] = []
+
+        async def move(new: str) -> bool:
+            outcome.append(await self._planned(partial(self._backend.notes.plan_move_folder, path, new)))
+            return True
+
+        await self._named_folder("Move or rename the folder", path, folders, move)
+        return outcome[0] if outcome else None
+
+    async def delete_all(self, paths: tuple[str, ...]) -> Outcome | None:
+        """Delete several notes and folders, as one operation."""
+        return await self._deleted(lambda unlinks: self._backend.notes.plan_delete_all(paths, unlinks=unlinks), ())
+
     async def delete(self, note: NoteText, remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Delete a note, and unlink the links to it if that is wanted."""
+        return await self._deleted(
+            lambda unlinks: self._backend.notes.plan_delete(note.path, note.etag, unlinks=unlinks), remarks
+        )
+
+    async def _deleted(self, make: Callable[[bool], Awaitable[Plan]], remarks: tuple[str, ...]) -> Outcome | None:
         unlinks = False
         while True:
             try:
-                plan = await self._backend.notes.plan_delete(note.path, note.etag, unlinks=unlinks)
+                plan = await make(unlinks)
                 answer = await self._look(plan, remarks)
                 if answer is not Answer.UNLINK:
                     return await self._carry_out(plan) if answer is Answer.DO else None

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast, get_args
 
+from donna_tui.text.fuzzy import Match
 from donna_tui.tui.action import ACTIVE_IN, Action, ActionState, Context, Pane
-from donna_tui.tui.actions import ACTIONS, TAKES_FROM, active_contexts
+from donna_tui.tui.actions import ACTIONS, TAKES_FROM, active_contexts, title_here
 from donna_tui.tui.keysheet import Keys, key_name, key_names
 from donna_tui.tui.screens.picker import Choice, Picker
 from donna_tui.tui.themes import THEME_NAMES
 
 THEME, ELSEWHERE = "theme:", "elsewhere:"
+LEAVES = frozenset(("q", "q!", "qa", "wq", "wqa", "x", "xa", "quit", "exit"))
+"""What people type after a colon to leave."""
+
 _KEY_WIDTH = 12
 _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
     (
@@ -25,13 +29,18 @@ _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
 
 class Palette(Picker[str]):
     """Every action of every screen and every theme, by name. Picks an action id, `elsewhere:` and an action id, or
-    `theme:` and a name.
+    `theme:` and a name. The commands with which one leaves vi leave Donna: what is edited is kept.
     """
 
     def __init__(self, state: ActionState, keys: Keys, theme: str) -> None:
         super().__init__(
             "Actions", palette_choices(state, keys, theme), placeholder="what to do", mark_width=_KEY_WIDTH
         )
+
+    def found(self, query: str) -> list[tuple[Choice[str], Match]]:
+        if query.strip().removeprefix(":") in LEAVES:
+            return [(each, Match(0.0, ())) for each in self.choices if each.value == "app.quit"]
+        return super().found(query)
 
 
 class KeyList(Picker[str]):
@@ -72,7 +81,7 @@ def key_choices(state: ActionState, keys: Keys) -> Iterator[Choice[str]]:
         for action in ACTIONS.values():
             if action.context in contexts and action.context in active:
                 mark = key_names(_keys_left(action, keys, active)[:2])
-                yield _choice(action, state, title=action.title, mark=mark, section=section)
+                yield _choice(action, state, title=title_here(action, state), mark=mark, section=section)
 
 
 def pane_of(action: Action) -> Pane | None:

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Problem
 from donna_tui.tui.bindings import action_binding
-from donna_tui.tui.humanize import clock, moment
+from donna_tui.tui.humanize import moment, next_try
 from donna_tui.tui.sentences import reason_title
 from donna_tui.tui.widgets.event_ring import LogRow
 from donna_tui.tui.widgets.modal import Modal
@@ -24,7 +24,7 @@ _LONGEST = 4_000
 
 def problem_facts(problem: Problem) -> Facts:
     """Everything there is to say about a problem, sanitised."""
-    again = clock(problem.next_try) if problem.next_try is not None else "not by itself"
+    again = next_try(problem.next_try)
     return (
         ("", clean_line(problem.message)),
         ("What helps", clean_line(problem.hint)),

@@ -39,6 +39,7 @@ from donna_tui.tui.messages import (
     OpenMeeting,
     OpenNote,
     StatusChanged,
+    StepBack,
 )
 from donna_tui.tui.outside import Outside
 from donna_tui.tui.panes.later import import_later, later_panes
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from donna_tui.notes import Destination
     from donna_tui.tui.app import DonnaApp
     from donna_tui.tui.panes.meetings import MeetingsPane
+    from donna_tui.tui.panes.memory import MemoryPane
     from donna_tui.tui.panes.review import ReviewPane
     from donna_tui.tui.panes.vault import VaultPane
 
@@ -200,6 +202,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.search.completed()
             if self._vault.writing is not None:
                 self._review.write_with(self._vault.writing)
+                self._memory.write_with(self._vault.writing)
 
     def holds_back(self, action_id: str = "app.quit") -> bool:
         """Whether leaving this space now would lose an edit. It is said once; then it is no longer held back."""
@@ -309,6 +312,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Remember where somebody was."""
         event.stop()
         self._places.leave(event.place)
+
+    async def on_step_back(self, event: StepBack) -> None:
+        """Undo or redo from a screen that shows no notes."""
+        event.stop()
+        await self.complete()
+        if self.is_complete:
+            (self._vault.action_vault_redo if event.redo else self._vault.action_vault_undo)()
 
     async def on_edit_note(self, event: EditNote) -> None:
         """Open a note in the editor."""
@@ -539,6 +549,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Pick other notes to go on with."""
         self.post_message(ChooseSpace())
 
+    def action_app_suspend(self) -> None:
+        """Stop as a job of the shell; `fg` there draws everything anew."""
+        self.app.action_suspend_process()
+
     async def action_app_quit(self) -> None:
         """Leave."""
         await self.app.run_action("leave")
@@ -561,6 +575,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @property
     def _meetings(self) -> MeetingsPane:
         return cast("MeetingsPane", self.switcher.get_child_by_id("meetings"))
+
+    @property
+    def _memory(self) -> MemoryPane:
+        return cast("MemoryPane", self.switcher.get_child_by_id("memory"))
 
     @property
     def _review(self) -> ReviewPane:

@@ -54,7 +54,7 @@ class Picker(Modal[T], Generic[T]):
     def __init__(self, title: str, choices: Iterable[Choice[T]], *, placeholder: str, mark_width: int = 0) -> None:
         super().__init__(classes="dialogue")
         self._title = title
-        self._choices = tuple(choices)
+        self.choices = tuple(choices)
         self._placeholder = placeholder
         self._mark_width = mark_width
 
@@ -93,8 +93,12 @@ class Picker(Modal[T], Generic[T]):
         """Move the selection while the input keeps the focus."""
         getattr(self.options, f"action_{how}")()
 
+    def found(self, query: str) -> list[tuple[Choice[T], Match]]:
+        """The choices for what was typed, best first."""
+        return matching(query, self.choices)
+
     def _narrow(self, query: str) -> None:
-        found = matching(query, self._choices)[:MOST_SHOWN]
+        found = self.found(query)[:MOST_SHOWN]
         options: list[Option] = []
         section = ""
         for choice, match in found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from donna_tui.tui.action import Action, ActionState
-from donna_tui.tui.actions import ACTIONS, active_contexts
+from donna_tui.tui.actions import ACTIONS, active_contexts, title_here
 from donna_tui.tui.keysheet import DEFAULT_KEYS, Keys, shown_key
 
 MOST_ITEMS = 8
@@ -23,17 +23,22 @@ _ALWAYS_LAST = ("app.keys", "app.help")
 def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Action, str]]:
     """Actions with the key to show, the nearest first, as many as fit; the way to all the others always fits last."""
     contexts = active_contexts(state)
-    there = [action for action in ACTIONS.values() if action.footer and action.context in contexts]
+    there = _differing((action for action in ACTIONS.values() if action.footer and action.context in contexts), state)
     shown = [action for action in there if not (action.hides and action.why_not(state))]
     usable = [(action, key) for action in shown if (key := shown_key(keys[action.id], typing=state.typing))]
     last = [item for item in usable if item[0].id in _ALWAYS_LAST][:1]
-    left = room - sum(_width(item) for item in last)
+    left = room - sum(_width(item, state) for item in last)
     kept: list[tuple[Action, str]] = []
     for item in usable:
-        if item[0].id not in _ALWAYS_LAST and left >= _width(item) and len(kept) < MOST_ITEMS - 1:
+        if item[0].id not in _ALWAYS_LAST and left >= _width(item, state) and len(kept) < MOST_ITEMS - 1:
             kept.append(item)
-            left -= _width(item)
+            left -= _width(item, state)
     return kept + last
+
+
+def _differing(actions: Iterable[Action], state: ActionState) -> list[Action]:
+    """The actions without those that do here what an earlier one does."""
+    return list({title_here(action, state): action for action in reversed(list(actions))}.values())[::-1]
 
 
 class FooterBar(Widget):
@@ -74,16 +79,16 @@ class FooterBar(Widget):
 
     def _item(self, action: Action, key: str) -> Content:
         if action.why_not(self._state):
-            return Content.styled(f"{key} {action.title}", ".footer--off")
-        return Content.assemble((key, ".footer--key"), (f" {action.title}", ".footer--title"))
+            return Content.styled(f"{key} {title_here(action, self._state)}", ".footer--off")
+        return Content.assemble((key, ".footer--key"), (f" {title_here(action, self._state)}", ".footer--title"))
 
     def _places(self) -> Iterator[tuple[int, int, Action]]:
         start = 0
         for item in self._items():
-            yield start, start + _width(item) - _GAP, item[0]
-            start += _width(item)
+            yield start, start + _width(item, self._state) - _GAP, item[0]
+            start += _width(item, self._state)
 
 
-def _width(item: tuple[Action, str]) -> int:
+def _width(item: tuple[Action, str], state: ActionState) -> int:
     action, key = item
-    return cell_len(key) + 1 + cell_len(action.title) + _GAP
+    return cell_len(key) + 1 + cell_len(title_here(action, state)) + _GAP

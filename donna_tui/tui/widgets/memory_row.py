@@ -58,6 +58,11 @@ def meter(value: float | None, width: int, style: str = "accent") -> Content:
     return Content.assemble(("━" * filled, style), ("─" * (width - filled), "quiet"))
 
 
+def is_open(memory: MemoryChunk) -> bool:
+    """Whether a task is still to be done: only those are working memory."""
+    return memory.memory_type is MemoryType.WORKING
+
+
 def marks_of(memory: MemoryChunk) -> Content:
     """What is special about a memory, in words."""
     marks = (
@@ -115,7 +120,7 @@ def cut_line(cut: Cut, width: int) -> Content:
 
 def _said(memory: MemoryChunk) -> str:
     if memory.source is MemorySource.TASK:
-        return words_of(memory.content.lstrip().partition("\n")[0])
+        return ("☐ " if is_open(memory) else "☑ ") + words_of(memory.content.lstrip().partition("\n")[0])
     speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
     return words_of(speaker + memory.content[:_LONGEST])
 

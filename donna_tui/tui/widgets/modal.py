@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual import events
 from textual.await_complete import AwaitComplete
+from textual.binding import BindingType
 from textual.screen import ModalScreen, Screen
+
+from donna_tui.tui.bindings import action_binding
 
 T = TypeVar("T")
 
@@ -29,6 +32,8 @@ class ClosesOnce(Screen[T]):
 
 class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
     """A window over the screen. A click beside it leaves it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [action_binding("app.suspend", "app.suspend_process")]
 
     def action_leave(self) -> None:
         """Leave without an answer."""

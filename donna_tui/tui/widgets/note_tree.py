@@ -13,6 +13,7 @@ from donna_tui.tui.widgets.tree_rows import (
     OPEN_AT_FIRST,
     SHORT_WORDS,
     TreeRow,
+    above_of,
     best_of,
     folders_of,
     rank_of,
@@ -40,6 +41,8 @@ class NoteTree(RowList):
         self._rows: list[TreeRow] = []
         self._query = ""
         self._is_new = True
+        self._empty: tuple[str, ...] = ()
+        self._marked: set[str] = set()
 
     @property
     def line_count(self) -> int:
@@ -65,9 +68,36 @@ class NoteTree(RowList):
         """What the tree is narrowed to."""
         return self._query
 
-    def show(self, notes: tuple[NoteRow, ...]) -> None:
-        """Show these notes."""
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """The paths of the notes and folders that were selected together, without what is in a selected folder."""
+        inside = (path for path in sorted(self._marked) if not any(above in self._marked for above in above_of(path)))
+        return tuple(inside)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Every folder, also an empty one."""
+        return tuple(sorted({*folders_of(self._notes), *self._empty}))
+
+    def mark(self) -> None:
+        """Add the row under the cursor to the selection, or remove it, and go on to the next row."""
+        row = self.selected
+        if row is not None:
+            self._marked ^= {row.path}
+            self.refresh()
+            self.action_cursor_down()
+
+    def unmark(self) -> bool:
+        """Drop the selection. False if there was none."""
+        had, self._marked = bool(self._marked), set()
+        self.refresh()
+        return had
+
+    def show(self, notes: tuple[NoteRow, ...], empty: tuple[str, ...] = ()) -> None:
+        """Show these notes, and these folders without any."""
         self._notes = notes
+        self._empty = empty
+        self._marked &= {*(note.path for note in notes), *self.folders}
         if self._is_new and notes:
             self._is_new = False
             self._folded = folders_of(notes) if len(notes) > OPEN_AT_FIRST else set()
@@ -120,19 +150,22 @@ class NoteTree(RowList):
     def row(self, index: int, width: int) -> Content:
         row = self._rows[index]
         indent = "  " * min(row.depth, _DEEPEST)
+        is_marked = row.path in self._marked
         if row.note is None:
-            left = Content.assemble(indent, ("▸ " if row.folded else "▾ ", "quiet"), (clean_line(row.name), "strong"))
+            sign = ("● ", "accent") if is_marked else ("▸ " if row.folded else "▾ ", "quiet")
+            left = Content.assemble(indent, sign, (clean_line(row.name), "strong"))
             return row_of(left, _inside(row), width)
         name = clean_line(row.name)
         stem = name[:-3] if name.endswith(".md") else name
         state = next(iter(states_of(row.note)), None)
         tone = "quiet" if state is NoteState.NOT_INDEXED else "plain"
         word = Content.styled(SHORT_WORDS[state], _TONES.get(state, "quiet")) if state is not None else Content("")
-        return row_of(Content.assemble(indent, "  ", (stem, tone)), word, width)
+        sign = ("● ", "accent") if is_marked else ("  ", tone)
+        return row_of(Content.assemble(indent, sign, (stem, tone)), word, width)
 
     def _lay_out(self, select: str = "") -> None:
         before = select or (self.selected.path if self.selected is not None else "")
-        self._rows = tree_rows(self._notes, self._folded, self._query)
+        self._rows = tree_rows(self._notes, self._folded, self._query, self._empty)
         self.rows_changed(self._place_of(before))
 
     def _place_of(self, path: str) -> int:
@@ -146,4 +179,4 @@ class NoteTree(RowList):
 def _inside(row: TreeRow) -> Content:
     if row.folded and row.edited:
         return Content.styled(f"{count(row.edited)} edited", "warning")
-    return Content.styled(count(row.notes), "quiet")
+    return Content.styled(count(row.notes) if row.notes else "empty", "quiet")

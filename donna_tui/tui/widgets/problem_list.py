@@ -9,7 +9,7 @@ from donna_tui.errors import Reason
 from donna_tui.safety.terminal import clean_line
 from donna_tui.status import Problem
 from donna_tui.tui.bindings import bindings
-from donna_tui.tui.humanize import clock, count
+from donna_tui.tui.humanize import count, next_try
 from donna_tui.tui.sentences import Tone, reason_title
 from donna_tui.tui.widgets.event_row import MARKS
 from donna_tui.tui.widgets.option_rows import OptionRows, ValueOption
@@ -29,7 +29,7 @@ def tone_of(problem: Problem) -> Tone:
 def problem_content(problem: Problem) -> Content:
     """A problem in two or three lines."""
     tone = tone_of(problem)
-    again = f"  next try {clock(problem.next_try)}" if problem.next_try is not None else ""
+    again = f"  next try {next_try(problem.next_try)}" if problem.next_try is not None else ""
     title = Content.assemble(
         (f"{MARKS[tone]} ", f".tone--{tone}"),
         (reason_title(problem.reason), ".tone--title"),

@@ -22,7 +22,7 @@ _LONGEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A hit in the list. A near miss was not judged relevant and is shown dimmed, on request.
+    """A hit in the list. A near miss was not judged relevant and is shown dimmed, without bar and number.
 
     The best passage of a note leads the others, which follow it as `inner` rows or are `folded`: so many are hidden.
     """
@@ -47,7 +47,7 @@ def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
         head = [(clean_line(row.hit.title[:_LONGEST]), title), (trail(row.hit), "trail")]
     why = [("near miss" if row.near else why_it_ranks(row.hit), "why")]
     return [
-        _spread(head, rank_bar(row.hit.rank_score, with_bar=width >= _ROOM_FOR_BAR), width),
+        _spread(head, [] if row.near else rank_bar(row.hit.rank_score, with_bar=width >= _ROOM_FOR_BAR), width),
         _placed(row.hit, why, width),
         *snippet_rows(row.hit.snippet, width, snippet_lines),
     ]

@@ -105,12 +105,15 @@ def _at_rest(cover: Coverage) -> Iterator[Fact]:
 
 def _meaning(status: Status) -> Content:
     cover = status.coverage
+    words = "" if _is_building(cover) else f"words ready{_SEPARATOR}"
     if status.model_phase is ModelPhase.PREPARING and status.model_detail:
-        return Content(f"words ready{_SEPARATOR}{clean_line(status.model_detail)}")
+        return Content(f"{words}{clean_line(status.model_detail)}")
     if (phase := _MEANING.get(status.model_phase)) is not None:
-        return Content.styled(f"words ready{_SEPARATOR}{phase}", ".strip--warning" if "off" in phase else "")
+        return Content.styled(f"{words}{phase}", ".strip--warning" if "off" in phase else "")
     if cover.vectors + cover.failed < cover.notes:
-        return Content(f"words ready{_SEPARATOR}meaning {percent(cover.vectors, cover.notes)}")
+        at_rest = not _is_building(cover) and status.seconds_left is not None
+        left = f", {estimate(status.seconds_left or 0)} left" if at_rest else ""
+        return Content(f"{words}meaning {percent(cover.vectors, cover.notes)}{left}")
     return Content("words and meaning ready")
 
 

@@ -79,10 +79,14 @@ class _Folder:
     edited: int = 0
 
 
-def tree_rows(notes: Iterable[NoteRow], folded: Collection[str], query: str = "") -> list[TreeRow]:
-    """The rows in sight. With a query every folder is open and only matching notes are shown."""
+def tree_rows(
+    notes: Iterable[NoteRow], folded: Collection[str], query: str = "", empty: Iterable[str] = ()
+) -> list[TreeRow]:
+    """The rows in sight, with `empty` folders. With a query every folder is open and only matching notes are shown."""
     words = query.split()
     root = _Folder("")
+    for path in () if words else empty:
+        _open(root, path.split("/"))
     for note in notes:
         if not words or rank_of(note, words) is not None:
             _put(root, note)
@@ -145,13 +149,26 @@ def folders_of(notes: Iterable[NoteRow]) -> set[str]:
     return found
 
 
-def _put(root: _Folder, note: NoteRow) -> None:
-    folder = root
-    *parts, _ = note.path.split("/")
-    edited = NoteState.OUTSIDE in note.states
+def above_of(path: str) -> Iterator[str]:
+    """The folders above a path, the nearest first."""
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _open(root: _Folder, parts: Iterable[str]) -> Iterator[_Folder]:
+    """The folders on the way, created where they are missing."""
+    folder, way = root, []
     for part in parts:
         path = f"{folder.path}/{part}" if folder.path else part
         folder = folder.folders.setdefault(part, _Folder(path))
+        way.append(folder)
+    return iter(way)
+
+
+def _put(root: _Folder, note: NoteRow) -> None:
+    folder = root
+    edited = NoteState.OUTSIDE in note.states
+    for folder in _open(root, note.path.split("/")[:-1]):
         folder.count += 1
         folder.edited += edited
     folder.notes.append(note)

@@ -1,0 +1,153 @@
+"""Folders in the Vault, and several notes at once: selecting, moving, deleting, each as one operation."""
+
+from __future__ import annotations
+
+from donna_tui.tui.screens.ask_folder import AskFolder
+from donna_tui.tui.screens.ask_path import AskPath
+from donna_tui.tui.screens.plan import PlanScreen
+from tests.tui import scenarios
+from tests.tui.driving import Driver, driving, notices
+from tests.tui.vault_scenarios import RUNBOOK
+
+FOLDER = RUNBOOK.rpartition("/")[0]
+
+
+async def on(donna: Driver, path: str) -> None:
+    """Put the cursor on a row of the tree."""
+    if not donna.vault.display:
+        await donna.press("escape", "2")
+    await donna.until(lambda: donna.vault.note_tree.rows, "the tree is there")
+    donna.vault.note_tree.reveal(path)
+    await donna.rest()
+    selected = donna.vault.note_tree.selected
+    assert selected is not None
+    assert selected.path == path
+
+
+async def back(donna: Driver) -> None:
+    await donna.until(lambda: donna.app.screen is donna.main, "the window is closed")
+    await donna.rest()
+
+
+async def test_a_folder_is_renamed_with_all_that_is_in_it() -> None:
+    backend = scenarios.normal()
+    inside = backend.vault.inside(FOLDER)
+    async with driving(backend) as donna:
+        await on(donna, FOLDER)
+        await donna.press("m")
+        window = await donna.window(AskPath)
+        window.field.value = "Projects/door"
+        await donna.until(lambda: "why_not_new" in {call.name for call in backend.calls}, "the name is checked")
+        await donna.press("enter")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await back(donna)
+        assert backend.vault.inside(FOLDER) == []
+        assert len(backend.vault.inside("Projects/door")) == len(inside)
+        await donna.until(lambda: f"Moved {len(inside)} notes" in notices(donna.app), "it says how many")
+        await donna.press("z")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await back(donna)
+        assert backend.vault.inside(FOLDER) == inside
+
+
+async def test_a_folder_that_is_there_is_no_new_name() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await on(donna, FOLDER)
+        await donna.press("m")
+        window = await donna.window(AskPath)
+        window.field.value = "Projects"
+        await donna.rest()
+        assert "There is a folder Projects already." in donna.screen_text()
+        await donna.press("enter")
+        assert isinstance(donna.app.screen, AskPath)
+
+
+async def test_a_folder_is_created_named_anew_and_deleted() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await on(donna, FOLDER)
+        await donna.press("N")
+        await donna.window(AskPath)
+        await donna.type("ideas")
+        await donna.press("enter")
+        await back(donna)
+        assert backend.vault.empty == [f"{FOLDER}/ideas"]
+        await donna.until(lambda: "empty" in donna.screen_text(), "it is in the tree")
+        selected = donna.vault.note_tree.selected
+        assert selected is not None
+        assert selected.path == f"{FOLDER}/ideas"
+        await donna.press("m")
+        window = await donna.window(AskPath)
+        window.field.value = f"{FOLDER}/plans"
+        await donna.press("enter")
+        await back(donna)
+        assert backend.vault.empty == [f"{FOLDER}/plans"]
+        await donna.press("D")
+        await donna.until(lambda: not backend.vault.empty, "it is gone")
+
+
+async def test_several_notes_are_selected_and_moved_as_one() -> None:
+    backend = scenarios.normal()
+    first, second, *_ = backend.vault.inside(FOLDER)
+    before = len(backend.vault.undo_stack)
+    async with driving(backend) as donna:
+        for path in (first, second):
+            await on(donna, path)
+            await donna.press("space")
+        assert "2 selected" in donna.screen_text()
+        assert donna.screen_text().count("●") >= 2
+        await donna.press("m")
+        await donna.window(AskFolder)
+        await donna.type("Archive")
+        await donna.rest()
+        assert "a new folder" in donna.screen_text()
+        await donna.press("enter")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await back(donna)
+        assert len(backend.vault.inside("Archive")) == 2
+        assert len(backend.vault.undo_stack) == before + 1
+        assert donna.vault.note_tree.marked == ()
+
+
+async def test_what_is_selected_is_deleted_or_left_alone() -> None:
+    backend = scenarios.normal()
+    first, second, *_ = backend.vault.inside(FOLDER)
+    async with driving(backend) as donna:
+        await on(donna, first)
+        await donna.press("space")
+        await on(donna, second)
+        await donna.press("space", "escape")
+        assert donna.vault.note_tree.marked == ()
+        for path in (first, second):
+            await on(donna, path)
+            await donna.press("space")
+        await donna.press("D")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await back(donna)
+        assert first not in backend.vault.files
+        assert second not in backend.vault.files
+
+
+async def test_a_folder_that_is_selected_stands_for_what_is_in_it() -> None:
+    backend = scenarios.normal()
+    inside = backend.vault.inside(FOLDER)
+    async with driving(backend) as donna:
+        for path in (FOLDER, inside[0]):
+            await on(donna, path)
+            await donna.press("space")
+        assert donna.vault.note_tree.marked == (FOLDER,)
+
+
+async def test_the_name_of_a_new_note_is_checked_while_it_is_typed() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await on(donna, RUNBOOK)
+        await donna.press("m")
+        window = await donna.window(AskPath)
+        window.field.value = f"{FOLDER}/why?"
+        await donna.until(lambda: "Windows cannot open it" in donna.screen_text(), "it says why not")
+        window.field.value = f"{FOLDER}/why"
+        await donna.until(lambda: f"It will be called {FOLDER}/why.md" in donna.screen_text(), "it says the name")
