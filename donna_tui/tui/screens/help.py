@@ -11,9 +11,8 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from donna_tui.tui.action import Pane
-from donna_tui.tui.bindings import action_binding
 from donna_tui.tui.keysheet import Keys, shown_key
-from donna_tui.tui.widgets.modal import Modal
+from donna_tui.tui.screens.dialogue import Dialogue
 from donna_tui.tui.widgets.passage_view import PassageView
 
 HELP: dict[Pane, str] = {
@@ -176,24 +175,26 @@ def help_text(pane: Pane, keys: Keys) -> str:
     return _KEY.sub(lambda found: shown_key(keys[found[1]], typing=False) or "no key", HELP[pane])
 
 
-class HelpScreen(Modal[None]):
+class HelpScreen(Dialogue[None]):
     """The help of one pane; escape or a click beside it leaves."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1,q,enter", "dismiss", show=False),
-        action_binding("app.quit", "app.leave"),
     ]
 
     def __init__(self, pane: Pane, keys: Keys) -> None:
-        super().__init__(classes="dialogue")
+        super().__init__(keys)
         self._pane = pane
-        self._keys = keys
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="help-box") as box:
             box.border_title = Content(self._pane.capitalize())
             box.border_subtitle = Content("esc close")
             yield PassageView()
+
+    @property
+    def footer_keys(self) -> tuple[tuple[str, str], ...]:
+        return ("↑↓", "scroll"), ("pgup pgdn", "a page"), ("g G", "beginning, end"), ("esc", "close")
 
     def on_mount(self) -> None:
         view = self.query_one(PassageView)

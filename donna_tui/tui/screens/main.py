@@ -330,8 +330,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Other keys work where the focus is now."""
         self.refresh_footer()
 
+    def on_screen_suspend(self) -> None:
+        """A window is in front: the footer shows its keys, once it is drawn."""
+        self.app.call_later(self._cover_footer)
+
+    def _cover_footer(self) -> None:
+        front = self.app.screen
+        if front is self or not self.is_mounted:
+            return
+        if not front.is_mounted:
+            front.call_later(self._cover_footer)
+            return
+        self.footer.cover(getattr(front, "footer_keys", (("esc", "leave"),)))
+
     def on_screen_resume(self) -> None:
         """A dialogue has closed."""
+        self.footer.cover(())
         self.refresh_footer()
 
     def on_header_bar_chosen(self, event: HeaderBar.Chosen) -> None:

@@ -23,6 +23,8 @@ from donna_tui.tui.widgets.option_rows import OptionRows, ValueOption
 
 T = TypeVar("T")
 MOST_SHOWN = 200
+SHARE, AROUND = 0.85, 6
+"""How much of the height a picker takes at most, and the lines of it that are not the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +67,17 @@ class Picker(Modal[T], Generic[T]):
             yield OptionRows(markup=False, compact=True)
             yield Static(classes="picker-objection")
 
+    @property
+    def footer_keys(self) -> tuple[tuple[str, str], ...]:
+        return ("↵", "pick"), ("↑↓", "select"), ("pgup pgdn", "a page"), ("esc", "leave")
+
     def on_mount(self) -> None:
         self.options.can_focus = False
         self._narrow("")
+
+    def on_resize(self) -> None:
+        """Give the list all the room that there is, and no more, so that what is selected is never below the edge."""
+        self.options.styles.max_height = max(3, int(self.size.height * SHARE) - AROUND)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()

@@ -57,6 +57,7 @@ class FooterBar(Widget):
         super().__init__(id="footer")
         self._keys = keys
         self._state = ActionState()
+        self._covered_by: tuple[tuple[str, str], ...] = ()
 
     def show(self, state: ActionState) -> None:
         """Show what is possible in another state."""
@@ -64,7 +65,18 @@ class FooterBar(Widget):
             self._state = state
             self.refresh()
 
+    def cover(self, keys: tuple[tuple[str, str], ...]) -> None:
+        """Show the keys of a window that is in front; none when it is closed."""
+        self._covered_by = keys
+        self.refresh()
+
     def render(self) -> Content:
+        if self._covered_by:
+            items = (
+                Content.assemble((key, ".footer--key"), (f" {does}", ".footer--title"))
+                for key, does in self._covered_by
+            )
+            return Content(" " * _GAP).join(items)
         return Content(" " * _GAP).join(self._item(action, key) for action, key in self._items())
 
     def on_click(self, event: events.Click) -> None:

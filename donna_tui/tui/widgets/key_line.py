@@ -23,6 +23,11 @@ class KeyLine(Widget):
         self._items = [(self._key(keys, name, typing=typing), does) for name, does in items]
         self._words = ""
 
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The keys as they are shown, and what they do."""
+        return tuple(self._items)
+
     def say(self, words: str) -> None:
         """Show a sentence instead of the keys."""
         self._words = words

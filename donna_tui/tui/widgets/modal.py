@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.screen import ModalScreen, Screen
 
 from donna_tui.tui.bindings import action_binding
+from donna_tui.tui.widgets.key_line import KeyLine
 
 T = TypeVar("T")
 
@@ -34,6 +35,12 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
     """A window over the screen. A click beside it leaves it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [action_binding("app.suspend", "app.suspend_process")]
+
+    @property
+    def footer_keys(self) -> tuple[tuple[str, str], ...]:
+        """What the footer below it shows: the keys of the window, and what they do."""
+        lines = self.query(KeyLine)
+        return lines.first().items if lines else (("esc", "close"),)
 
     def action_leave(self) -> None:
         """Leave without an answer."""
