@@ -17,6 +17,7 @@ os.environ["COLUMNS"] = "100"
 import typer
 from typer.main import get_command
 
+from docs.walks import walks_markdown
 from donna_tui.cli.main import app
 from donna_tui.cli.output import ExitCode, exit_code
 from donna_tui.config.schema import default_file, markdown_reference
@@ -43,7 +44,7 @@ def pages() -> dict[Path, str]:
     return {
         ROOT / "config/memory.yaml": default_file(),
         ROOT / "docs/config.md": f"# Settings\n\n{markdown_reference().strip()}\n",
-        ROOT / "docs/keys.md": f"{KEYS_HEAD}{keys_markdown()}",
+        ROOT / "docs/keys.md": f"{KEYS_HEAD}{walks_markdown()}{keys_markdown()}",
         ROOT / "docs/tools.md": "\n".join(tools_reference()) + "\n",
         ROOT / "docs/cli.md": "\n".join(cli_reference()) + "\n",
     }

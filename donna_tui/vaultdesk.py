@@ -155,6 +155,10 @@ class VaultDesk:
         """What taking back the last `n` operations would do."""
         return await self._run(self._writer.restorer.undo, n)
 
+    async def plan_undo_one(self, operation: str) -> Plan:
+        """What taking back one operation would do, whatever was done since to other notes."""
+        return await self._run(self._writer.restorer.undo_one, operation)
+
     async def plan_redo(self, n: int = 1) -> Plan:
         """What doing again what was taken back last would do."""
         return await self._run(self._writer.restorer.redo, n)

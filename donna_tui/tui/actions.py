@@ -374,6 +374,14 @@ _APP = (
         why_not=needs_space,
     ),
     Action(
+        id="app.daily",
+        title="daily note",
+        help="Go to the note of today in the folder Daily; create it if it is not there.",
+        group="app",
+        keys=("alt+d",),
+        why_not=needs_space,
+    ),
+    Action(
         id="app.theme",
         title="theme",
         help="Pick the colours; each theme is shown while it is selected.",

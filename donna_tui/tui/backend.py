@@ -126,6 +126,9 @@ class VaultBackend(Protocol):
     async def plan_undo(self, n: int = 1) -> Plan:
         """What taking back the last `n` operations would do."""
 
+    async def plan_undo_one(self, operation: str) -> Plan:
+        """What taking back one operation would do, whatever was done since to other notes."""
+
     async def plan_redo(self, n: int = 1) -> Plan:
         """What doing again what was taken back last would do."""
 

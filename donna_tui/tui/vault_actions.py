@@ -131,7 +131,7 @@ VAULT = (
     Action(
         id="vault.undo",
         title="undo",
-        help="See what the last change of Donna did, and take it back.",
+        help="See what the last change of Donna did, and take it back; in the history, the selected one.",
         group="vault",
         context="vault",
         keys=("z",),

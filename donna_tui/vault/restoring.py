@@ -31,6 +31,17 @@ class Restorer:
         chosen = self._chosen(OperationKind.UNDO, n)
         return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
 
+    def undo_one(self, identity: str) -> Plan:
+        """Undo one operation of those that can be undone, whatever was done since to other notes.
+
+        Raises `undo_conflict` if its notes were changed since.
+        """
+        self._settle()
+        chosen = tuple(each for each in self.undoable() if each.id == identity)
+        if not chosen:
+            raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was undone already, or is too long ago")
+        return self._restoring(OperationKind.UNDO, chosen, undoes=(identity,))
+
     def undo_session(self, session: str, n: int | None = None) -> Plan:
         """Take back what a session of a client did, or the last `n` operations of it, in one step.
 

@@ -352,6 +352,10 @@ class FakeBackend:
         await self._enter("plan_undo", n)
         return self.vault.plan_steps(OperationKind.UNDO, n)
 
+    async def plan_undo_one(self, operation: str) -> Plan:
+        await self._enter("plan_undo_one", operation)
+        return self.vault.plan_undo_one(operation)
+
     async def plan_redo(self, n: int = 1) -> Plan:
         await self._enter("plan_redo", n)
         return self.vault.plan_steps(OperationKind.REDO, n)

@@ -225,6 +225,12 @@ class FakeVault:
         change = Change(path=conflict.note, before=conflict.mine, after=after)
         return Plan(kind=OperationKind.WRITE, subject="Settle", changes=(change, gone), remarks=remarks)
 
+    def plan_undo_one(self, identity: str) -> Plan:
+        """Undo one operation."""
+        operation = next(each for each in self.undo_stack if each.id == identity)
+        changes = tuple(self.steps(OperationKind.UNDO, operation))
+        return Plan(kind=OperationKind.UNDO, subject="undo", changes=changes, undoes=(identity,))
+
     def plan_steps(self, kind: OperationKind, n: int) -> Plan:
         """Undo or redo."""
         operations = self._stack(kind)[:n]

@@ -198,8 +198,11 @@ class NoteActions(Horizontal):
             self._change(partial(self._writing.settle, row.path))
 
     def action_vault_undo(self) -> None:
-        """Take the last change back."""
-        if self._writing is not None:
+        """Take the last change back; in the history, the selected one."""
+        operation = self.desk.selected_operation
+        if self._writing is not None and operation is not None:
+            self._change(partial(self._writing.undo_one, operation))
+        elif self._writing is not None:
             self._change(partial(self._writing.step_back, OperationKind.UNDO))
 
     def action_vault_redo(self) -> None:

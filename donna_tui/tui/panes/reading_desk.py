@@ -34,7 +34,7 @@ from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.row_list import RowList
 from donna_tui.tui.widgets.section_tabs import SectionTabs
 from donna_tui.tui.widgets.tree_rows import TreeRow
-from donna_tui.vault.changes import Change, Revision
+from donna_tui.vault.changes import Change, Operation, Revision
 
 PAUSE = 0.03
 """Seconds that a row is selected before it is read, so that running through a list reads nothing."""
@@ -104,6 +104,12 @@ class ReadingDesk(Container):
     def part(self) -> Widget:
         """The widget that shows it."""
         return cast(Widget, self.switcher.visible_content)
+
+    @property
+    def selected_operation(self) -> Operation | None:
+        """The operation under the cursor of the history, if that has the focus."""
+        entry = self.history.selected if self.history.has_focus else None
+        return entry.revision.operation if entry is not None and entry.revision is not None else None
 
     @property
     def whole_vault(self) -> bool:

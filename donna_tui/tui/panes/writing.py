@@ -332,6 +332,17 @@ class Writing(Looking):
                 if not await self._refused(error):
                     return None
 
+    async def undo_one(self, operation: Operation) -> Outcome | None:
+        """Undo one operation of the history."""
+        while True:
+            try:
+                plan = await self._backend.notes.plan_undo_one(operation.id)
+                answer = await self._look(plan, leads=(_lead(operation),))
+                return await self._carry_out(plan) if answer is Answer.DO else None
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
+
     async def step_back(self, kind: OperationKind) -> Outcome | None:
         """Undo or redo, as many steps as are asked for in the preview."""
         steps = 1

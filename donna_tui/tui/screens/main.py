@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from donna_tui.tui.panes.vault import VaultPane
 
 _SMALLEST = (60, 15)
+DAILY = "Daily"
+"""The folder of daily notes."""
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -423,6 +425,26 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_view_jump(self) -> None:
         """Label everything in sight."""
         self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)
+
+    def action_app_daily(self) -> None:
+        """Go to the note of today, or create it."""
+        if self._backend is not None:
+            self.run_worker(self._show_daily(self._backend), group="daily", exclusive=True)
+
+    async def _show_daily(self, backend: Backend) -> None:
+        await self._show_completed("vault")
+        if not self.is_complete:
+            return
+        path = f"{DAILY}/{datetime.date.today().isoformat()}.md"
+        try:
+            await backend.notes.read_note(path)
+        except DonnaError as error:
+            if error.reason is not Reason.MISSING:
+                self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+                return
+            self._vault.create(path)
+        else:
+            await self._show_note(path, 1)
 
     def action_app_switch(self) -> None:
         """Pick a note or a heading by its name."""

@@ -1,0 +1,58 @@
+"""What Activity and the strip say: only what is so at that moment."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from donna_tui.events import CHANGED, ReconcileDone, SearchDone
+from donna_tui.log import _fields
+from donna_tui.status import Coverage
+from donna_tui.tui.action import ActionState
+from donna_tui.tui.actions import ACTIONS, title_here
+from donna_tui.tui.humanize import next_try
+from donna_tui.tui.keysheet import DEFAULT_KEYS
+from donna_tui.tui.widgets.footer_bar import footer_actions
+from donna_tui.tui.widgets.status_strip import strip_content
+from donna_tui.tui.wording import describe
+from tests.tui import scenarios
+
+SEARCH = SearchDone(mode="hybrid", k=8, hits=3, latency_ms=1.0, question="who moved the ledger")
+
+
+def test_the_log_on_the_screen_shows_the_question_and_the_log_file_does_not() -> None:
+    said = describe(SEARCH)
+    assert said is not None
+    assert "who moved the ledger" in said.detail
+    assert "ledger" not in json.dumps(_fields(SEARCH), default=str)
+
+
+def test_a_look_that_finds_nothing_is_no_news() -> None:
+    looked = ReconcileDone(why=CHANGED, seen=9, new=0, changed=0, deleted=0, renamed=0, skipped=0, latency_ms=1.0)
+    assert describe(looked) is None
+    assert describe(replace(looked, new=1)) is not None
+
+
+def test_a_next_try_is_never_in_the_past() -> None:
+    assert next_try(None) == "not by itself"
+    assert next_try(100.0, now=200.0) == "in a moment"
+    assert ":" in next_try(300.0, now=200.0)
+
+
+def test_words_are_ready_once_every_note_is_read_and_meaning_has_an_estimate() -> None:
+    building = replace(scenarios.AT_REST, coverage=Coverage(notes=100, text=40, vectors=10), seconds_left=60.0)
+    assert "words ready" not in strip_content(building, 200).plain
+    embedding = replace(building, coverage=Coverage(notes=100, text=100, vectors=10))
+    assert "words ready · meaning 10 %, " in strip_content(embedding, 200).plain
+    assert "left" in strip_content(embedding, 200).plain
+
+
+def test_the_footer_says_what_a_slash_does_here() -> None:
+    focus = ACTIONS["search.focus"]
+    assert title_here(focus, ActionState(pane="search")) == "search"
+    assert title_here(focus, ActionState(pane="activity")) == "filter"
+    shown = [
+        title_here(action, ActionState(pane="activity"))
+        for action, _ in footer_actions(ActionState(pane="activity"), DEFAULT_KEYS, 200)
+    ]
+    assert shown.count("filter") == 1

@@ -1,0 +1,46 @@
+"""Undoing one operation of the history, whatever was done since to other notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.vault.writer import VaultWriter
+from tests.git_vaults import User, new_writer
+
+ONE, TWO = "Projects/one.md", "Projects/two.md"
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> VaultWriter:
+    vault = User(tmp_path / "home").repository(tmp_path / "vault")
+    return new_writer(vault, tmp_path / "state")
+
+
+def text(writer: VaultWriter, path: str) -> bytes | None:
+    return writer._ground.read(path)
+
+
+def test_an_earlier_change_of_another_note_is_undone_alone(writer: VaultWriter) -> None:
+    before = text(writer, ONE)
+    writer.write(ONE, "new one\n", replace=True)
+    first = writer.undoable()[0]
+    writer.write(TWO, "new two\n", replace=True)
+    writer.apply(writer.restorer.undo_one(first.id))
+    assert text(writer, ONE) == before
+    assert text(writer, TWO) == b"new two\n"
+    with pytest.raises(VaultWriteError) as refused:
+        writer.restorer.undo_one(first.id)
+    assert refused.value.reason is Reason.NOTHING_TO_UNDO
+
+
+def test_what_was_changed_since_is_not_undone(writer: VaultWriter) -> None:
+    writer.write(ONE, "new one\n", replace=True)
+    first = writer.undoable()[0]
+    writer.write(ONE, "newer one\n", replace=True)
+    with pytest.raises(VaultWriteError) as refused:
+        writer.restorer.undo_one(first.id)
+    assert refused.value.reason is Reason.UNDO_CONFLICT
+    assert text(writer, ONE) == b"newer one\n"
