@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -15,12 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
     from donna_tui.cli.session import Session
     from donna_tui.engine import Engine
     from donna_tui.tui.app import DonnaApp
 
 FOLDER = Path(__file__).resolve().parent
 PATIENCE_SECONDS = 120.0
+FEWEST_TEXTS = 10
+"""Pieces of text in a picture in which something is drawn."""
+
+UNDER_WAY = re.compile(r"(?:Comparing|Reading|Loading|Looking)[^<]*…")
+"""What a screen says while it waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +85,7 @@ async def take(shots: Sequence[Shot], home: Path) -> None:
         async with app.run_test(size=shot.size) as pilot:
             await ready(engine, app)
             await pilot.press(*[key_of(char) for char in shot.query], *shot.keys)
-            await pilot.pause(1.0)
-            app.save_screenshot(f"{shot.name}.svg", path=str(FOLDER))
+            (FOLDER / f"{shot.name}.svg").write_text(await at_rest(app, pilot), encoding="utf-8")
         print(f"screenshots/{shot.name}.svg", flush=True)
 
 
@@ -104,6 +111,18 @@ async def ready(engine: Engine, app: DonnaApp) -> None:
             await asyncio.sleep(0.2)
     await until(lambda: app.is_complete)
     await asyncio.sleep(2.0)
+
+
+async def at_rest(app: DonnaApp, pilot: Pilot[None]) -> str:
+    """The picture of a screen that is drawn, stays as it is for a second, and waits for nothing."""
+    before = ""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            await pilot.pause(1.0)
+            shown = app.export_screenshot()
+            if shown == before and shown.count("<text") > FEWEST_TEXTS and not UNDER_WAY.search(shown):
+                return shown
+            before = shown
 
 
 def indexed(engine: Engine) -> bool:
