@@ -29,11 +29,21 @@ class NoteView(PassageView):
         if keep and text == self._text:
             return
         line = self.line if keep else 1
+        changed = changed_lines(self._text, text) if keep and self._text else range(0)
         self._text = text
         self._pages = pages_of(text)
         self._chosen = None
         self._open(self._pages.page_of(line))
         self.scroll_to_line(line - self._first_line)
+        if changed:
+            self._flash_lines(changed)
+
+    def _flash_lines(self, lines: range) -> None:
+        """Highlight lines of the note (1-based) for a moment, on the page that they are on."""
+        page = self._pages.page_of(lines.start)
+        if page != self._page:
+            self._open(page)
+        self.flash(range(lines.start - self._first_line, lines.stop - self._first_line))
 
     @property
     def line(self) -> int:
@@ -130,3 +140,13 @@ class NoteView(PassageView):
             self._open(page)
             if by < 0:
                 self.scroll_end(animate=False)
+
+
+def changed_lines(before: str, after: str) -> range:
+    """The lines (1-based) of a text from the first to the last one that differs from an earlier version of it."""
+    old, new = before.split("\n"), after.split("\n")
+    most = min(len(old), len(new))
+    head = next((number for number in range(most) if old[number] != new[number]), most)
+    tail = next((number for number in range(most - head) if old[-1 - number] != new[-1 - number]), most - head)
+    first = min(head + 1, len(new))
+    return range(first, max(len(new) - tail, first) + 1)

@@ -31,6 +31,9 @@ _LINES_BEFORE_PASSAGE = 2
 _STYLE_NAMES = ("hit", "bar", "passage", *STYLES)
 
 
+FLASH_SECONDS = 1.2
+
+
 class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
     """A section of a note, rendered line by line and scrolled to its marked passage."""
 
@@ -46,6 +49,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         self._lines: list[int] = []
         self._laid_out_for = 0
         self._strips: LRUCache[int, Strip] = LRUCache(512)
+        self._flashed = range(0)
 
     def show(self, text: str, mark: range = range(0), words: Words = NO_WORDS) -> None:
         """Show a section. The lines of `text` in `mark`, counted from 0, are marked, and the one among them that says
@@ -73,6 +77,26 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
     def scroll_to_line(self, line: int) -> None:
         """Bring a line of `text`, counted from 0, to the top."""
         self.scroll_to(y=bisect_left(self._lines, line), animate=False, immediate=True, force=True)
+
+    @property
+    def flashed(self) -> range:
+        """The lines of the text that are highlighted for a moment."""
+        return self._flashed
+
+    def flash(self, lines: range) -> None:
+        """Highlight lines of `text`, counted from 0, for a moment, and bring them into view."""
+        self._flashed = lines
+        self._strips.clear()
+        self.refresh()
+        self.set_timer(FLASH_SECONDS, self._end_flash)
+        first, height = bisect_left(self._lines, lines.start), max(1, self.scrollable_content_region.height)
+        if not self.scroll_offset.y <= first < self.scroll_offset.y + height:
+            self.scroll_to(y=max(0, first - height // 3), animate=False, immediate=True, force=True)
+
+    def _end_flash(self) -> None:
+        self._flashed = range(0)
+        self._strips.clear()
+        self.refresh()
 
     @property
     def links_in_sight(self) -> list[LinkSpot]:
@@ -163,6 +187,8 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _draw(self, row: int, width: int) -> Strip:
         content, is_marked = self._rows[row]
+        if self._lines[row] in self._flashed:
+            content = content.stylize("hit")
         if self.text_selection is not None and (span := self.text_selection.get_span(row)) is not None:
             start, end = span
             style = Style.from_styles(self.screen.get_component_styles("screen--selection"))

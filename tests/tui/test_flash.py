@@ -1,0 +1,38 @@
+"""The lines that a write changed are highlighted for a moment, and stay in view."""
+
+from __future__ import annotations
+
+import pytest
+
+from donna_tui.tui.widgets.note_view import changed_lines
+from tests.tui import scenarios
+from tests.tui.driving import driving
+from tests.tui.vault_scenarios import RUNBOOK
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ("a\nb\nc", "a\nx\nc", range(2, 3)),
+        ("a\nb\nc", "a\nb\nnew\nc", range(3, 4)),
+        ("a\nb\nc", "x\nb\ny", range(1, 4)),
+        ("a\nb\nc", "a\nc", range(2, 3)),
+        ("a", "a\nb", range(2, 3)),
+        ("a\nb", "a", range(1, 2)),
+    ],
+)
+def test_what_differs_is_found_from_both_ends(before: str, after: str, lines: range) -> None:
+    assert changed_lines(before, after) == lines
+
+
+async def test_a_change_far_below_flashes_and_comes_into_view() -> None:
+    backend = scenarios.normal()
+    text = "# Long\n" + "".join(f"\nParagraph {number}.\n" for number in range(80))
+    backend.vault.files[RUNBOOK] = backend.vault.recorded[RUNBOOK] = text.encode()
+    async with driving(backend) as donna:
+        await donna.go_to(RUNBOOK)
+        backend.vault.files[RUNBOOK] = text.replace("Paragraph 70.", "Paragraph seventy.").encode()
+        donna.vault.desk.reload()
+        await donna.until(lambda: donna.vault.desk.text.flashed, "the changed line is highlighted")
+        await donna.until(lambda: "Paragraph seventy." in donna.screen_text(), "it is in view")
+        await donna.until(lambda: not donna.vault.desk.text.flashed, "only for a moment")
