@@ -151,6 +151,15 @@ REVIEW = (
         why_not=needs_draft_or_question,
     ),
     Action(
+        id="review.follow",
+        title="follow link",
+        help="Follow the link in the line under the cursor, to its note.",
+        group="review",
+        context="review",
+        keys=("v",),
+        why_not=needs_draft,
+    ),
+    Action(
         id="review.edit-here",
         title="edit here",
         help="Edit the draft on this screen.",

@@ -753,3 +753,26 @@ async def test_where_creating_a_repository_fails_it_says_why_and_asks_again() ->
         await donna.press("enter")
         await donna.until(lambda: "The folder is read-only." in notices(donna.app), "it says why")
         await donna.until(lambda: "Create a repository in" in donna.screen_text(), "it asks again")
+
+
+# Links
+
+
+async def test_a_link_of_a_draft_is_followed_and_one_comes_back() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await on_line(donna, "Redis was left on 12 March")
+        await donna.press("v")
+        await donna.until(lambda: donna.main.header.active == "vault", "the Vault is shown")
+        await donna.until(lambda: donna.vault.place is not None and "decisions" in donna.vault.place[0], "its note")
+        await donna.press("ctrl+left")
+        await donna.until(lambda: donna.main.header.active == "review", "one is back in Review")
+
+
+async def test_a_line_without_a_link_says_so() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await on_line(donna, "Who owns the drill")
+        await donna.press("v")
+        await donna.rest()
+        assert "There is no link in this line." in notices(donna.app)

@@ -33,6 +33,7 @@ from donna_tui.tui.widgets.draft_list import DraftList
 from donna_tui.tui.widgets.draft_text import DraftText
 from donna_tui.tui.widgets.evidence_list import EvidenceList
 from donna_tui.tui.widgets.jump import JumpTarget
+from donna_tui.tui.widgets.link_spots import FollowLink, LinkFollowed
 from donna_tui.tui.widgets.notice import Notice, Words
 from donna_tui.tui.widgets.panel import Panel
 from donna_tui.tui.widgets.passage_view import PassageView
@@ -138,6 +139,8 @@ class ReviewPane(ReviewReading):
         for rows in (self.rows, self.passages):
             if rows.is_on_screen and rows.region:
                 yield from rows.jump_targets()
+        if self.text.is_on_screen and self.text.region:
+            yield from self.text.jump_targets()
         for widget in (self._part("draft"), self.passage):
             if widget.is_on_screen and widget.region:
                 yield JumpTarget(*widget.region.offset, go=widget.focus)
@@ -186,6 +189,20 @@ class ReviewPane(ReviewReading):
             self.go("evidence")
         elif self._backend is not None:
             self.read_around(self._backend)
+
+    def action_review_follow(self) -> None:
+        """Follow the link of the line."""
+        self.go("draft")
+        self.text.follow_link()
+
+    def on_link_followed(self, event: LinkFollowed) -> None:
+        """Say of which note the link is: of the draft, or of the passage that is shown beside it."""
+        event.stop()
+        passage, draft = self.passages.selected, self.draft
+        if self._is_at("evidence") and passage is not None:
+            self.post_message(FollowLink(passage.path, event.ref))
+        elif draft is not None:
+            self.post_message(FollowLink(draft.row.path, event.ref))
 
     def action_review_hunk(self) -> None:
         """Leave a part out, or take it in again."""

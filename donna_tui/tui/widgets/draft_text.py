@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -17,6 +18,8 @@ from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.tui.humanize import plural
+from donna_tui.tui.widgets.jump import JumpOverlay, JumpTarget
+from donna_tui.tui.widgets.link_spots import LinkFollowed, LinkRef, link_in, spots_of
 from donna_tui.tui.widgets.markdown_lines import MOST_CHARACTERS, STYLES, Block, markdown_blocks
 from donna_tui.tui.widgets.passage_view import WIDEST_TEXT, wrapped
 from donna_tui.tui.widgets.scrolled import Scrolled, row_of
@@ -115,8 +118,42 @@ class DraftText(Scrolled):
         else:
             self._show_cursor()
 
+    @property
+    def links_here(self) -> list[JumpTarget]:
+        """The links of the line under the cursor."""
+        return list(self._links_in(index for index, row in enumerate(self._rows) if row.line == self.line_number))
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        """The links in sight."""
+        top = self.scroll_offset.y
+        yield from self._links_in(range(top, min(top + self.size.height, len(self._rows))))
+
+    def follow_link(self) -> None:
+        """Follow the link of the line under the cursor; where there are several, that whose label is typed."""
+        targets = self.links_here
+        if not targets:
+            self.notify("There is no link in this line.", timeout=3, markup=False)
+        elif len(targets) == 1:
+            targets[0].go()
+        else:
+            self.app.push_screen(JumpOverlay(targets), lambda target: target.go() if target else None)
+
+    def _links_in(self, rows: Iterable[int]) -> Iterator[JumpTarget]:
+        x, y = self.content_region.offset
+        last: LinkRef | None = None
+        for index in rows:
+            for spot in spots_of(self._rows[index].content, x + _GUTTER, y + index - self.scroll_offset.y):
+                if spot.ref != last:  # a link that goes on in the next row is one
+                    yield JumpTarget(spot.x, spot.y, go=partial(self.post_message, LinkFollowed(spot.ref)))
+                last = spot.ref
+
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the line under the mouse."""
+        """Follow the link under the mouse, or put the cursor on the line there."""
+        ref = link_in(event.style.meta)
+        if ref is not None and not self.screen.get_selected_text():
+            event.stop()
+            self.post_message(LinkFollowed(ref))
+            return
         offset = event.get_content_offset(self)
         row = offset.y + self.scroll_offset.y if offset is not None else len(self._rows)
         if row < len(self._rows) and self._rows[row].line in self._stops:
