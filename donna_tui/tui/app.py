@@ -9,10 +9,12 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from textual import events, work
-from textual.app import App
+from textual.app import App, ScreenError
 from textual.driver import Driver
+from textual.errors import NoWidget
 from textual.notifications import Notify
 from textual.widgets import Input, TextArea
+from textual.widgets._toast import ToastHolder, ToastRack
 from textual.worker import Worker, WorkerFailed
 
 from donna_tui.errors import DonnaError, Reason
@@ -40,6 +42,9 @@ MakeBackend = Callable[[VaultChoice | None], Backend]
 
 It gets what the user chose, or None if the space was settled before. It may raise DonnaError.
 """
+
+LONGEST_WAIT_SECONDS = 2.0
+"""How long a key waits for the widgets of a screen."""
 
 _STYLES = ("base", "search", "first_run")
 """What the first frame needs; the other panes bring their own."""
@@ -120,6 +125,10 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """With alt and a letter most terminals send the letter as well, and an input would type it."""
+        if isinstance(event, events.InputEvent | events.Paste):
+            await self._wait_for_widgets()
+        if isinstance(event, events.MouseEvent):
+            self._lay_out_below(event)
         if isinstance(event, events.Key):
             self._pressed()
             if event.key.startswith("alt+"):
@@ -127,6 +136,24 @@ class DonnaApp(App[None], inherit_bindings=False):
             if await self._acts_at_once(event):
                 return
         await super().on_event(event)
+
+    async def _wait_for_widgets(self) -> None:
+        """Wait until a screen that was just opened has its widgets. Textual does so before the next message, unless
+        that message was waiting already when a worker opened the screen.
+        """
+        for screen in self.screen_stack[-1:]:
+            if not screen.is_mounted:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(screen._mounted_event.wait(), LONGEST_WAIT_SECONDS)
+
+    def _lay_out_below(self, event: events.MouseEvent) -> None:
+        """Lay out the screen before a mouse event on a widget that was removed since it was drawn: Textual would hand
+        the event to that widget, and fail where it needs its parent.
+        """
+        with suppress(NoWidget, ScreenError):
+            widget, _ = self.get_widget_at(event.x, event.y)
+            if widget is not self.screen and not widget.is_attached:
+                self.screen._refresh_layout()
 
     async def _acts_at_once(self, event: events.Key) -> bool:
         """Run the action of a key before the next key is handled, unless a text box has the focus.
@@ -144,6 +171,17 @@ class DonnaApp(App[None], inherit_bindings=False):
         for each in list(self._notifications):
             if (each.message, each.severity) == (new.message, new.severity):
                 self._unnotify(each, refresh=False)
+
+    def _refresh_notifications(self) -> None:
+        """Show the messages there are. Where one ended early, Textual removes its text and leaves the widget around
+        that in the screen for good, so that every message repeated would make each change of the focus slower.
+        """
+        shown = {ToastRack._toast_id(notification) for notification in self._notifications}
+        for screen in self.screen_stack[-1:]:
+            for holder in screen.query(ToastHolder):
+                if holder.id not in shown:
+                    holder.remove()
+        super()._refresh_notifications()
 
     def _take_own_colours(self) -> None:
         """Begin with the theme that nearly everybody has: a change of theme reads all style sheets once more."""

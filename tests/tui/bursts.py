@@ -162,6 +162,12 @@ async def bursting(folder: Path, patch: pytest.MonkeyPatch, *, first_run: bool =
             await driver.main.take_leave()
 
 
+def check(donna: Driver, where: str) -> None:
+    """Fail with the traceback of the error that ended the app, if one did."""
+    if donna.app._exception is not None:
+        raise AssertionError(where) from donna.app._exception
+
+
 async def home(donna: Driver) -> MainScreen:
     """Leave every dialog, and wait until the screen is whole."""
     for _ in range(2_000):
@@ -172,6 +178,7 @@ async def home(donna: Driver) -> MainScreen:
         else:
             send(donna.app, ["\x1b"])
         await asyncio.sleep(0.01)
+        check(donna, f"on the way home from {screen}")
     raise AssertionError(f"the main screen never came back; {donna.app.screen_stack}")
 
 

@@ -437,3 +437,11 @@ async def test_nothing_runs_while_nothing_happens() -> None:
         await donna.pilot.pause(0.2)
         busy = [task for task in asyncio.all_tasks() if "worker" in (task.get_name() or "").lower()]
         assert busy == []
+
+
+async def test_a_message_that_is_repeated_leaves_nothing_in_the_screen() -> None:
+    async with driving(scenarios.normal()) as donna:
+        for _ in range(5):
+            donna.app.notify("There is nothing to go back to.")
+            await donna.rest()
+        assert len(donna.main.query("ToastHolder")) == 1

@@ -112,16 +112,12 @@ class Switcher(Modal[Switched]):
             self._pick(event.option.value, "open")
 
     def action_move(self, how: str) -> None:
-        """Move the selection while the input keeps the focus. Before the list is composed there is nothing to move."""
-        if not self.is_mounted:
-            return
+        """Move the selection while the input keeps the focus."""
         getattr(self.options, f"action_{how}")()
 
     def action_pick(self, how: How) -> None:
         """Open or create what is selected once the list is that of the letters typed so far."""
         self._picked = how
-        if not self.is_mounted:  # picked once the first list is there
-            return
         self._wanted = self.query_one(LineInput).value
         if self._answered == self._wanted:
             self._pick_selected()
