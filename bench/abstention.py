@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bench.program import Home, model_cache, new_home
 from bench.report import Report, UnavailableError, arguments, eval_folder, finish
+from donna_tui.ops.evaluation import read_set
 from donna_tui.search.evaluation import Question
-from donna_tui.tools.evaluation import read_set
 
 SETS = ("vault_help", "vault_tasks", "meetings", "qmsum", "chats_mit", "locomo")
 SMALL_SETS = ("chats_mit",)

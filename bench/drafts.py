@@ -28,9 +28,9 @@ from donna_tui.calendar import mirror
 from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafting import Attendee, Meeting
-from donna_tui.engine import Engine
-from donna_tui.space import space_at
+from donna_tui.engine.engine import Engine
+from donna_tui.platform.spaces import space_at
+from donna_tui.types.drafts import Attendee, Meeting
 
 DATA = Path(__file__).parent / "data"
 UTC = datetime.UTC

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from bench.program import Home
 from donna_tui.config.models import MemoryConfig
-from donna_tui.engine import Engine
-from donna_tui.events import Listener
-from donna_tui.results import Mode, SearchRequest
-from donna_tui.space import space_at
+from donna_tui.engine.engine import Engine
+from donna_tui.platform.spaces import space_at
+from donna_tui.types.events import Listener
+from donna_tui.types.search import Mode, SearchRequest
 
 WARM_UP = 10
 """Searches that are not counted: the first ones read the index from disk."""

@@ -13,9 +13,9 @@ from bench.engines import opened, search_ms
 from bench.models import engines_get, no_model
 from bench.program import Home, model_cache, new_home, run
 from bench.report import Report, UnavailableError, arguments, eval_folder, eval_questions, finish, median, percentile
-from donna_tui.events import EngineEvent, ModelPhase, ModelStateChanged
 from donna_tui.index.database import open_database
 from donna_tui.index.store import MemoryStore
+from donna_tui.types.events import EngineEvent, ModelPhase, ModelStateChanged
 
 HELP = "vault_help"
 COMPARED_NOTES = 150

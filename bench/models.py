@@ -21,8 +21,8 @@ from donna_tui.embedding.onnx import OnnxProvider
 from donna_tui.embedding.prepare import OnPhase
 from donna_tui.embedding.provider import EmbeddingProvider, Matrix, Vector, normalised
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import ModelError, Reason
-from donna_tui.events import ModelPhase
+from donna_tui.types.errors import ModelError, Reason
+from donna_tui.types.events import ModelPhase
 
 NOISE = 0.6
 """Length of the noise around a real vector: cosines of about 0.86 to it."""
@@ -73,7 +73,7 @@ def serving(provider: EmbeddingProvider) -> BuildService:
 
 def engines_get(build: BuildService) -> contextlib.AbstractContextManager[object]:
     """Every engine that starts in this process within the block gets its model from `build`."""
-    return patch("donna_tui.modelloader.build_embedding_service", build)
+    return patch("donna_tui.engine.model_manager.build_embedding_service", build)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from typing import Any
 from bench.report import REPOSITORY, stopwatch
 from donna_tui.embedding.files import find_weights
 from donna_tui.embedding.prepare import prepare_model
-from donna_tui.errors import ModelError
-from donna_tui.paths import AppPaths, app_paths
+from donna_tui.platform.paths import AppPaths, app_paths
+from donna_tui.types.errors import ModelError
 
 PATIENCE_SECONDS = 3_600
 SAMPLE_SECONDS = 0.05

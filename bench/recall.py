@@ -18,12 +18,12 @@ from typing import Any
 from bench.engines import opened
 from bench.program import Home, model_cache, new_home
 from bench.report import Report, UnavailableError, arguments, eval_folder, finish
-from donna_tui.engine import Engine
-from donna_tui.memories import MemoryChunk
+from donna_tui.engine.engine import Engine
 from donna_tui.memory.listing import memory_of_hit
-from donna_tui.memory.packing import pack
+from donna_tui.memory.recall import pack
 from donna_tui.memory.tokens import PromptTokens, prompt_tokens
-from donna_tui.results import SearchRequest
+from donna_tui.types.memory import MemoryChunk
+from donna_tui.types.search import SearchRequest
 
 BUDGETS = (250, 500, 1_000)
 TARGETS = {250: 0.68, 500: 0.80, 1_000: 0.84}

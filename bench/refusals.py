@@ -17,15 +17,15 @@ from unittest.mock import patch
 from bench.engines import opened
 from bench.program import Home, model_cache, new_home
 from bench.report import Report, UnavailableError, arguments, finish
-from donna_tui.engine import Engine
-from donna_tui.results import SearchRequest
+from donna_tui.engine.engine import Engine
+from donna_tui.types.search import SearchRequest
 
 DATA = Path(__file__).parent / "data" / "refusals.jsonl"
 PARTS = {"dev": "development", "held": "held out"}
 SMALL = 12
 """Questions of each kind and part in a quick run."""
 
-ONE_BAR = "donna_tui.search.relevance.SHORT_PASSAGE"
+ONE_BAR = "donna_tui.search.ranking.SHORT_PASSAGE"
 _NOT_IN_A_NAME = re.compile(r"[^\w ,.-]")
 
 

@@ -28,25 +28,24 @@ from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding.build import build_embedding_service
 from donna_tui.embedding.provider import Matrix
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.events import EventHub
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
+from donna_tui.index.exact_scan import ExactScan
 from donna_tui.index.filters import Scope, all_in_scope
 from donna_tui.index.generations import Recipe, index_path, open_generation
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.keyword import rank_all, rank_scope, search_words
-from donna_tui.index.nearest import SCAN_FROM, SCAN_TO
-from donna_tui.index.packing import Vector, unpacked_rows
 from donna_tui.index.readers import Readers
-from donna_tui.index.scan import ExactScan
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import VecTable, VectorIndex, log_bounds
-from donna_tui.results import Filters, SearchRequest
-from donna_tui.search.desk import SearchDesk
+from donna_tui.index.vector_backend import SCAN_FROM, SCAN_TO
+from donna_tui.index.vectors import VecTable, Vector, VectorIndex, log_bounds, unpacked_rows
 from donna_tui.search.hybrid import Settings
 from donna_tui.search.legs import candidates_for
 from donna_tui.search.query import parse_query
+from donna_tui.search.service import SearchService
 from donna_tui.text.chunker import Chunk, chunk_markdown
+from donna_tui.types.events import EventHub
+from donna_tui.types.search import Filters, SearchRequest
 from donna_tui.vault.client import VaultClient
 
 Sizes = tuple[tuple[int, float], ...]
@@ -107,7 +106,7 @@ async def _measure_size(report: Report, vault: Path, cache: Path, size: int, bud
 
 async def _measure_index(report: Report, readers: Readers, service: EmbeddingService, size: int, budget: float) -> None:
     await _load_vectors(report, readers, size)
-    desk = SearchDesk(lambda: readers, Settings(0.25, HITS), EventHub(), InputHash(b"bench"))
+    desk = SearchService(lambda: readers, Settings(0.25, HITS), EventHub(), InputHash(b"bench"))
     desk.use(service)
     questions = eval_questions("vault_help")[:QUESTIONS]
     for name, filters in filters_for(size).items():
@@ -141,7 +140,7 @@ def _is_behind(database: Database, vectors: VectorIndex) -> bool:
     return vectors.name != (ExactScan if SCAN_FROM <= newest - before < SCAN_TO else VecTable).name
 
 
-async def _timed(desk: SearchDesk, text: str, filters: Filters) -> float:
+async def _timed(desk: SearchService, text: str, filters: Filters) -> float:
     with stopwatch() as seconds:
         await desk.search(SearchRequest(text=text, k=HITS, filters=filters))
     return seconds() * 1000

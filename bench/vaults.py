@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.report import EVAL
 from donna_tui.text.markdown import split_sections
-from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.vault.note.read import parse_frontmatter
 
 SOURCES = ("vault_help", "vault_tasks", "meetings", "chats_mit", "qmsum")
 """The English sets of the evaluation data whose notes look like notes."""

@@ -11,9 +11,9 @@ from bench.program import new_home
 from bench.report import Report, arguments, finish, percentile, stopwatch
 from bench.vaults import write_vault
 from donna_tui.config.models import MemoryConfig
-from donna_tui.space import Space
+from donna_tui.platform.spaces import Space
 from donna_tui.vault.open import open_writer
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.vault.write.writer import VaultWriter
 
 P = ParamSpec("P")
 

@@ -26,7 +26,7 @@ from textual.strip import Strip
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
 
 NAME, SIZE, THEME = "donna", (100, 28), "donna-dark"
 QUESTION, NOTE = "why did we move off redis", "Projects/gateway/decisions.md"
@@ -175,7 +175,7 @@ def drawn_row(row: Row, y: float) -> Iterator[str]:
 
 async def main() -> None:
     """Record with files of Donna's own in a folder that goes away."""
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
     from donna_tui.tui.app import DonnaApp
 
     with tempfile.TemporaryDirectory() as folder:

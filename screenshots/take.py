@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from donna_tui.cli.session import Session
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
     from donna_tui.tui.app import DonnaApp
 
 FOLDER = Path(__file__).resolve().parent
@@ -75,7 +75,7 @@ SHOTS = (
 
 async def take(shots: Sequence[Shot], home: Path) -> None:
     """Open the app on a demo vault for each of some pictures of one size, wait until it is at rest, and save it."""
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
     from donna_tui.tui.app import DonnaApp
 
     session = furnished(home)
@@ -93,9 +93,9 @@ def furnished(home: Path) -> Session:
     """The demo vault as it is at a first start."""
     from donna_tui.cli.demo import furnish_demo
     from donna_tui.cli.session import session_for
-    from donna_tui.demo import demo_folder, make_demo
-    from donna_tui.paths import app_paths
-    from donna_tui.space import space_at
+    from donna_tui.platform.demo import demo_folder, make_demo
+    from donna_tui.platform.paths import app_paths
+    from donna_tui.platform.spaces import space_at
 
     paths = app_paths({"DONNA_HOME": str(home)}).make()
     session = session_for(space_at(make_demo(demo_folder(paths)), paths), paths)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.vault.write.writer import VaultWriter
 from tests.git_vaults import User, fill, new_writer, tree_of
 
 

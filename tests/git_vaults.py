@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.commits import Author
-from donna_tui.vault.guard import WriteRules
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.vault.git.objects import Author
+from donna_tui.vault.write.rules import WriteRules
+from donna_tui.vault.write.writer import VaultWriter
 
 DONNA = Author("Donna", "donna@localhost")
 MEMORY = Path("/dev/shm")

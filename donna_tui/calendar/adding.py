@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 from pydantic import ValidationError
 
 from donna_tui.calendar.following import window_around
-from donna_tui.calendar.passwords import keep_password
+from donna_tui.calendar.http import keep_password
 from donna_tui.calendar.sources import sources_for
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
-from donna_tui.config.edit import add_item
-from donna_tui.errors import CalendarError, DonnaError, Reason
+from donna_tui.config.files import add_item
+from donna_tui.types.errors import CalendarError, DonnaError, Reason
 
 
 async def find_calendar(

@@ -11,20 +11,18 @@ import base64
 import contextlib
 import json
 from collections.abc import Hashable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import httpx2
 
-from donna_tui.calendar.http import Answer, Request, asking, exchange, failed, host_of, origin
+from donna_tui.calendar.http import Answer, Login, Request, asking, exchange, failed, host_of, login_of, origin
 from donna_tui.calendar.ics import PATIENCE, fetched_from, reading_child, shared_name
-from donna_tui.calendar.passwords import Login, login_of
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.records import dataclass
+from donna_tui.types.errors import DonnaError, Reason
 
 INSTALL_HINT = "pip install 'donna-tui[calendars]'"
 CHILD_MODULE = "donna_tui.calendar.dav"

@@ -15,9 +15,8 @@ from datetime import date, datetime
 from typing import Any
 
 from donna_tui.calendar.reading import read_calendar
-from donna_tui.calendar.values import Fetched, Window
-from donna_tui.calendar.zones import zone_named
-from donna_tui.drafting import Meeting
+from donna_tui.calendar.values import Fetched, Window, zone_named
+from donna_tui.types.drafts import Meeting
 
 MEMORY_BYTES = 1_000_000_000
 SPARE_SECONDS = 2

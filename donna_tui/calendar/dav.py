@@ -22,11 +22,9 @@ from caldav.response import CalendarQueryResult, DAVResponse, PropfindResult
 from lxml import etree
 
 from donna_tui.calendar.child import answer_of, confine
-from donna_tui.calendar.files import FOLDER_BYTES
-from donna_tui.calendar.ics import PROCESSOR_SECONDS, SECONDS_PER_MEGABYTE
+from donna_tui.calendar.ics import FOLDER_BYTES, PROCESSOR_SECONDS, SECONDS_PER_MEGABYTE
 from donna_tui.calendar.reading import read_calendar
-from donna_tui.calendar.values import Window
-from donna_tui.calendar.zones import zone_named
+from donna_tui.calendar.values import Window, zone_named
 
 MOST_CALENDARS = 50
 SHORTEST_HOURS = 12

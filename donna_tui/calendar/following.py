@@ -6,16 +6,15 @@ import asyncio
 import datetime
 import time
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from donna_tui.calendar.mirror import Stored, keep_only, note_problem, store
 from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendar.values import Fetched, Window
-from donna_tui.calendarevents import CalendarFetched
-from donna_tui.errors import CalendarError, DonnaError, Reason
-from donna_tui.events import EventHub
-from donna_tui.memory.book import Book
-from donna_tui.records import dataclass
+from donna_tui.memory.database import MemoryDb
+from donna_tui.types.errors import CalendarError, DonnaError, Reason
+from donna_tui.types.events import CalendarFetched, EventHub
 
 T = TypeVar("T")
 
@@ -29,9 +28,9 @@ DAYS_BACK, DAYS_AHEAD = 31, 62
 
 
 class Books(Protocol):
-    """Runs work with the memory of a space, one piece after another; see `donna_tui.memory.bookthread.BookThread`."""
+    """Runs work with the memory of a space, one piece after another; see `donna_tui.memory.db_thread.BookThread`."""
 
-    async def run(self, work: Callable[[Book], T]) -> T: ...
+    async def run(self, work: Callable[[MemoryDb], T]) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ class Following:
             await self._keep(source, fetched, now, began)
 
     async def _keep(self, source: CalendarSource, fetched: Fetched, now: float, began: float) -> None:
-        def work(book: Book) -> Stored:
+        def work(book: MemoryDb) -> Stored:
             return store(book, source.name, source.kind, window_around(now), fetched, now)
 
         stored = await self._books.run(work)

@@ -1,25 +1,249 @@
-"""A Google calendar, read page by page through version 3 of its API."""
+"""Read Google calendars: consent in the browser, tokens, and version 3 of the API."""
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import contextlib
+import datetime
+import hashlib
 import json
-from collections.abc import Hashable
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from typing import Any
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
-from donna_tui.calendar.google_events import google_meeting
-from donna_tui.calendar.google_tokens import Tokens
-from donna_tui.calendar.http import Answer, Request, asking, exchange, failed
-from donna_tui.calendar.rules import UnusableError
-from donna_tui.calendar.values import MOST_MEETINGS, MOST_PROBLEMS, MOST_TEXT, EntryProblem, Fetched, Window
-from donna_tui.config.calendars import CalendarConfig, CalendarKind
-from donna_tui.drafting import Meeting
-from donna_tui.records import dataclass
+import httpx2
 
-if TYPE_CHECKING:
-    import httpx2
+from donna_tui.calendar.http import Answer, Request, asking, exchange, failed, private_text
+from donna_tui.calendar.parser import UnusableError, distinct, named
+from donna_tui.calendar.values import (
+    DESCRIPTION_CHARS,
+    LOCATION_CHARS,
+    MOST_MEETINGS,
+    MOST_PROBLEMS,
+    MOST_TEXT,
+    TITLE_CHARS,
+    EntryProblem,
+    Fetched,
+    Window,
+    bounded,
+    instant,
+    local,
+    midnight,
+)
+from donna_tui.config.calendars import CalendarConfig, CalendarKind
+from donna_tui.http.guard import Head, Limits, SmallServer, is_secret, page
+from donna_tui.platform.paths import private_folder
+from donna_tui.types.drafts import Attendee, Meeting
+from donna_tui.types.errors import CalendarError, Reason
+
+SPARE_SECONDS = 60.0
+"""A token is renewed this long before it ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthClient:
+    """Who asks: the id and secret of a client that the user made at Google."""
+
+    client_id: str
+    client_secret: str
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The tokens of one calendar; `token_url` is where they are renewed."""
+
+    config: CalendarConfig
+    state: Path
+    token_url: str
+    clock: Callable[[], float] = time.time
+
+    @property
+    def file(self) -> Path:
+        """Where they are kept."""
+        name = hashlib.sha256(self.config.name.encode("utf-8", "replace")).hexdigest()[:12]
+        return self.state / "calendars" / f"google-{name}.json"
+
+    async def access(self, client: httpx2.AsyncClient, *, renew: bool = False) -> str:
+        """A token that is good now; with `renew` a new one. Raises CalendarError."""
+        known = self._known()
+        token, ends = known.get("access_token"), known.get("expires_at")
+        if not renew and isinstance(token, str) and isinstance(ends, int | float) and self.clock() < ends:
+            return token
+        return await self._renewed(client, known)
+
+    def keep(self, tokens: dict[str, Any]) -> None:
+        """Keep what the server gave, in the place of what was there."""
+        private_folder(self.file.parent)
+        pending = self.file.with_suffix(".new")
+        with contextlib.suppress(FileNotFoundError):
+            pending.unlink()
+        descriptor = os.open(pending, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            json.dump(tokens, opened)
+            opened.flush()
+            os.fsync(descriptor)
+        pending.replace(self.file)
+
+    def _known(self) -> dict[str, Any]:
+        if not self.file.exists():
+            raise self._not_connected()
+        return _object(private_text(self.file), self.file)
+
+    def _not_connected(self) -> CalendarError:
+        return failed(
+            f"Donna may not read {self.config.name} yet",
+            hint=f"donna meetings connect {json.dumps(self.config.name, ensure_ascii=False)}",
+        )
+
+    async def _renewed(self, client: httpx2.AsyncClient, known: dict[str, Any]) -> str:
+        refresh = known.get("refresh_token")
+        if not isinstance(refresh, str):
+            raise self._not_connected()
+        given = await self.ask(client, {"grant_type": "refresh_token", "refresh_token": refresh})
+        self.keep({"refresh_token": refresh, **given})
+        return str(given["access_token"])
+
+    async def ask(self, client: httpx2.AsyncClient, form: dict[str, str]) -> dict[str, Any]:
+        """What the token server gives for a form: `access_token`, `expires_at` and perhaps a `refresh_token`.
+
+        Raises CalendarError.
+        """
+        who = oauth_client(self.config)
+        body = {**form, "client_id": who.client_id, "client_secret": who.client_secret}
+        request = Request(
+            method="POST",
+            url=self.token_url,
+            headers={"Content-Type": "application/x-www-form-urlencoded"},
+            content=urlencode(body).encode(),
+        )
+        answer = await exchange(client, request)
+        if answer.status in (400, 401):
+            raise self._not_connected()
+        return self._given(answer.accepted().body)
+
+    def _given(self, body: bytes) -> dict[str, Any]:
+        try:
+            answer = json.loads(body)
+            lasts = float(answer.get("expires_in", 0))
+            kept = {"access_token": str(answer["access_token"]), "expires_at": self.clock() + lasts - SPARE_SECONDS}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise failed("Google's answer cannot be read", hint="it is tried again later") from error
+        refresh = answer.get("refresh_token")
+        return kept | ({"refresh_token": refresh} if isinstance(refresh, str) else {})
+
+
+def oauth_client(config: CalendarConfig) -> OAuthClient:
+    """The client in the file that Google gave. Raises CalendarError."""
+    assert config.client_file is not None
+    data = _object(private_text(config.client_file), config.client_file)
+    inner = data.get("installed", data)
+    if not isinstance(inner, dict) or not all(
+        isinstance(inner.get(key), str) for key in ("client_id", "client_secret")
+    ):
+        raise CalendarError(
+            Reason.CALENDAR_FAILED,
+            f"{config.client_file} is not the file of an OAuth client",
+            hint="make one of the kind “desktop app” at Google, and download its JSON file",
+        )
+    return OAuthClient(inner["client_id"], inner["client_secret"])
+
+
+def _object(text: str, file: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise failed(f"{file} is not JSON") from error
+    if not isinstance(data, dict):
+        raise failed(f"{file} is not a JSON object")
+    return data
+
+
+ID_CHARS = 1_100
+"""Google's ids have at most 1,024 characters."""
+
+_NOT_PEOPLE = ("@group.calendar.google.com", "@resource.calendar.google.com")
+
+
+def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
+    """The meeting of one item of `events.list`. Raises UnusableError."""
+    if not isinstance(item, dict):
+        raise UnusableError("it is not an entry")
+    original = item.get("originalStartTime")
+    first = _moment(item.get("start", original), "its start cannot be read", zone)
+    last = _moment(item.get("end", item.get("start", original)), "its end cannot be read", zone)
+    all_day = not isinstance(first, datetime.datetime)
+    start = _instant(first, zone)
+    return Meeting(
+        event_id=_event_id(item, original, zone),
+        calendar=calendar,
+        title=_text(item, "summary", TITLE_CHARS),
+        start=start,
+        end=max(start, _instant(last, zone)),
+        day=local(start, zone).date() if isinstance(first, datetime.datetime) else first,
+        all_day=all_day,
+        series_id=_text(item, "recurringEventId", ID_CHARS),
+        location=_text(item, "location", LOCATION_CHARS),
+        description=_text(item, "description", DESCRIPTION_CHARS),
+        attendees=_people(item),
+        cancelled=item.get("status") == "cancelled",
+    )
+
+
+def _event_id(item: dict[str, Any], original: Any, zone: ZoneInfo) -> str:
+    """The id of a single entry; of an occurrence that of its series, and when it was to take place at first."""
+    own, series = _text(item, "id", ID_CHARS), _text(item, "recurringEventId", ID_CHARS)
+    if not own.isprintable() or not series.isprintable() or not own:
+        raise UnusableError("it has no id")
+    if not series:
+        return own
+    moment = _moment(original, "it does not tell which occurrence it is", zone)
+    if isinstance(moment, datetime.datetime):
+        return f"{series}/{instant(moment, zone):%Y%m%dT%H%M%SZ}"
+    return f"{series}/{moment:%Y%m%d}"
+
+
+def _moment(value: Any, problem: str, zone: ZoneInfo) -> datetime.date:
+    """A day, or an aware moment."""
+    try:
+        if "dateTime" in value:
+            moment = datetime.datetime.fromisoformat(value["dateTime"])
+            return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(value.get("timeZone") or zone.key))
+        return datetime.date.fromisoformat(value["date"])
+    except (TypeError, ValueError, KeyError, OSError) as error:
+        raise UnusableError(problem) from error
+
+
+def _instant(value: datetime.date, zone: ZoneInfo) -> datetime.datetime:
+    return instant(value, zone) if isinstance(value, datetime.datetime) else midnight(value, zone)
+
+
+def _text(item: dict[str, Any], name: str, most: int) -> str:
+    value = item.get(name)
+    return bounded(value, most) if isinstance(value, str) else ""
+
+
+def _people(item: dict[str, Any]) -> tuple[Attendee, ...]:
+    """Who is invited, the organiser first; rooms and calendars are no people."""
+    attendees = item.get("attendees")
+    invited = attendees if isinstance(attendees, list) else []
+    addresses = [each for each in (item.get("organizer"), *invited) if isinstance(each, dict)]
+    people = [_person(each) for each in addresses if not each.get("resource")]
+    return distinct(person for person in people if not person.email.endswith(_NOT_PEOPLE))
+
+
+def _person(address: dict[str, Any]) -> Attendee:
+    name, email = address.get("displayName"), address.get("email")
+    declined = address.get("responseStatus") == "declined"
+    return named(name if isinstance(name, str) else "", email if isinstance(email, str) else "", declined=declined)
+
 
 PAGE_BYTES = 10_000_000
 PAGE_ITEMS = 250
@@ -137,3 +361,85 @@ def _page_of(answer: Answer) -> dict[str, Any]:
     if not isinstance(page, dict) or not isinstance(page.get("items"), list):
         raise failed(f"{answer.host} does not answer as a calendar does", hint="it is tried again later")
     return page
+
+
+PATIENCE_SECONDS = 300.0
+LIMITS = Limits(connections=16, untrusted=16, per_address=16, head_seconds=5.0)
+ANSWER_BYTES = 100_000
+SCOPE = "https://www.googleapis.com/auth/calendar.events.readonly"
+
+DONE = "Donna has received the answer. You can close this page.\n"
+
+
+async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoints) -> None:
+    """Get leave to read a calendar, and keep it. `show` is told the address to open. Raises CalendarError."""
+    async with _listening() as waiting:
+        show(waiting.address(oauth_client(tokens.config).client_id, endpoints.consent))
+        code = await waiting.code()
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": waiting.place,
+            "code_verifier": waiting.verifier,
+        }
+        async with asking(ANSWER_BYTES) as client:
+            given = await tokens.ask(client, form)
+    if "refresh_token" not in given:
+        raise failed("Google gave no lasting leave to read the calendar", hint="take it back at Google, and try again")
+    tokens.keep(given)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """One question to the user. `state` and `verifier` are secrets that tell the right answer from any other."""
+
+    state: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
+    place: str = ""
+    answer: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def address(self, client_id: str, consent: str) -> str:
+        """What is to be opened in a browser."""
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
+        asked = {
+            "client_id": client_id,
+            "redirect_uri": self.place,
+            "response_type": "code",
+            "scope": SCOPE,
+            "access_type": "offline",
+            "prompt": "consent",
+            "state": self.state,
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        return f"{consent}?{urlencode(asked)}"
+
+    async def code(self) -> str:
+        """The code that the browser brings. Raises CalendarError if it brings none in time."""
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                return await self.answer
+        except TimeoutError as error:
+            raise failed("no answer came from the browser in five minutes") from error
+
+    def take(self, head: Head) -> bytes:
+        """Take a request of the browser. A request that does not know the secret is answered and changes nothing."""
+        try:
+            told = parse_qs(urlsplit(head.target).query)
+        except ValueError:
+            return page(400)
+        if not self.answer.done() and is_secret(told.get("state", [""])[0], self.state):
+            if "code" in told:
+                self.answer.set_result(told["code"][0])
+            else:
+                self.answer.set_exception(failed("the calendar may not be read: Google says no, or you did"))
+        return page(200, DONE)
+
+
+@asynccontextmanager
+async def _listening() -> AsyncIterator[_Waiting]:
+    waiting = _Waiting()
+    server = SmallServer(waiting.take, LIMITS)
+    async with server.listening():
+        waiting.place = f"http://127.0.0.1:{server.port}"
+        yield waiting

@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.calendar.values import Fetched, Window
-from donna_tui.drafting import Attendee, CalendarRow, Meeting
 from donna_tui.index.database import Database
-from donna_tui.memories import ME
-from donna_tui.memory.book import Book
-from donna_tui.records import dataclass
+from donna_tui.memory.database import MemoryDb
+from donna_tui.types.drafts import Attendee, CalendarRow, Meeting
+from donna_tui.types.memory import ME
 
 IMPORTED = "import"
 """The kind of a calendar that was read once from a file, and is not followed."""
@@ -34,7 +34,7 @@ class Stored:
     gone: int = 0
 
 
-def store(book: Book, calendar: str, kind: str, window: Window, fetched: Fetched, at: float) -> Stored:
+def store(book: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetched, at: float) -> Stored:
     """Bring in what was fetched of a calendar at `at` (Unix time). Doing it twice changes nothing.
 
     A meeting that is no longer in a complete listing is cancelled, if it lies in the window and either has not ended,
@@ -99,7 +99,7 @@ def _vanished(database: Database, calendar: str, window: Window, fetched: Fetche
     return {event_id for (event_id,) in rows}
 
 
-def note_problem(book: Book, calendar: str, kind: str, problem: str) -> None:
+def note_problem(book: MemoryDb, calendar: str, kind: str, problem: str) -> None:
     """Keep, in a sentence, why a calendar could not be read. What is known of it stays."""
     with book.change():
         _note(book.database, calendar, kind, problem, None)
@@ -114,7 +114,7 @@ def _note(database: Database, calendar: str, kind: str, problem: str, at: float 
     )
 
 
-def keep_only(book: Book, followed: Iterable[str], at: float) -> None:
+def keep_only(book: MemoryDb, followed: Iterable[str], at: float) -> None:
     """Drop calendars that are followed no longer, with what has not begun. What was imported, and the past, stay."""
     names = set(followed)
     with book.change():
@@ -189,7 +189,7 @@ def series_without_notes(database: Database) -> frozenset[str]:
     return frozenset(identity for (identity,) in rows)
 
 
-def want_notes(book: Book, meeting: Meeting, *, wanted: bool) -> None:
+def want_notes(book: MemoryDb, meeting: Meeting, *, wanted: bool) -> None:
     """Keep that the user wants notes of the series of a meeting, or none; of the meeting alone if it has no series."""
     key = _NEVER + (meeting.series_id or meeting.event_id)
     with book.change():
@@ -241,7 +241,7 @@ def watermark(database: Database, calendar: str) -> float | None:
     return found
 
 
-def set_watermark(book: Book, calendar: str, at: float) -> None:
+def set_watermark(book: MemoryDb, calendar: str, at: float) -> None:
     """Note that meetings of a calendar have been looked after until `at`."""
     with book.change():
         book.database.run(

@@ -4,24 +4,50 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from donna_tui.calendar.following import Books, Following
 from donna_tui.calendar.mirror import IMPORTED, calendar_rows, due_meetings, set_watermark, watermark
 from donna_tui.calendar.sources import CalendarSource
-from donna_tui.calendarevents import (
+from donna_tui.config.calendars import Notes
+from donna_tui.config.models import MeetingNoteConfig
+from donna_tui.platform.supervisor import set_within
+from donna_tui.types.drafts import CalendarRow, Meeting
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.events import (
+    EventHub,
     MeetingEndDetected,
     MeetingEndDispatchFailed,
     MeetingEndPollerCancelled,
     MeetingEndPollerCycleFailed,
     MeetingEndPollerStarted,
 )
-from donna_tui.config.skills import MeetingNoteConfig
-from donna_tui.drafting import CalendarRow, Meeting
-from donna_tui.errors import DonnaError
-from donna_tui.events import EventHub
-from donna_tui.records import dataclass
-from donna_tui.supervisor import set_within
+
+
+def why_no_draft(meeting: Meeting, me: Collection[str], rule: Notes, without_notes: Collection[str]) -> str:
+    """Why no draft of a meeting is written by itself, in a sentence; empty if one is.
+
+    `me` are the user's names and addresses; where they are not known, one of the people invited is taken for the user.
+    `rule` is that of its calendar, `without_notes` the series that the user
+    wants no notes of. A draft can be asked for in any case.
+    """
+    if without_notes and {meeting.series_id, meeting.event_id} & set(without_notes):
+        return "You want no notes of this series." if meeting.series_id else "You want no notes of this meeting."
+    if rule == "never":
+        return "Meetings of this calendar get no notes."
+    if meeting.cancelled:
+        return "It was cancelled."
+    if meeting.all_day:
+        return "It takes whole days."
+    own = {each.strip().casefold() for each in me}
+    mine = [each for each in meeting.attendees if {each.name.casefold(), each.email.casefold()} & own]
+    if any(each.declined for each in mine):
+        return "You declined it."
+    if rule == "meetings" and len(meeting.attendees) - len(mine) < (1 if own else 2):
+        return "Nobody else is invited."
+    return ""
+
 
 CATCH_UP_SECONDS = 86_400.0
 """Meetings that ended longer ago are not handed on."""

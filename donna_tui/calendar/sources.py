@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from donna_tui.calendar.files import FOLDER_BYTES, calendar_files, read_calendar_file, version_of
-from donna_tui.calendar.ics import read_ics
-from donna_tui.calendar.passwords import login_of
+from donna_tui.calendar.http import login_of
+from donna_tui.calendar.ics import FOLDER_BYTES, calendar_files, read_calendar_file, read_ics, version_of
 from donna_tui.calendar.values import FILE_BYTES, EntryProblem, Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
-from donna_tui.records import dataclass
 
 
 class CalendarSource(Protocol):

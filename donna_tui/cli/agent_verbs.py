@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from donna_tui.cli.guard import guarded
+from donna_tui.cli.output import guarded
 from donna_tui.cli.vault import SpaceOption
 
 agent_app = typer.Typer()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from donna_tui.cli.output import ExitCode, emit
-from donna_tui.cli.progress import shown_progress
+from donna_tui.cli.output import ExitCode, emit, shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import BackfillRow, MemorySource
-from donna_tui.memory.upkeep import SOURCES
+from donna_tui.memory.indexer import SOURCES
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import BackfillRow, MemorySource
 
 
 def run_backfill(source: str, space: str | None, *, as_json: bool) -> None:

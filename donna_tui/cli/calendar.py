@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 
 import typer
 
-from donna_tui.cli.guard import guarded
+from donna_tui.cli.output import guarded
 from donna_tui.cli.vault import AsJson, SpaceOption
 from donna_tui.config.calendars import CalendarConfig
 
 if TYPE_CHECKING:
-    from donna_tui.drafting import CalendarRow
+    from donna_tui.types.drafts import CalendarRow
 
 calendar_app = typer.Typer(no_args_is_help=True, help="Calendars: add one, list them, try them.")
 
@@ -56,12 +56,12 @@ def try_calendars(
 
 def _add(where: str, name: str, login: dict[str, Any], *, as_json: bool) -> None:
     from donna_tui.calendar.adding import add_calendar
-    from donna_tui.calendar.zones import local_zone
+    from donna_tui.calendar.values import local_zone
     from donna_tui.cli.output import emit
     from donna_tui.cli.session import run
     from donna_tui.config.load import load_trusted, user_file
-    from donna_tui.errors import DonnaError, Reason
-    from donna_tui.paths import app_paths
+    from donna_tui.platform.paths import app_paths
+    from donna_tui.types.errors import DonnaError, Reason
 
     known = [each.name for each in load_trusted().config.calendars]
     state = app_paths(os.environ).state
@@ -133,12 +133,12 @@ def _shown(row: dict[str, Any]) -> list[str]:
 def _try(name: str, *, as_json: bool) -> None:
     from donna_tui.calendar.following import window_around
     from donna_tui.calendar.sources import sources_for
-    from donna_tui.calendar.zones import local_zone
+    from donna_tui.calendar.values import local_zone
     from donna_tui.cli.output import ExitCode, emit
     from donna_tui.cli.session import run
     from donna_tui.config.load import load_trusted
-    from donna_tui.errors import DonnaError, Reason
-    from donna_tui.paths import app_paths
+    from donna_tui.platform.paths import app_paths
+    from donna_tui.types.errors import DonnaError, Reason
 
     calendars = [each for each in load_trusted().config.calendars if name in ("", each.name)]
     if name and not calendars:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from donna_tui.cli.guard import guarded
+from donna_tui.cli.output import guarded
 from donna_tui.cli.vault import AsJson, SpaceOption
 
 meetings_app = typer.Typer(no_args_is_help=True, help="Meetings: those of your calendars, and of calendar files.")

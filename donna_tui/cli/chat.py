@@ -7,21 +7,19 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from donna_tui.cli.output import ExitCode, emit, emit_lines, say
-from donna_tui.cli.progress import WIDTH, shown_progress
+from donna_tui.cli.output import WIDTH, ExitCode, emit, emit_lines, say, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import ME, ImportReport, MemoryChunk, SessionRow, Suggestion
-from donna_tui.memory.archives import exports_in, size_of
+from donna_tui.memory.importers import exports_in, size_of
 from donna_tui.memory.listing import iso_day
 from donna_tui.memory.watching import LogFolder, claude_code_folder
-from donna_tui.records import dataclass
-from donna_tui.text.numbers import plural
+from donna_tui.text.words import plural
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import ME, ImportReport, MemoryChunk, SessionRow, Suggestion
 
 SHOWN_LINES = 20
 MOST_SUGGESTIONS = 200

@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 
 from donna_tui.cli.output import emit, emit_lines, fail, json_text, say
+from donna_tui.config.document import Origin
 from donna_tui.config.files import is_folder, space_file
 from donna_tui.config.load import LoadedConfig, load_agent, load_config, packaged_file, user_file
-from donna_tui.config.origin import Origin
 from donna_tui.config.routes import models_file
 from donna_tui.config.schema import json_schema, value_of
-from donna_tui.errors import ConfigError, DonnaError, Reason, SpaceError
-from donna_tui.paths import app_paths, expanded
+from donna_tui.platform.paths import app_paths, expanded
+from donna_tui.types.errors import ConfigError, DonnaError, Reason, SpaceError
 
 config_app = typer.Typer(help="Settings: which are in force, and where they come from.", no_args_is_help=True)
 

@@ -7,9 +7,9 @@ import sys
 from donna_tui.cli.history import diff_lines
 from donna_tui.cli.output import emit_lines
 from donna_tui.cli.write import confirmed
-from donna_tui.errors import DonnaError, Reason
 from donna_tui.safety.terminal import clean_line
-from donna_tui.vault.changes import Plan
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.vault.write.changes import Plan
 
 
 def agreed_to(plan: Plan, *, agreed: bool, as_json: bool) -> bool:

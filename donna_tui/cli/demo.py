@@ -15,21 +15,20 @@ from functools import partial
 from pathlib import Path
 
 from donna_tui.calendar.mirror import IMPORTED, meetings_between, set_watermark, store, watermark
-from donna_tui.calendar.values import Fetched, Window
-from donna_tui.calendar.zones import local_zone
+from donna_tui.calendar.values import Fetched, Window, local_zone
 from donna_tui.cli.session import Session
-from donna_tui.demo import is_furnished, record_contents
-from donna_tui.drafting import Attendee, DraftState, Meeting
 from donna_tui.drafts import queue
-from donna_tui.memory.book import Book, book_path, open_book
+from donna_tui.memory.chat import Cut
 from donna_tui.memory.conversations import Recorder
-from donna_tui.memory.importing import Import
-from donna_tui.memory.passages import Cut
-from donna_tui.memory.remembering import Told, remember
-from donna_tui.paths import AppPaths, private_folder
+from donna_tui.memory.database import MemoryDb, book_path, open_book
+from donna_tui.memory.facts import Told, remember
+from donna_tui.memory.importers import Import
+from donna_tui.platform.demo import is_furnished, record_contents
+from donna_tui.platform.paths import AppPaths, private_folder
 from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.types.drafts import Attendee, DraftState, Meeting
 from donna_tui.vault.open import open_writer
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.vault.write.writer import VaultWriter
 
 CALENDAR, CUTOVER = "Demo calendar", "cutover"
 TEAM = ("Tomasz Okafor", "Priya Raman", "Ines Albrecht", "Jonas Feld")
@@ -176,7 +175,7 @@ def _text(file: Path) -> str:
     return file.read_bytes().decode("utf-8")
 
 
-def _fill_memory(book: Book, now: datetime.datetime) -> None:
+def _fill_memory(book: MemoryDb, now: datetime.datetime) -> None:
     """A conversation of yesterday, and two things to remember. What is known already is left as it is."""
     begun = now.astimezone(datetime.UTC) - datetime.timedelta(days=1)
     lines = (
@@ -199,7 +198,7 @@ def _fill_memory(book: Book, now: datetime.datetime) -> None:
         remember(book, Told(text), Cut(EstimatedTokens(), 256), now.timestamp())
 
 
-def _fill_calendar(book: Book, now: datetime.datetime) -> None:
+def _fill_calendar(book: MemoryDb, now: datetime.datetime) -> None:
     """Meetings of some days, and three around now: one that is over, one that is about to begin, and one later.
 
     Two of them are due: their drafts are written as soon as the notes are in the index.

@@ -13,20 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from donna_tui.cli.consent import agreed_to
-from donna_tui.cli.days import named_day
-from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.output import ExitCode, emit, named_day, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.cli.write import agrees_to_repository, writer_for
-from donna_tui.draftdesk import DraftDesk
-from donna_tui.drafting import Draft, DraftRow, DraftState
-from donna_tui.engine import Engine
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.notes import Edit
-from donna_tui.vault.changes import Outcome, Plan
-from donna_tui.vault.seen import expecting
-from donna_tui.vault.shelf import EditShelf, edited_text
-from donna_tui.vault.targets import EVERYWHERE
+from donna_tui.engine.draft_service import DraftService
+from donna_tui.engine.engine import Engine
+from donna_tui.types.drafts import Draft, DraftRow, DraftState
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.notes import Edit
+from donna_tui.vault.edit_drafts import EditDrafts, edited_text
+from donna_tui.vault.write.changes import Outcome, Plan, expecting
+from donna_tui.vault.write.file_names import EVERYWHERE
 
 SKILLS = ("daily_reflection", "commitment_log", "weekly_review", "person_profile")
 
@@ -87,7 +85,7 @@ def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
     draft = run(_with(session, lambda engine: _draft(engine.drafts, named)))
     if draft.row.state is not DraftState.WAITING:
         raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
-    shelf = EditShelf(session.space.state / "edits")
+    shelf = EditDrafts(session.space.state / "edits")
     edit = Edit(draft.row.path, draft.text, draft.etag, draft.text)
     copy = shelf.begin(edit)
     text = _edited(copy)
@@ -178,7 +176,7 @@ async def _with(session: Session, work: Callable[[Engine], Awaitable[Any]]) -> A
         return await work(engine)
 
 
-async def _row(desk: DraftDesk, named: str) -> DraftRow:
+async def _row(desk: DraftService, named: str) -> DraftRow:
     rows = await desk.drafts(everything=True)
     found = [row for row in rows if named in (row.id, row.path)] or [row for row in rows if row.id.startswith(named)]
     if len(found) != 1:
@@ -187,7 +185,7 @@ async def _row(desk: DraftDesk, named: str) -> DraftRow:
     return found[0]
 
 
-async def _draft(desk: DraftDesk, named: str) -> Draft:
+async def _draft(desk: DraftService, named: str) -> Draft:
     return await desk.draft((await _row(desk, named)).id)
 
 

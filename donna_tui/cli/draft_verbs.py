@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from donna_tui.cli.guard import guarded
+from donna_tui.cli.output import guarded
 from donna_tui.cli.vault import AsJson, SpaceOption
 
 draft_app = typer.Typer(no_args_is_help=True, help="Drafts: notes that Donna wrote, and that you approve or reject.")

@@ -5,27 +5,24 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from donna_tui.cli.output import emit
-from donna_tui.cli.progress import shown_progress
+from donna_tui.cli.output import emit, shown_progress
 from donna_tui.cli.session import Session, engine_for, run, session_for
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import MemorySource
-from donna_tui.paths import AppPaths, app_paths
-from donna_tui.records import dataclass
-from donna_tui.results import MODES, Filters, Hit, Mode, SearchRequest
+from donna_tui.ops.evaluation import Grep, read_set, read_turn_set, with_turns_around
+from donna_tui.platform.paths import AppPaths, app_paths
+from donna_tui.platform.spaces import space_at
 from donna_tui.search.evaluation import Place, Question, Scores, mean, score
-from donna_tui.space import space_at
-from donna_tui.tools.evaluation import Grep, read_set
-from donna_tui.tools.turns import read_turn_set, with_turns_around
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import MODES, Filters, Hit, Mode, SearchRequest
 from donna_tui.vault.client import VaultClient
 
 if TYPE_CHECKING:
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
 
 SYSTEMS = (*MODES, "grep")
 K = 32

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from donna_tui.cli.output import ExitCode, say
-from donna_tui.errors import DonnaError, Reason
+from donna_tui.types.errors import DonnaError, Reason
 
 MOST_FRAMES = 40
 
@@ -62,8 +62,8 @@ def report_failure(error: Exception) -> ExitCode:
 
 def _logged(error: Exception) -> Path | None:
     """Append an error to the log: its type and the lines that led to it, not its message, which may quote a note."""
-    from donna_tui.log import LOG_NAME
-    from donna_tui.paths import app_paths
+    from donna_tui.platform.log import LOG_NAME
+    from donna_tui.platform.paths import app_paths
 
     entry = {
         "event": "unexpected_error",

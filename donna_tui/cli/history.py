@@ -8,11 +8,11 @@ from typing import Any
 
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.write import open_writer_of
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.vault.changes import Change, Revision, etag_of
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import NOTE_ENDINGS
-from donna_tui.vault.diff import as_unified, diff_bytes
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.vault.note.diff import as_unified, diff_bytes
+from donna_tui.vault.write.changes import Change, Revision, etag_of
+from donna_tui.vault.write.writer import VaultWriter
 
 
 def run_log(path: str, count: int, space: str | None, *, as_json: bool) -> None:

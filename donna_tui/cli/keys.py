@@ -6,8 +6,7 @@ from dataclasses import asdict
 
 from donna_tui.cli.output import emit
 from donna_tui.config.load import load_config
-from donna_tui.tui.keymap import load_keymap
-from donna_tui.tui.keysheet import keys_table
+from donna_tui.tui.lib.keymap import keys_table, load_keymap
 
 
 def run_keys(*, check: bool, as_json: bool) -> None:

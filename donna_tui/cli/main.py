@@ -13,14 +13,13 @@ from donna_tui.cli.calendar import calendar_app
 from donna_tui.cli.calendar_verbs import meetings_app
 from donna_tui.cli.config import config_app
 from donna_tui.cli.draft_verbs import draft_app
-from donna_tui.cli.guard import guarded
 from donna_tui.cli.memory import memory_app
 from donna_tui.cli.model import model_app
 from donna_tui.cli.narrowed import ABOUT_ALL, narrowed, verb_meant
-from donna_tui.cli.output import ExitCode, say
+from donna_tui.cli.output import ExitCode, guarded, say
 from donna_tui.cli.sync_verbs import sync_app
 from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
-from donna_tui.errors import ConfigError
+from donna_tui.types.errors import ConfigError
 
 OPEN = "open"
 """What is meant where no verb is named."""
@@ -69,8 +68,8 @@ def _is_space(name: str) -> bool:
     import os
 
     from donna_tui.config.load import load_trusted
-    from donna_tui.paths import app_paths
-    from donna_tui.space import known_spaces
+    from donna_tui.platform.paths import app_paths
+    from donna_tui.platform.spaces import known_spaces
 
     try:
         agent = load_trusted().config.agents.agent(name)
@@ -126,7 +125,7 @@ def index(
     as_json: AsJson = False,
 ) -> None:
     """Bring the index up to date now, and return when text and vectors are in."""
-    from donna_tui.cli.index import run_index
+    from donna_tui.cli.reports import run_index
 
     with guarded(as_json):
         run_index(space, full=full, as_json=as_json)
@@ -168,8 +167,8 @@ def why_not(
     as_json: AsJson = False,
 ) -> None:
     """Say why a note is not among the hits of a search."""
+    from donna_tui.cli.reports import run_why_not
     from donna_tui.cli.search import Asked
-    from donna_tui.cli.why_not import run_why_not
 
     with guarded(as_json):
         run_why_not(note, query, Asked(k=k, mode=mode, sources=(), path="", near=False), space, as_json=as_json)
@@ -184,7 +183,7 @@ def get(
     as_json: AsJson = False,
 ) -> None:
     """Print a note, or some lines of it."""
-    from donna_tui.cli.get import run_get
+    from donna_tui.cli.reports import run_get
 
     with guarded(as_json):
         run_get(path, start, lines, space, as_json=as_json)
@@ -193,7 +192,7 @@ def get(
 @app.command()
 def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Say how far the index is, what is skipped and why, and what needs attention."""
-    from donna_tui.cli.status import run_status
+    from donna_tui.cli.reports import run_status
 
     with guarded(as_json):
         run_status(space, as_json=as_json)
@@ -202,7 +201,7 @@ def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
 @app.command()
 def spaces(as_json: AsJson = False) -> None:
     """List the vaults and the memories of agents that Donna knows, and how each is."""
-    from donna_tui.cli.spaces import run_spaces
+    from donna_tui.cli.reports import run_spaces
 
     with guarded(as_json):
         run_spaces(as_json=as_json)
@@ -215,7 +214,7 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Examine the installation, the model, the vault and the index."""
-    from donna_tui.cli.doctor import run_doctor
+    from donna_tui.cli.reports import run_doctor
 
     with guarded(as_json):
         run_doctor(space, repair=repair, as_json=as_json)

@@ -12,23 +12,23 @@ import select
 import signal
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from donna_tui.cli.failure import require_open_streams
 from donna_tui.cli.output import ExitCode, emit_lines, exit_code, json_text, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.demo import demo_folder, make_demo
-from donna_tui.errors import DonnaError, Reason
 from donna_tui.http.guard import OncePerMinute
-from donna_tui.paths import app_paths
-from donna_tui.records import dataclass
+from donna_tui.platform.demo import demo_folder, make_demo
+from donna_tui.platform.paths import app_paths
+from donna_tui.types.errors import DonnaError, Reason
 
 if TYPE_CHECKING:
-    from donna_tui.engine import Engine
-    from donna_tui.mcp.server import Desk
-    from donna_tui.mcp.stdio import Wire
-    from donna_tui.tools.agent.workspace import ClientSession, Workspace
+    from donna_tui.agents.server import Desk
+    from donna_tui.agents.stdio import Wire
+    from donna_tui.agents.tools.context import ClientSession, ToolContext
+    from donna_tui.engine.engine import Engine
 
 WHAT = "donna mcp"
 
@@ -47,7 +47,7 @@ class Served:
     @property
     def arguments(self) -> list[str]:
         """The options of the command line that mean this."""
-        from donna_tui.tools.agent.workspace import WRITES
+        from donna_tui.agents.tools.context import WRITES
 
         quota = ["--quota", str(self.quota)] if self.write and self.quota != WRITES else []
         granted = (
@@ -60,14 +60,14 @@ class Served:
 
 def run_skill() -> None:
     """Print the skill file."""
-    from donna_tui.mcp.setup import skill_file
+    from donna_tui.agents.setup import skill_file
 
     emit_lines([skill_file().rstrip("\n")])
 
 
 def run_setup(client: str, served: Served, space: str | None) -> None:
     """Print the configuration for a client, and say where it goes."""
-    from donna_tui.mcp.setup import server_command, setup_for
+    from donna_tui.agents.setup import server_command, setup_for
 
     meant = open_session(space).space
     named = ["--space", meant.agent or str(meant.root)]
@@ -97,7 +97,7 @@ def run_server(served: Served, space: str | None, *, demo: bool) -> None:
     wire = None
     if not served.http:
         require_open_streams("donna mcp")
-        from donna_tui.mcp.stdio import take_wire
+        from donna_tui.agents.stdio import take_wire
 
         if sys.stdin is not None and sys.stdin.isatty():
             say("donna: an agent's program talks to this over stdin; `donna mcp --setup` says how to connect one")
@@ -109,8 +109,8 @@ def run_server(served: Served, space: str | None, *, demo: bool) -> None:
 
 
 async def _call(session: Session, name: str, arguments: dict[str, Any], served: Served) -> dict[str, Any]:
-    from donna_tui.tools.agent.catalogue import call
-    from donna_tui.tools.agent.workspace import ClientSession, Quota, actor_of
+    from donna_tui.agents.tools.catalogue import call
+    from donna_tui.agents.tools.context import ClientSession, Quota, actor_of
 
     async with engine_for(session, WHAT) as engine:
         await bring_up_to_date(engine)
@@ -120,9 +120,8 @@ async def _call(session: Session, name: str, arguments: dict[str, Any], served: 
 
 
 async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
-    from donna_tui.mcp.server import Desk, build_server
-    from donna_tui.mcp.sessions import Sessions
-    from donna_tui.tools.agent.workspace import Quota
+    from donna_tui.agents.server import Desk, Sessions, build_server
+    from donna_tui.agents.tools.context import Quota
 
     task = asyncio.current_task()
     if task:
@@ -134,7 +133,7 @@ async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
             served.write,
         )
         if wire:
-            from donna_tui.mcp.stdio import serve_stdio
+            from donna_tui.agents.stdio import serve_stdio
 
             await serve_stdio(build_server(desk), wire)
         else:
@@ -142,9 +141,9 @@ async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
 
 
 async def _serve_http(desk: Desk, session: Session, port: int) -> None:
-    from donna_tui.mcp.http import serve_http
-    from donna_tui.mcp.server import build_server
-    from donna_tui.mcp.token import token_file, token_of
+    from donna_tui.agents.guard import token_file, token_of
+    from donna_tui.agents.http import serve_http
+    from donna_tui.agents.server import build_server
 
     state = session.space.state
     token = token_of(state)
@@ -158,7 +157,7 @@ async def _serve_http(desk: Desk, session: Session, port: int) -> None:
 @contextlib.asynccontextmanager
 async def _staying(session: Session) -> AsyncIterator[Engine]:
     """An engine that watches, as that of the screens does: whoever keeps the index keeps it true."""
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
 
     engine = Engine(session.space, session.config, session.paths, what=WHAT)
     try:
@@ -168,15 +167,14 @@ async def _staying(session: Session) -> AsyncIterator[Engine]:
         await engine.stop()
 
 
-def _workspace(engine: Engine, session: Session, served: Served, client: ClientSession) -> Workspace:
-    from donna_tui.tools.agent.access import Access
-    from donna_tui.tools.agent.workspace import Workspace
+def _workspace(engine: Engine, session: Session, served: Served, client: ClientSession) -> ToolContext:
+    from donna_tui.agents.tools.context import Access, ToolContext
+    from donna_tui.engine.vault_service import announce, report_to
     from donna_tui.vault.open import indexed_client, open_writer
-    from donna_tui.vaultdesk import announce, report_to
 
     config, space = session.config, session.space
     hub = engine.hub
-    return Workspace(
+    return ToolContext(
         host=engine,
         access=Access(indexed_client(config, space.root), served.allow_sensitive, served.allow_code),
         session=client,

@@ -13,19 +13,17 @@ from zoneinfo import ZoneInfo
 from donna_tui.calendar.following import FRESH_SECONDS, Following
 from donna_tui.calendar.mirror import IMPORTED, Stored, calendar_rows, meetings_between, store
 from donna_tui.calendar.sources import IcsFiles, sources_for
-from donna_tui.calendar.values import Fetched, Window
-from donna_tui.calendar.zones import local, local_zone, midnight
-from donna_tui.cli.days import named_day
-from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.calendar.values import Fetched, Window, local, local_zone, midnight
+from donna_tui.cli.output import ExitCode, emit, named_day, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.drafting import CalendarRow, DraftRow, Meeting
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.events import EventHub
-from donna_tui.memory.book import Book
-from donna_tui.memory.bookthread import BookThread
-from donna_tui.paths import private_folder
-from donna_tui.text.numbers import plural
+from donna_tui.memory.database import MemoryDb
+from donna_tui.memory.db_thread import DbThread
+from donna_tui.platform.paths import private_folder
+from donna_tui.text.words import plural
+from donna_tui.types.drafts import CalendarRow, DraftRow, Meeting
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.events import EventHub
 
 SHOWN_PROBLEMS = 20
 IMPORTED_BACK, IMPORTED_AHEAD = datetime.timedelta(days=3653), datetime.timedelta(days=366)
@@ -89,9 +87,7 @@ def run_connect(name: str, space: str | None, *, as_json: bool) -> None:
     config = next((each for each in session.config.calendars if each.name == name), None)
     if config is None or config.kind != "google":
         raise DonnaError(Reason.USAGE, f"there is no calendar {name} of kind google", hint="donna config show")
-    from donna_tui.calendar.google import Endpoints
-    from donna_tui.calendar.google_consent import connect
-    from donna_tui.calendar.google_tokens import Tokens
+    from donna_tui.calendar.google import Endpoints, Tokens, connect
 
     endpoints = Endpoints()
     tokens = Tokens(config, session.space.state, endpoints.renewal)
@@ -118,8 +114,8 @@ def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
 
 
 @contextlib.asynccontextmanager
-async def open_books(session: Session) -> AsyncIterator[BookThread]:
-    books = BookThread(private_folder(session.space.state), EventHub(), lambda: None)
+async def open_books(session: Session) -> AsyncIterator[DbThread]:
+    books = DbThread(private_folder(session.space.state), EventHub(), lambda: None)
     try:
         yield books
     finally:
@@ -135,7 +131,7 @@ async def _meetings(
         return meetings, await books.run(lambda book: calendar_rows(book.database))
 
 
-async def _bring_up_to_date(session: Session, books: BookThread, zone: ZoneInfo) -> None:
+async def _bring_up_to_date(session: Session, books: DbThread, zone: ZoneInfo) -> None:
     """Read what is followed, unless that was just done, by this command or by a Donna that is open."""
     now = time.time()
     rows = await books.run(lambda book: calendar_rows(book.database))
@@ -152,7 +148,7 @@ async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
         return fetched, await books.run(lambda book: _store(book, place.name, window, fetched, now.timestamp()))
 
 
-def _store(book: Book, name: str, window: Window, fetched: Fetched, at: float) -> Stored:
+def _store(book: MemoryDb, name: str, window: Window, fetched: Fetched, at: float) -> Stored:
     known = {row.name: row.kind for row in calendar_rows(book.database)}
     if known.get(name, IMPORTED) != IMPORTED:
         raise DonnaError(Reason.CONFLICT, f"a calendar that is followed is called {name}", hint="rename the file")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from donna_tui.cli.guard import guarded
+from donna_tui.cli.output import guarded
 from donna_tui.cli.vault import AsJson, SpaceOption
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ async def _ask(session: Session, *, as_json: bool) -> None:
     from donna_tui.cli.output import ExitCode, emit
     from donna_tui.cli.session import engine_for
     from donna_tui.config.routes import load_routes, models_file
-    from donna_tui.errors import DonnaError
     from donna_tui.llm.failures import address_of
-    from donna_tui.tools.models import PURPOSES, library_of, say_a_word
+    from donna_tui.ops.models import PURPOSES, library_of, say_a_word
+    from donna_tui.types.errors import DonnaError
 
     rows: list[dict[str, Any]] = []
     lines: list[str] = []
@@ -82,9 +82,9 @@ def _install(index: str, *, as_json: bool) -> None:
     from donna_tui.cli.output import emit, say
     from donna_tui.embedding.download import Progress, configured_sources
     from donna_tui.embedding.prepare import install_model, prepared_model
-    from donna_tui.errors import ModelError
-    from donna_tui.events import ModelPhase
-    from donna_tui.paths import app_paths
+    from donna_tui.platform.paths import app_paths
+    from donna_tui.types.errors import ModelError
+    from donna_tui.types.events import ModelPhase
 
     paths = app_paths(os.environ).make()
     at_a_terminal = sys.stderr.isatty()
@@ -119,9 +119,9 @@ def _list(*, as_json: bool) -> None:
     from donna_tui.cli.output import emit
     from donna_tui.embedding import files
     from donna_tui.embedding.prepare import prepared_model
-    from donna_tui.errors import ModelError
-    from donna_tui.paths import app_paths
-    from donna_tui.tools.status import model_at_hand
+    from donna_tui.ops.status import model_at_hand
+    from donna_tui.platform.paths import app_paths
+    from donna_tui.types.errors import ModelError
 
     cache = app_paths(os.environ).cache
     try:

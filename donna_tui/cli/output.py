@@ -1,16 +1,30 @@
-"""The one place that prints: results on stdout, messages on stderr, and the exit codes."""
+"""Print results, messages and progress, with exit codes: the one place that writes to the terminal."""
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from donna_tui.errors import DonnaError, Reason
 from donna_tui.safety.terminal import clean_line
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.events import EngineEvent, IndexProgress, ModelPhase, ModelStateChanged
+
+if TYPE_CHECKING:
+    from donna_tui.engine.engine import Engine
+
+
+def named_day(text: str) -> datetime.date:
+    """A day as it is typed, in ISO 8601. Raises DonnaError."""
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise DonnaError(Reason.USAGE, f"{text} is not a day", hint="write it as 2026-03-12") from None
 
 
 class ExitCode(IntEnum):
@@ -110,3 +124,53 @@ def _discard(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+@contextlib.contextmanager
+def guarded(as_json: bool) -> Iterator[None]:
+    """Report a DonnaError raised inside and leave with its exit code."""
+    try:
+        yield
+    except DonnaError as error:
+        fail(error, as_json)
+
+
+WIDTH = 24
+
+
+@contextlib.contextmanager
+def shown_progress(engine: Engine) -> Iterator[None]:
+    """Draw one line that is redrawn while the engine works; nothing where stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    drawn = False
+
+    def listen(event: EngineEvent) -> None:
+        nonlocal drawn
+        line = progress_line(event)
+        if line:
+            drawn = True
+            sys.stderr.write(f"\r\x1b[2K{line}")
+            sys.stderr.flush()
+
+    unsubscribe = engine.subscribe(listen)
+    try:
+        yield
+    finally:
+        unsubscribe()
+        if drawn:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+
+
+def progress_line(event: EngineEvent) -> str:
+    """The line for an event; empty if it says nothing about progress."""
+    if isinstance(event, ModelStateChanged) and event.phase is ModelPhase.PREPARING:
+        return "Preparing the model for this machine, once …"
+    if not isinstance(event, IndexProgress) or event.chunks_embedded >= event.chunks:
+        return ""
+    share = event.chunks_embedded / event.chunks
+    bar = "█" * int(share * WIDTH)
+    left = "" if event.seconds_left is None else f" · {event.seconds_left:.0f} s left"
+    return f"{event.text_done} of {event.notes} notes ▕{bar:<{WIDTH}}▏ {share:.0%}{left}"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from donna_tui.cli.output import ExitCode, emit, emit_lines, say
 from donna_tui.cli.remember import memory_fields, memory_lines, type_named
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import ME, RecallResult
-from donna_tui.memory.prompt import assemble
-from donna_tui.records import dataclass
+from donna_tui.memory.recall import assemble
 from donna_tui.search.query import readable
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import ME, RecallResult
 
 SHOWN_CUTS = 10
 

@@ -10,9 +10,9 @@ import typer
 
 from donna_tui.cli.output import ExitCode, emit, say
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import ME, MemoryChunk, MemoryFilter, MemoryType
 from donna_tui.memory.listing import iso_day
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import ME, MemoryChunk, MemoryFilter, MemoryType
 
 SETTLING_SECONDS = 10.0
 FOLLOWS = "the Donna that keeps this index will bring it in"

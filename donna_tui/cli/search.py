@@ -5,23 +5,21 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, say
-from donna_tui.cli.progress import shown_progress
+from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, say, shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError
-from donna_tui.records import dataclass
-from donna_tui.results import MODES, Filters, Hit, SearchOutcome, SearchRequest
+from donna_tui.ops.hits import grouped_lines, hit_fields
 from donna_tui.search.query import readable
-from donna_tui.tools.hits import grouped_lines, hit_fields
+from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
+from donna_tui.types.search import MODES, Filters, Hit, SearchOutcome, SearchRequest
 
 if TYPE_CHECKING:
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
 
 NEAR_MATCHES = 3
 """Matches that are shown where nothing is relevant, without being asked for."""

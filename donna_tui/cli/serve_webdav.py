@@ -8,19 +8,19 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donna_tui.cli.output import emit, say
 from donna_tui.cli.session import Session, open_session, run
 from donna_tui.cli.write import writer_for
-from donna_tui.errors import DonnaError, Reason, SpaceError
-from donna_tui.paths import private_folder
-from donna_tui.records import dataclass
-from donna_tui.spacelock import SpaceLock
+from donna_tui.platform.paths import private_folder
+from donna_tui.platform.spaces import SpaceLock
+from donna_tui.types.errors import DonnaError, Reason, SpaceError
 
 if TYPE_CHECKING:
-    from donna_tui.webdav.passwords import Password
+    from donna_tui.webdav.gate import Password
     from donna_tui.webdav.server import Address, WebdavServer
 
 
@@ -69,14 +69,13 @@ def _server(session: Session, wanted: Wanted, folder: Path) -> WebdavServer:
     address_of = _webdav_parts()
     address = address_of(host=wanted.host, port=wanted.port, certificate=wanted.certificate, key=wanted.key)
     address.check()
-    from donna_tui.vault.globs import GlobSet
+    from donna_tui.vault.include import GlobSet
     from donna_tui.vault.paths import VaultRoot
-    from donna_tui.vault.targets import EVERYWHERE
-    from donna_tui.webdav.arrival import sweep
+    from donna_tui.vault.write.file_names import EVERYWHERE
+    from donna_tui.webdav.files import PrivateFiles, ServedTree
     from donna_tui.webdav.preimages import Preimages
-    from donna_tui.webdav.private import PrivateFiles
     from donna_tui.webdav.server import WebdavServer
-    from donna_tui.webdav.tree import ServedTree
+    from donna_tui.webdav.upload import sweep
 
     config, root = session.config, VaultRoot(session.space.root)
     ignore = GlobSet(config.vault.ignore_globs)
@@ -105,7 +104,7 @@ def _webdav_parts() -> type[Address]:
 
 
 def _password(folder: Path, wanted: Wanted) -> Password:
-    from donna_tui.webdav.passwords import VARIABLE, given_password, kept_password, make_password
+    from donna_tui.webdav.gate import VARIABLE, given_password, kept_password, make_password
 
     known = given_password(os.environ, wanted.password_file)
     if known is None and not wanted.new_password:
@@ -128,7 +127,7 @@ def _password(folder: Path, wanted: Wanted) -> Password:
 
 
 async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> None:
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
     from donna_tui.webdav.gate import USER
 
     engine = Engine(session.space, session.config, session.paths, what="donna serve-webdav")

@@ -6,19 +6,19 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from donna_tui.config.agent_settings import settings_of, workspace_of
 from donna_tui.config.agents import Agent, may_be_agent
-from donna_tui.config.agentsettings import settings_of, workspace_of
 from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import MemoryConfig
-from donna_tui.errors import Reason, SpaceError
-from donna_tui.paths import AppPaths, app_paths
-from donna_tui.records import dataclass
-from donna_tui.space import Space, agent_space, find_space
+from donna_tui.platform.paths import AppPaths, app_paths
+from donna_tui.platform.spaces import Space, agent_space, find_space
+from donna_tui.types.errors import Reason, SpaceError
 
 if TYPE_CHECKING:
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
 
 T = TypeVar("T")
 
@@ -74,7 +74,7 @@ def open_session(named: str | None) -> Session:
 @contextlib.asynccontextmanager
 async def engine_for(session: Session, what: str, *, by_meaning: bool = True) -> AsyncIterator[Engine]:
     """An engine that does not watch; `by_meaning` says that questions come for which it needs the model."""
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
 
     engine = Engine(session.space, session.config, session.paths, watch=False, what=what, by_meaning=by_meaning)
     try:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from donna_tui.cli.guard import guarded
+from donna_tui.cli.output import guarded
 from donna_tui.cli.vault import AsJson, SpaceOption, WithoutAsking
 from donna_tui.vault.conflicts import Keep
 

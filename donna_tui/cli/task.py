@@ -6,19 +6,17 @@ import datetime
 from dataclasses import asdict
 from typing import Any
 
-from donna_tui.cli.days import named_day
-from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.output import ExitCode, emit, named_day, say
 from donna_tui.cli.search import bring_up_to_date
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.cli.write import carry_out, writer_for
-from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.memories import TaskRow
 from donna_tui.memory.checkboxes import PRIORITIES, checked, task_line, with_task
-from donna_tui.memory.tasklist import line_now, named_task
-from donna_tui.vault.changes import Plan
+from donna_tui.memory.tasks import line_now, named_task
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.types.memory import TaskRow
 from donna_tui.vault.client import VaultNote
 from donna_tui.vault.open import indexed_client
-from donna_tui.vault.seen import expecting
+from donna_tui.vault.write.changes import Plan, expecting
 
 
 def run_add(text: str, note: str, due: str, priority: str, space: str | None, *, agreed: bool, as_json: bool) -> None:

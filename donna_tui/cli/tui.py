@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 from donna_tui.cli.failure import AppCrashError
 from donna_tui.cli.output import say
 from donna_tui.cli.session import Session, find_session, open_session, session_for
-from donna_tui.config.agentsettings import AgentSettings
+from donna_tui.config.agent_settings import AgentSettings
 from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import UiConfig
-from donna_tui.demo import demo_folder, demo_notes, make_demo
-from donna_tui.errors import Reason, SpaceError
-from donna_tui.paths import AppPaths, app_paths
-from donna_tui.space import known_spaces, space_at
+from donna_tui.platform.demo import demo_folder, demo_notes, make_demo
+from donna_tui.platform.paths import AppPaths, app_paths
+from donna_tui.platform.spaces import known_spaces, space_at
+from donna_tui.types.errors import Reason, SpaceError
 
 if TYPE_CHECKING:
-    from donna_tui.events import Listener
-    from donna_tui.tui.backend import Backend, KnownVault
-    from donna_tui.tui.first_run import FirstRun, VaultChoice
+    from donna_tui.tui.lib.backend import Backend, KnownVault
+    from donna_tui.tui.shell.first_run import FirstRun, VaultChoice
+    from donna_tui.types.events import Listener
 
 SWITCH_SECONDS = 0.001
 """How long Python lets one thread go on while others want to. With its own 5 ms a key waits for that long, again and
@@ -69,12 +69,12 @@ def require_terminal() -> None:
 
 def _open(session: Session | None, *, is_demo: bool = False) -> None:
     from donna_tui.tui.app import DonnaApp
-    from donna_tui.tui.ending import restored_terminal
-    from donna_tui.tui.keymap import load_keymap
-    from donna_tui.tui.settling import Settling
+    from donna_tui.tui.gc_tuning import GcTuning
+    from donna_tui.tui.lib.keymap import load_keymap
+    from donna_tui.tui.terminal import restored_terminal
     from donna_tui.tui.themes import ThemeMemory
 
-    settling = Settling()
+    settling = GcTuning()
     paths = app_paths(os.environ)
     ui: UiConfig = session.config.ui if session else load_config().config.ui
     themes = ThemeMemory(paths.state, ui.theme)
@@ -110,7 +110,7 @@ def _backend(
     session: Session | None, choice: VaultChoice | None, paths: AppPaths, heard: Listener, *, is_demo: bool = False
 ) -> Backend:
     """Build the engine of a space. A demo vault is filled here, off the event loop, since that takes a while."""
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
 
     if choice is not None and choice.space:
         session = _indexed(open_session(choice.space))
@@ -130,7 +130,7 @@ def _backend(
 
 def _spaces(paths: AppPaths) -> Iterator[KnownVault]:
     """Those that were open before, the latest first; then agents, and vaults of Obsidian."""
-    from donna_tui.tui.backend import KnownVault
+    from donna_tui.tui.lib.backend import KnownVault
     from donna_tui.vault.obsidian import known_vaults
 
     seen = set[Path]()
@@ -146,8 +146,8 @@ def _spaces(paths: AppPaths) -> Iterator[KnownVault]:
 
 
 def _first_run(paths: AppPaths) -> FirstRun:
-    from donna_tui.tui.backend import KnownVault
-    from donna_tui.tui.first_run import FirstRun
+    from donna_tui.tui.lib.backend import KnownVault
+    from donna_tui.tui.shell.first_run import FirstRun
     from donna_tui.vault.obsidian import known_vaults
 
     known = tuple(KnownVault(each.name, each.root, "Obsidian") for each in known_vaults(os.environ))

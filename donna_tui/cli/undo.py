@@ -6,10 +6,10 @@ from donna_tui.cli.consent import agreed_to
 from donna_tui.cli.output import emit, say
 from donna_tui.cli.session import engine_for, open_session, run
 from donna_tui.cli.write import carry_out, open_writer_of
-from donna_tui.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.vault.changes import OperationKind, Plan
-from donna_tui.vault.targets import EVERYWHERE
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.write.changes import OperationKind, Plan
+from donna_tui.vault.write.file_names import EVERYWHERE
+from donna_tui.vault.write.writer import VaultWriter
 
 
 def run_undo(kind: OperationKind, n: int, space: str | None, *, agreed: bool, as_json: bool) -> None:
@@ -52,7 +52,7 @@ def _session_plan(writer: VaultWriter, identity: str) -> Plan | None:
 
 
 async def _forget(space: str | None, identity: str) -> int:
-    from donna_tui.tools.agent.remembering import forget_session
+    from donna_tui.agents.tools.memory import forget_session
 
     async with engine_for(open_session(space), "donna undo") as engine:
         return await forget_session(engine.memory, identity)

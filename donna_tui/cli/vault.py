@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from donna_tui.cli.guard import guarded
+from donna_tui.cli.output import guarded
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 SpaceOption = Annotated[
@@ -118,7 +118,7 @@ def undo(
 ) -> None:
     """Take back Donna's last operations, or all of an agent's session, after showing what that changes."""
     from donna_tui.cli.undo import run_undo, run_undo_session
-    from donna_tui.vault.changes import OperationKind
+    from donna_tui.vault.write.changes import OperationKind
 
     with guarded(as_json):
         if session:
@@ -131,7 +131,7 @@ def undo(
 def redo(n: Steps = 1, yes: WithoutAsking = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Do again what was taken back last, after showing what that changes."""
     from donna_tui.cli.undo import run_undo
-    from donna_tui.vault.changes import OperationKind
+    from donna_tui.vault.write.changes import OperationKind
 
     with guarded(as_json):
         run_undo(OperationKind.REDO, n, space, agreed=yes, as_json=as_json)

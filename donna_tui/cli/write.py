@@ -10,12 +10,11 @@ from typing import Any
 
 from donna_tui.cli.output import emit, say
 from donna_tui.cli.session import Session, open_session
-from donna_tui.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.vault.changes import OperationKind, Outcome, Plan
-from donna_tui.vault.moving import SHOWN_IN_REMARKS
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS
 from donna_tui.vault.open import open_writer
-from donna_tui.vault.seen import Seen, expecting, whatever
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.vault.write.changes import OperationKind, Outcome, Plan, Seen, expecting, whatever
+from donna_tui.vault.write.writer import VaultWriter
 
 UNCHANGED = "nothing has changed: the note says this already"
 

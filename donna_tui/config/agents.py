@@ -1,4 +1,4 @@
-"""Settings of the agents: where the memory of each is, and what is different for it.
+"""Settings of agents: where the memory of each is, how it is searched, and what is different for it.
 
 They name folders and servers, so a file in a vault or workspace may not set them.
 """
@@ -8,14 +8,172 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, AliasChoices, Field, StringConstraints, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
-from donna_tui.config.blocks import Block, related
-from donna_tui.config.memorysearch import PLACEHOLDER, MemorySearchConfig, Place, both
-from donna_tui.records import dataclass
+from donna_tui.config.blocks import Block, HomePath, Line, Number, Switch, Whole, related
+from donna_tui.config.routes import checked_server
+from donna_tui.platform.addresses import host_of, is_this_machine
+
+OPENAI = "https://api.openai.com/v1"
+OPENAI_KEY = "OPENAI_API_KEY"
+LONGEST_PASSAGE = 8_000
+"""Tokens that an embedding model of OpenAI reads, less some for what their tokenizer counts otherwise."""
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+def both(name: str) -> AliasChoices:
+    """A name in YAML's spelling and in that of JSON."""
+    return AliasChoices(name, to_camel(name))
+
+
+def _place(path: Path) -> Path:
+    """A folder or file that may name the agent. Raises ValueError."""
+    if not path.is_absolute():
+        raise ValueError("must be an absolute path, or begin with ~")
+    for name in PLACEHOLDER.findall(str(path)):
+        if name not in ("agentId", "agent_id"):
+            raise ValueError("may hold {agentId} and nothing else in braces")
+    return path
+
+
+def _variable(text: str) -> str:
+    """The name of a variable; what does not look like one may be the key itself and is never shown."""
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", text):
+        message = "must be the name of an environment variable, such as OPENAI_API_KEY, and never the key itself"
+        raise PydanticCustomError("secret", message)
+    return text
+
+
+def _server(url: str) -> str:
+    """The address of a server; one that is refused may hold a password and is never shown."""
+    try:
+        return checked_server(url)
+    except ValueError as error:
+        raise PydanticCustomError("secret", "{problem}", {"problem": str(error)}) from None
+
+
+Server = Annotated[Line, AfterValidator(_server)]
+Place = Annotated[HomePath, AfterValidator(_place)]
+Variable = Annotated[str, StringConstraints(strict=True), AfterValidator(_variable)]
+Flag = Annotated[bool, Field(strict=True)]
+
+
+class StoreConfig(Block):
+    """Where the index of an agent's memory is."""
+
+    driver: Literal["sqlite"] = Field("sqlite", description="What the index is kept in.")
+    path: Place | None = Field(
+        None,
+        description=(
+            "A folder for it, with {agentId} in its name; a name such as {agentId}.sqlite stands for the folder "
+            "{agentId}. Without one it is in Donna's own."
+        ),
+    )
+
+
+class RemoteConfig(Block):
+    """The server of the provider openai: OpenAI's own, or any that speaks as it does."""
+
+    base_url: Server = Field(
+        OPENAI, validation_alias=both("base_url"), description="Its address; http:// only on this machine."
+    )
+    api_key_env: Variable | None = Field(
+        None,
+        validation_alias=both("api_key_env"),
+        description="The environment variable that holds the key; for OpenAI's own server that is OPENAI_API_KEY.",
+    )
+    timeout_seconds: Number = Field(
+        30.0,
+        ge=0.1,
+        le=600,
+        validation_alias=both("timeout_seconds"),
+        description="Seconds after which a call is given up.",
+    )
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine, so that private notes may be sent to it."""
+        return is_this_machine(host_of(self.base_url))
+
+    @property
+    def key_variable(self) -> str | None:
+        """Where the key is. That of OpenAI is never sent to anybody else unless it is named."""
+        usual = OPENAI_KEY if host_of(self.base_url) == host_of(OPENAI) else None
+        return self.api_key_env or usual
+
+
+class ChunkingConfig(Block):
+    """How an agent's notes are cut."""
+
+    tokens: Whole = Field(400, ge=32, le=LONGEST_PASSAGE, description="Longest passage; the local model reads 256.")
+    overlap: Whole = Field(
+        80, ge=0, le=LONGEST_PASSAGE, description="Tokens that neighbours have in common; at most half of tokens."
+    )
+
+
+class SyncConfig(Block):
+    """When an agent's index is brought up to date."""
+
+    on_session_start: Flag = Field(
+        True, validation_alias=both("on_session_start"), description="When a session begins."
+    )
+    on_search: Flag = Field(
+        True, validation_alias=both("on_search"), description="Before a search, if something may have changed."
+    )
+    watch: Flag = Field(True, description="As files change, for as long as Donna runs.")
+    watch_debounce_ms: Whole = Field(
+        1_500,
+        ge=0,
+        le=600_000,
+        validation_alias=both("watch_debounce_ms"),
+        description="How long files must be quiet before a change is taken up, in milliseconds.",
+    )
+    interval_minutes: Number = Field(
+        0, ge=0, le=10_080, validation_alias=both("interval_minutes"), description="Every so many minutes; 0 is never."
+    )
+    search_deadline_ms: Whole = Field(
+        5_000,
+        ge=0,
+        le=600_000,
+        validation_alias=both("search_deadline_ms"),
+        description="How long a search waits for that, in milliseconds; then it answers and says that it is stale.",
+    )
+
+
+class QueryConfig(Block):
+    """What a search of an agent gives."""
+
+    max_results: Whole = Field(
+        6, ge=1, le=1_024, validation_alias=both("max_results"), description="Hits of a search that names no number."
+    )
+    min_score: Number = Field(
+        0.35, ge=0, le=1, validation_alias=both("min_score"), description="Least similarity of a hit found by meaning."
+    )
+
+
+class MemorySearchConfig(Switch):
+    """How the memory of an agent is searched. It can also be switched with a plain true or false."""
+
+    provider: Literal["local", "openai"] = Field(
+        "local", description="Who embeds: the model of embedding.provider on this machine, or a server."
+    )
+    fallback: Literal["none", "openai"] = Field(
+        "none", description="Who embeds where the provider local cannot; none: search is by words."
+    )
+    model: Line = Field("text-embedding-3-small", description="The model of the provider openai.")
+    remote: RemoteConfig = Field(default_factory=RemoteConfig)
+    store: StoreConfig = Field(default_factory=StoreConfig)
+    chunking: ChunkingConfig = Field(default_factory=ChunkingConfig)
+    sync: SyncConfig = Field(default_factory=SyncConfig)
+    query: QueryConfig = Field(default_factory=QueryConfig)
+
 
 MOST_AGENTS = 200
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, field_validator, 
 from pydantic_core import PydanticCustomError
 
 from donna_tui.config.blocks import Block, HomePath, Line
-from donna_tui.hosts import is_this_machine
+from donna_tui.platform.addresses import is_this_machine
 
 CalendarKind = Literal["ics", "caldav", "google"]
 Notes = Literal["meetings", "all", "never"]

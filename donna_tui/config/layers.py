@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from donna_tui.config.blocks import FromSpace
-from donna_tui.config.document import Document, Place, parse_value
-from donna_tui.config.origin import Origin, invalid, shown
-from donna_tui.config.settings import ROOT, SETTINGS, Group, Setting
-from donna_tui.errors import ConfigError
-from donna_tui.records import dataclass
+from donna_tui.config.document import Document, Origin, Place, invalid, parse_value, shown
+from donna_tui.config.schema import ROOT, SETTINGS, Group, Setting
+from donna_tui.types.errors import ConfigError
 
 PREFIX = "DONNA_"
 

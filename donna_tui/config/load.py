@@ -6,23 +6,21 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
-from donna_tui.config.agentsettings import settings_of
-from donna_tui.config.document import Place
+from donna_tui.config.agent_settings import settings_of
+from donna_tui.config.document import Layer, Origin, Place, invalid, shown
 from donna_tui.config.files import FILE_NAME, read_file, read_space_file
 from donna_tui.config.layers import Given, Values, from_document, from_environment, from_overrides, with_space
 from donna_tui.config.models import MemoryConfig
-from donna_tui.config.origin import Layer, Origin, invalid, shown
-from donna_tui.config.settings import SETTINGS, nearest_inside
-from donna_tui.errors import ConfigError
-from donna_tui.paths import app_paths
-from donna_tui.records import dataclass
-from donna_tui.resources import resource
+from donna_tui.config.schema import SETTINGS, nearest_inside
+from donna_tui.platform.paths import app_paths, resource
+from donna_tui.types.errors import ConfigError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

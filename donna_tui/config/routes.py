@@ -15,13 +15,11 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 
 from donna_tui.config.blocks import Block, Line, Number, Whole
-from donna_tui.config.document import Document, Place
+from donna_tui.config.document import Document, Place, invalid, shown
 from donna_tui.config.files import read_file
-from donna_tui.config.origin import invalid, shown
-from donna_tui.errors import ConfigError
-from donna_tui.hosts import is_this_machine
-from donna_tui.paths import app_paths
-from donna_tui.resources import resource
+from donna_tui.platform.addresses import is_this_machine
+from donna_tui.platform.paths import app_paths, resource
+from donna_tui.types.errors import ConfigError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

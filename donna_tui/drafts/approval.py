@@ -8,24 +8,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from donna_tui.drafting import DraftState
-from donna_tui.drafts.blocks import is_own
-from donna_tui.drafts.emit import frontmatter_block
-from donna_tui.drafts.hunks import without_hunks
-from donna_tui.drafts.occasions import ID_KEY, MACHINE_KEYS, is_of
+from donna_tui.drafts.blocks import is_own, without_hunks
 from donna_tui.drafts.people import FOLDER, ensure_person_stubs, is_stub
-from donna_tui.drafts.queue import Entry
-from donna_tui.errors import DonnaError, Reason, VaultReadError
-from donna_tui.memories import Correction
-from donna_tui.text.numbers import plural
-from donna_tui.text.outline import headings
-from donna_tui.text.threeway import merge_texts
-from donna_tui.vault.changes import Change, OperationKind, Outcome, Plan
+from donna_tui.drafts.queue import ID_KEY, MACHINE_KEYS, Entry, is_of
+from donna_tui.drafts.text import frontmatter_block
+from donna_tui.text.markdown import headings
+from donna_tui.text.merge import merge_texts
+from donna_tui.text.words import plural
+from donna_tui.types.drafts import DraftState
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.types.memory import Correction
 from donna_tui.vault.client import VaultClient, VaultNote
-from donna_tui.vault.frontmatter import DRAFT_KEY, parse_frontmatter
-from donna_tui.vault.merge import merge_frontmatter
-from donna_tui.vault.seen import expecting
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.vault.note.merge import merge_frontmatter
+from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
+from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, expecting
+from donna_tui.vault.write.writer import VaultWriter
 
 MOST_CORRECTIONS = 20
 MOST_NAMES = 50

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from donna_tui.drafting import Meeting
 from donna_tui.drafts.passages import IndexedNote, is_draft
-from donna_tui.drafts.plain import words_only
 from donna_tui.drafts.series import Earlier, Invited, background_notes, earlier_notes
+from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
-from donna_tui.memories import ME, MemorySource
-from donna_tui.records import dataclass
-from donna_tui.results import Filters, Hit, SearchOutcome, SearchRequest
+from donna_tui.types.drafts import Meeting
+from donna_tui.types.memory import ME, MemorySource
+from donna_tui.types.search import Filters, Hit, SearchOutcome, SearchRequest
 
 Search = Callable[[SearchRequest, int], Awaitable[SearchOutcome]]
 Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]

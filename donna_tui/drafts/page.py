@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from donna_tui.drafting import Evidence
-from donna_tui.drafts.answers import Answer
-from donna_tui.drafts.composing import EXTRACTIVE, Statement, Task, all_statements
-from donna_tui.drafts.occasions import ID_KEY
+from donna_tui.drafts.drafters import EXTRACTIVE, Answer, Statement, Task, all_statements
 from donna_tui.drafts.people import ACTOR
-from donna_tui.drafts.plain import inline, wikilink, words_only
-from donna_tui.drafts.queue import Rest
-from donna_tui.memories import ME
-from donna_tui.records import dataclass
-from donna_tui.vault.frontmatter import DRAFT_KEY
+from donna_tui.drafts.queue import ID_KEY, Rest
+from donna_tui.drafts.text import inline, wikilink, words_only
+from donna_tui.types.drafts import Evidence
+from donna_tui.types.memory import ME
+from donna_tui.vault.note.read import DRAFT_KEY
 
 Autonomy = Literal["low", "medium", "high"]
 INBOX = "Inbox"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from donna_tui.drafting import Evidence
 from donna_tui.index.database import Database
-from donna_tui.memories import ME, MemorySource
-from donna_tui.records import dataclass
-from donna_tui.results import Hit
-from donna_tui.vault.frontmatter import DRAFT_KEY
+from donna_tui.types.drafts import Evidence
+from donna_tui.types.memory import ME, MemorySource
+from donna_tui.types.search import Hit
+from donna_tui.vault.note.read import DRAFT_KEY
 
 LONGEST_TEXT = 4_000
 

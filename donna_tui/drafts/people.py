@@ -7,16 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from donna_tui.drafts.emit import whole_note
-from donna_tui.drafts.occasions import ID_KEY
-from donna_tui.drafts.plain import can_be_linked, inline, words_only
-from donna_tui.errors import DonnaError
-from donna_tui.vault.changes import Change
+from donna_tui.drafts.queue import ID_KEY
+from donna_tui.drafts.text import can_be_linked, inline, whole_note, words_only
+from donna_tui.types.errors import DonnaError
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.frontmatter import parse_frontmatter
-from donna_tui.vault.planner import Planner
-from donna_tui.vault.seen import expecting
-from donna_tui.vault.targets import EVERYWHERE
+from donna_tui.vault.note.read import parse_frontmatter
+from donna_tui.vault.write.changes import Change, expecting
+from donna_tui.vault.write.file_names import EVERYWHERE
+from donna_tui.vault.write.planner import Planner
 
 FOLDER = "People"
 ACTOR = "donna"

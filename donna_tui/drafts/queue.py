@@ -1,4 +1,4 @@
-"""The queue of drafts in `memory.db`: one row an occasion, so that none is drafted twice, whatever happens between.
+"""Queue drafts by idempotency key in `memory.db`, find the note of a key, and show meetings with their draft.
 
 A row is `composing` before anything is asked, holds the answer as soon as there is one, and is `ready` with the whole
 text before anything is written. What was paid for is kept and never asked again.
@@ -6,16 +6,17 @@ text before anything is written. What was paid for is kept and never asked again
 
 from __future__ import annotations
 
+import datetime
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from donna_tui.drafting import DraftRow, DraftState, Evidence
+from donna_tui.drafts import queue
 from donna_tui.index.database import Database
-from donna_tui.memories import ME
-from donna_tui.memory.book import Book
-from donna_tui.records import dataclass
+from donna_tui.memory.database import MemoryDb
+from donna_tui.types.drafts import DraftRow, DraftState, Evidence, Meeting, MeetingRow, MeetingState
+from donna_tui.types.memory import ME
 
 COMPOSING, READY = "composing", "ready"
 DECIDED = (DraftState.APPROVED, DraftState.REJECTED)
@@ -121,7 +122,7 @@ class Entry:
         )
 
 
-def begin(book: Book, entry: Entry) -> Entry:
+def begin(book: MemoryDb, entry: Entry) -> Entry:
     """The row of an occasion; the first time it is made."""
     _insert(book, entry, otherwise="IGNORE")
     known = of_key(book.database, entry.skill, entry.key, entry.user_id)
@@ -129,19 +130,19 @@ def begin(book: Book, entry: Entry) -> Entry:
     return known
 
 
-def save(book: Book, entry: Entry) -> Entry:
+def save(book: MemoryDb, entry: Entry) -> Entry:
     """Store a row as it is now."""
     _insert(book, entry, otherwise="REPLACE")
     return entry
 
 
-def drop(book: Book, identity: str) -> None:
+def drop(book: MemoryDb, identity: str) -> None:
     """Take a row away for which there was nothing to write."""
     with book.change():
         book.database.run("DELETE FROM drafts WHERE id = ?", (identity,))
 
 
-def fail(book: Book, entry: Entry, reason: str, detail: str, now: float) -> Entry:
+def fail(book: MemoryDb, entry: Entry, reason: str, detail: str, now: float) -> Entry:
     """Note that it could not be written, and when it is tried again."""
     again = now + BACK_OFF[entry.attempts] if entry.attempts < len(BACK_OFF) else None
     failed = replace(
@@ -196,8 +197,70 @@ def _entry(row: Sequence[Any]) -> Entry:
     return Entry(**{**named, "sensitive": bool(named["sensitive"])})
 
 
-def _insert(book: Book, entry: Entry, *, otherwise: Literal["IGNORE", "REPLACE"]) -> None:
+def _insert(book: MemoryDb, entry: Entry, *, otherwise: Literal["IGNORE", "REPLACE"]) -> None:
     values = [getattr(entry, name) for name in _COLUMNS.replace(" ", "").split(",")]
     places = ", ".join("?" * len(values))
     with book.change():
         book.database.run(f"INSERT OR {otherwise} INTO drafts ({_COLUMNS}) VALUES ({places})", values)  # noqa: S608
+
+
+ID_KEY = "donna_id"
+"""The key of its occasion in an approved note, in which it is the only key of the machine."""
+
+MACHINE_KEYS = ("idempotency_key", "autowritten_by", "autowritten_at")
+"""The keys of a draft that are removed when it is approved."""
+
+_SKILLS = {
+    "meeting": "meeting_note",
+    "reflection": "daily_reflection",
+    "commitments": "commitment_log",
+    "weekly_review": "weekly_review",
+    "person": "person_profile",
+}
+"""The skill whose notes have a type."""
+
+
+def is_of(front: Mapping[str, Any], skill: str, key: str) -> bool:
+    """Whether a note with this frontmatter was written for the occasion `key` of a skill.
+
+    A key alone does not tell: the reflection and the commitments of a day have the same. A type that no skill has was
+    given by the user, and says nothing.
+    """
+    note_type = front.get("type")
+    known = _SKILLS.get(note_type, skill) if isinstance(note_type, str) else skill
+    return key in (front.get("idempotency_key"), front.get(ID_KEY)) and known == skill
+
+
+SOON_SECONDS = 180.0
+"""A meeting that has ended since is looked at in a moment."""
+
+_STATES = {
+    DraftState.WAITING.value: MeetingState.DRAFTED,
+    DraftState.APPROVED.value: MeetingState.WRITTEN,
+    DraftState.REJECTED.value: MeetingState.REJECTED,
+    DraftState.FAILED.value: MeetingState.FAILED,
+    DraftState.GONE.value: MeetingState.REJECTED,
+    queue.COMPOSING: MeetingState.DUE,
+    queue.READY: MeetingState.DUE,
+}
+
+
+def meeting_row(meeting: Meeting, entry: Entry | None, note: str, now: datetime.datetime) -> MeetingRow:
+    """The row; `note` is the path of a note of the meeting that the queue does not know, or empty."""
+    if entry is not None:
+        row = entry.row()
+        return MeetingRow(meeting=meeting, state=_STATES[entry.state], detail=row.detail, draft=entry.id, path=row.path)
+    if note:
+        return MeetingRow(meeting=meeting, state=MeetingState.WRITTEN, path=note)
+    return MeetingRow(meeting=meeting, state=_state(meeting, now))
+
+
+def _state(meeting: Meeting, now: datetime.datetime) -> MeetingState:
+    if meeting.cancelled:
+        return MeetingState.CANCELLED
+    if now < meeting.start:
+        return MeetingState.COMING
+    if now < meeting.end:
+        return MeetingState.NOW
+    just_over = (now - meeting.end).total_seconds() < SOON_SECONDS
+    return MeetingState.DUE if just_over and not meeting.all_day else MeetingState.ENDED

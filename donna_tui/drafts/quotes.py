@@ -10,16 +10,15 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from donna_tui.drafting import Evidence
 from donna_tui.drafts.blocks import Block, Role, blocks_of, is_own, is_quotable, topics_of
+from donna_tui.drafts.drafters import FEWEST_WORDS, stands_alone, stems_of
 from donna_tui.drafts.passages import IndexedNote
-from donna_tui.drafts.sentences import FEWEST_WORDS, stands_alone, stems_of
-from donna_tui.errors import VaultReadError
-from donna_tui.memories import MemorySource
-from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.types.drafts import Evidence
+from donna_tui.types.errors import VaultReadError
+from donna_tui.types.memory import MemorySource
 from donna_tui.vault.client import VaultClient
 
 MOST_DECISIONS, MOST_ACTIONS, MOST_QUESTIONS, MOST_TOPICS = 25, 12, 8, 12

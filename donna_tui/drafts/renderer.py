@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from donna_tui.drafts import sandbox
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.vault.note.read import parse_frontmatter
 
 ENDING = ".md.j2"
 PATIENCE_SECONDS = 10.0

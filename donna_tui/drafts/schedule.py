@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import datetime
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.cron import CronTrigger
 
-from donna_tui.config.skills import SkillsConfig
-from donna_tui.records import dataclass
+from donna_tui.config.models import SkillsConfig
 
 LATE_SECONDS = 12 * 3_600
 """How much later than its hour a draft is still written, where this machine was off or asleep."""

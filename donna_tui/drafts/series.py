@@ -10,19 +10,18 @@ import datetime
 import re
 import unicodedata
 from collections.abc import Collection, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import Any
 
-from donna_tui.drafting import Attendee, Meeting
+from donna_tui.drafts.drafters import stems_of
 from donna_tui.drafts.passages import IndexedNote, approved_notes
-from donna_tui.drafts.plain import words_only
-from donna_tui.drafts.sentences import stems_of
+from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
-from donna_tui.memories import ME
-from donna_tui.records import dataclass
-from donna_tui.vault.dates import note_date
+from donna_tui.types.drafts import Attendee, Meeting
+from donna_tui.types.memory import ME
+from donna_tui.vault.note.read import note_date
 
 MOST_BACKGROUND = 3
 """Project notes that a draft mentions."""

@@ -6,32 +6,28 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten
-from donna_tui.drafting import DraftState
 from donna_tui.drafts import queue
-from donna_tui.drafts.answers import Answer
-from donna_tui.drafts.composing import EXTRACTIVE, Composed, Drafter, corrected, extract
-from donna_tui.drafts.emit import whole_note
-from donna_tui.drafts.occasions import is_of
+from donna_tui.drafts.drafters import EXTRACTIVE, Answer, Composed, Drafter, corrected, extract
 from donna_tui.drafts.page import Autonomy, Context, Page, Run
 from donna_tui.drafts.people import ACTOR
-from donna_tui.drafts.queue import Entry, Rest
+from donna_tui.drafts.queue import Entry, Rest, is_of
 from donna_tui.drafts.renderer import VaultTemplateRenderer
-from donna_tui.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.events import EventHub
-from donna_tui.memories import ME
-from donna_tui.memory.bookthread import BookThread
+from donna_tui.drafts.text import whole_note
+from donna_tui.memory.db_thread import DbThread
 from donna_tui.memory.facts import new_id
-from donna_tui.records import dataclass
+from donna_tui.types.drafts import DraftState
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.types.events import AutowriteFailed, AutowriteSkipped, Autowritten, EventHub
+from donna_tui.types.memory import ME
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.frontmatter import DRAFT_KEY
-from donna_tui.vault.seen import expecting
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.write.changes import expecting
+from donna_tui.vault.write.writer import VaultWriter
 
 NOTHING = "nothing"
 """Why a day or a week without anything in it gets no note."""
@@ -61,7 +57,7 @@ class WriterParts:
     vault_client: VaultClient
     vault_writer: VaultWriter
     drafter: Drafter
-    book: BookThread
+    book: DbThread
     hub: EventHub
     find: Callable[[str], Awaitable[list[str]]]
     clock: Callable[[], float] = field(default=time.time)

@@ -23,7 +23,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from donna_tui.errors import ModelError, Reason
+from donna_tui.types.errors import ModelError, Reason
 
 OPSET = 18
 """The first with ReduceMean's axes as an input; LayerNormalization is there since 17."""

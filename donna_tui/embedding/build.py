@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
-from donna_tui.config.agentsettings import AgentEmbedding
+from donna_tui.config.agent_settings import AgentEmbedding
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding import files
 from donna_tui.embedding.counting import ModelCounter
 from donna_tui.embedding.prepare import OnPhase, prepare_model, prepared_model
 from donna_tui.embedding.provider import EmbeddingProvider
 from donna_tui.embedding.service import EmbeddingService, stamped
-from donna_tui.errors import ModelError, Reason
-from donna_tui.events import ModelPhase
-from donna_tui.numeric import import_numpy
-from donna_tui.records import dataclass
+from donna_tui.platform.lazy import import_numpy
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+from donna_tui.types.errors import ModelError, Reason
+from donna_tui.types.events import ModelPhase
 
 MAX_THREADS = 4
 FOLDER_MODEL_BATCH = 16

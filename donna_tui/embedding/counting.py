@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donna_tui.errors import ModelError, Reason
 from donna_tui.text.tokens import TokenCounter
+from donna_tui.types.errors import ModelError, Reason
 
 if TYPE_CHECKING:
     from donna_tui.embedding.tokenizer import ModelTokens

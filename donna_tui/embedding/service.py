@@ -10,13 +10,12 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from donna_tui.embedding.provider import EmbeddingProvider, Matrix, ServedModel, Vector, check_vectors
-from donna_tui.errors import DonnaError, ModelError, Reason
-from donna_tui.numeric import np
-from donna_tui.records import dataclass
+from donna_tui.platform.lazy import np
+from donna_tui.types.errors import DonnaError, ModelError, Reason
 
 INGEST_NICENESS = 10
 

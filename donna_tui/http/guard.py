@@ -13,10 +13,8 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from threading import Lock
-
-from donna_tui.records import dataclass
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 NAMES = ("127.0.0.1", "localhost")

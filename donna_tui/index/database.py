@@ -6,15 +6,15 @@ import contextlib
 import importlib.util
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import apsw
 
-from donna_tui.errors import DatabaseError, Reason
-from donna_tui.index.remembered import Remembered
-from donna_tui.records import dataclass
-from donna_tui.text.phrases import holds_phrase
+from donna_tui.index.revision_cache import RevisionCache
+from donna_tui.text.words import holds_phrase
+from donna_tui.types.errors import DatabaseError, Reason
 
 BUSY_TIMEOUT_MS = 5_000
 OLDEST_SAFE_SQLITE = 3_051_003
@@ -30,7 +30,7 @@ class Database:
     connection: apsw.Connection
     path: Path
     vec_available: bool
-    remembered: Remembered | None = None
+    remembered: RevisionCache | None = None
 
     def rows(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """Run a query and return all its rows."""
@@ -83,7 +83,7 @@ class Beside(Protocol):
     def __call__(self, work: Callable[[Database], T], /) -> Callable[[], T]: ...
 
 
-def open_database(path: Path, *, read_only: bool = False, remembered: Remembered | None = None) -> Database:
+def open_database(path: Path, *, read_only: bool = False, remembered: RevisionCache | None = None) -> Database:
     """Open the database file at `path`; it is created unless `read_only`.
 
     Raises DatabaseError: corrupt, locked, disk full, or input and output failed.

@@ -7,17 +7,16 @@ import json
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_WORDS, PUBLIC_WORDS
 from donna_tui.index.names import store_names
-from donna_tui.records import dataclass
-from donna_tui.results import DRAFTS
 from donna_tui.text.chunker import Chunk, embedding_text
-from donna_tui.text.segments import segments
+from donna_tui.text.words import segments
+from donna_tui.types.search import DRAFTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Literal
 
 from donna_tui.index.database import Database
 from donna_tui.index.migrations import get_meta, set_meta
-from donna_tui.records import dataclass
 from donna_tui.safety.classify import DEFAULT_SENSITIVE_KEY
 
 RACY_NS = 2_000_000_000

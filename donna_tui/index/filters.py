@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.index.sampling import spread
-from donna_tui.records import dataclass
-from donna_tui.results import DRAFTS, Filters
+from donna_tui.types.search import DRAFTS, Filters
 
 _HAS_ALL_TAGS = """NOT EXISTS (
     SELECT 1 FROM json_each(?) wanted WHERE NOT EXISTS (

@@ -11,12 +11,12 @@ import errno
 import itertools
 import re
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
-from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.migrations import get_meta, migrate, set_meta
-from donna_tui.records import dataclass
+from donna_tui.types.errors import DatabaseError, Reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ import hmac
 import secrets
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from donna_tui.index.database import Database
-from donna_tui.records import dataclass
 
 KEPT_ROWS = 20_000
 KEY_BYTES = 32

@@ -6,7 +6,9 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from donna_tui.index.candidate_pruning import Level, choose_level, whole
 from donna_tui.index.database import Beside, Database
 from donna_tui.index.documents import last_chunk
 from donna_tui.index.filters import (
@@ -20,10 +22,8 @@ from donna_tui.index.filters import (
     is_one_note,
     words_of,
 )
-from donna_tui.index.levels import Level, choose_level, whole
-from donna_tui.index.members import Members, Reach, reach_of
-from donna_tui.index.ranges import Range, halves, span
-from donna_tui.records import dataclass
+from donna_tui.index.sampling import Range, halves, span
+from donna_tui.index.scope import Members, ScopeEstimate, reach_of
 
 LOOK_AT_FIRST = 2
 """Candidates of all passages for each that is wanted in a scope that holds all; more where it holds fewer."""
@@ -86,7 +86,7 @@ def search_words(
     return rank_scope(database, terms, scope, limit, reach.members)
 
 
-def _where(database: Database, reach: Reach) -> tuple[list[Range], float]:
+def _where(database: Database, reach: ScopeEstimate) -> tuple[list[Range], float]:
     """The ranges of keys in which a scope is looked for, and about the share that it has of them."""
     everywhere = whole(database)
     if reach.members is not None and span(reach.members.ranges) <= TIGHT * span(everywhere):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.database import Database
+from donna_tui.types.errors import DatabaseError, Reason
 
 BASE = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -16,10 +17,9 @@ from typing import TYPE_CHECKING
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, conditions
-from donna_tui.records import dataclass
 from donna_tui.text.lines import line_of, line_starts
-from donna_tui.text.outline import headings
-from donna_tui.text.segments import EMOJI
+from donna_tui.text.markdown import headings
+from donna_tui.text.words import EMOJI
 
 if TYPE_CHECKING:
     from donna_tui.index.documents import Document

@@ -9,12 +9,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.database import Database, open_database
-from donna_tui.index.nearest import reading_vectors
-from donna_tui.index.remembered import Remembered
-from donna_tui.index.scan import ExactScan
+from donna_tui.index.exact_scan import ExactScan
+from donna_tui.index.revision_cache import RevisionCache
+from donna_tui.index.vector_backend import reading_vectors
 from donna_tui.index.vectors import VectorIndex
+from donna_tui.types.errors import DatabaseError, Reason
 
 READERS = 2
 
@@ -56,7 +56,7 @@ class Readers:
         self._open: list[Database] = []
         self._lock = threading.Lock()
         self._scan = ExactScan()
-        self._remembered = Remembered() if stays else None
+        self._remembered = RevisionCache() if stays else None
         self._catching_up: Future[None] | None = None
         self._closing = threading.Event()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
-from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.database import Database, give_room_back
 from donna_tui.index.documents import (
     ChunkRow,
@@ -20,11 +20,10 @@ from donna_tui.index.documents import (
     write_document,
 )
 from donna_tui.index.migrations import set_meta
-from donna_tui.index.nearest import open_vectors, standing_vectors
-from donna_tui.index.packing import Vector, packed
-from donna_tui.index.vectors import VecTable, VectorIndex, is_worn, log_vectors, rebuild
-from donna_tui.records import dataclass
+from donna_tui.index.vector_backend import open_vectors, standing_vectors
+from donna_tui.index.vectors import VecTable, Vector, VectorIndex, is_worn, log_vectors, packed, rebuild
 from donna_tui.text.chunker import Chunk, embedding_text
+from donna_tui.types.errors import DatabaseError, Reason
 
 DEFAULT_WINDOW = 256
 """Tokens that the default model reads."""

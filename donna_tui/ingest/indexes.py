@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DatabaseError, Reason
-from donna_tui.events import EventHub, IndexSwapped, ProblemRaised
 from donna_tui.index.generations import (
     Recipe,
     check_integrity,
@@ -19,6 +17,8 @@ from donna_tui.index.generations import (
 from donna_tui.index.invocations import InputHash
 from donna_tui.ingest.pipeline import Parts, Pipeline
 from donna_tui.ingest.watcher import Hint
+from donna_tui.types.errors import DatabaseError, Reason
+from donna_tui.types.events import EventHub, IndexSwapped, ProblemRaised
 
 
 class Indexes:

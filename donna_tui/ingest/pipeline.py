@@ -8,31 +8,30 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import DatabaseError, DonnaError, Reason, VaultReadError
-from donna_tui.events import CHANGED, EventHub, NoteIndexed, ReconcileDone
 from donna_tui.index.documents import Document
 from donna_tui.index.files import judge_again
 from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
 from donna_tui.index.store import MemoryStore
-from donna_tui.ingest.backlog import EmbeddingBacklog
-from donna_tui.ingest.beside import Beside
-from donna_tui.ingest.departures import Departures
-from donna_tui.ingest.hints import sort_hints
-from donna_tui.ingest.policy import ALWAYS, SyncPolicy
+from donna_tui.ingest.embedding_queue import EmbeddingQueue
+from donna_tui.ingest.extra_sources import Beside
+from donna_tui.ingest.pending_deletions import PendingDeletions
+from donna_tui.ingest.progress import ALWAYS, SyncPolicy
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
 from donna_tui.ingest.reconcile import Difference, compare
 from donna_tui.ingest.source import Gone, Outcome, Unchanged, VaultSource
-from donna_tui.ingest.watcher import Hint
+from donna_tui.ingest.watcher import Hint, sort_hints
 from donna_tui.ingest.worker import IngestWorker
-from donna_tui.records import dataclass
-from donna_tui.supervisor import Supervisor
+from donna_tui.platform.supervisor import Supervisor
 from donna_tui.text.chunker import Chunk
+from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
+from donna_tui.types.events import CHANGED, EventHub, NoteIndexed, ReconcileDone
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.include import EVERYTHING, Include
 
@@ -72,7 +71,7 @@ class Pipeline:
         self._parts, self._hub, self.generation = parts, parts.hub, generation
         self.queue = MemoryIngestQueue()
         self.readers = Readers(index_path(parts.folder, generation), stays=parts.stays)
-        self.backlog: EmbeddingBacklog | None = None
+        self.backlog: EmbeddingQueue | None = None
         self.last_reconcile: float | None = None
         self.beside: Beside | None = None
         self._store: MemoryStore | None = None
@@ -95,7 +94,9 @@ class Pipeline:
         self.beside = parts.beside(self) if parts.beside else None
         self._source = VaultSource(parts.client, self._store, parts.chunk, self.beside)
         self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._settle)
-        self.departures = Departures(self._hub, parts.rename_window, self._depart, self._reading, self._count_notes)
+        self.departures = PendingDeletions(
+            self._hub, parts.rename_window, self._depart, self._reading, self._count_notes
+        )
         self._tasks.start("reading notes", self._worker.run)
         self._tasks.start("removing notes", self.departures.run)
         self._tasks.start("comparing folders", self._rescan_forever)
@@ -117,7 +118,7 @@ class Pipeline:
         """From now on chunks get vectors from this service."""
         store = self.store
         await self.write(lambda: store.use_embeddings(version, dim))
-        self.backlog = EmbeddingBacklog(store, self.write, service, self._hub, input_hash, self._embedded)
+        self.backlog = EmbeddingQueue(store, self.write, service, self._hub, input_hash, self._embedded)
         self._tasks.start("embedding", self.backlog.run)
 
     def _embedded(self) -> None:

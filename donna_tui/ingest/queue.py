@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
-
-from donna_tui.records import dataclass
 
 FLUSH = 16
 """Notes a flush at the most."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from donna_tui.errors import Reason, VaultReadError
 from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
-from donna_tui.records import dataclass
+from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.vault.client import Entry, VaultClient
 
 SILENT = frozenset({Reason.IGNORED, Reason.NOT_MARKDOWN})

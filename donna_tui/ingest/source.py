@@ -4,21 +4,48 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from donna_tui.errors import DonnaError, Reason, VaultReadError
-from donna_tui.events import NoteDeleted, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, StageTimes
 from donna_tui.index.documents import Document
 from donna_tui.index.files import FileState, file_state, file_states, forget_state, save_state, with_etag
+from donna_tui.index.generations import Recipe
 from donna_tui.index.store import MemoryStore, Upserted
-from donna_tui.ingest.beside import NoteObserver, Unobserved
+from donna_tui.ingest.extra_sources import NoteObserver, Unobserved
 from donna_tui.ingest.queue import Job
-from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity
-from donna_tui.text.chunker import Chunk
+from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
+from donna_tui.text.tokens import TokenCounter
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.types.events import NoteDeleted, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, StageTimes
 from donna_tui.vault.client import Entry, NoteStat, VaultClient, VaultNote
-from donna_tui.vault.frontmatter import DRAFT_KEY
-from donna_tui.vault.links import extract_links
+from donna_tui.vault.links.spans import extract_links
+from donna_tui.vault.note.read import DRAFT_KEY
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChunker:
+    """Cuts notes for a model that reads `window` tokens; neighbours have `overlap` tokens in common."""
+
+    counter: TokenCounter
+    window: int
+    overlap: int
+
+    @property
+    def recipe(self) -> Recipe:
+        """Changes whenever a note would be cut in another way."""
+        return Recipe(f"{CHUNKER_VERSION}:{self.counter.name}:{self.window}:{self.overlap}")
+
+    def __call__(self, document: Document) -> list[Chunk]:
+        """The passages of a note."""
+        return chunk_markdown(
+            document.text,
+            start=document.body_start,
+            title=document.title,
+            counter=self.counter,
+            max_tokens=self.window,
+            overlap=self.overlap,
+        )
+
 
 FIRST_RETRY_SECONDS = 5.0
 LONGEST_RETRY_SECONDS = 600.0

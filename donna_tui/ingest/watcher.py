@@ -1,4 +1,4 @@
-"""Watches the vault. Events are hints: they say where to look, never what is true."""
+"""Watch the vault, and sort events into notes, folders and deletions. Events are hints: they say where to look."""
 
 from __future__ import annotations
 
@@ -7,13 +7,44 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from donna_tui.events import EventHub, WatcherStateChanged, WatchHint
-from donna_tui.ingest.policy import QUIET_MS
-from donna_tui.records import dataclass
+from donna_tui.ingest.progress import QUIET_MS
+from donna_tui.types.events import EventHub, WatcherStateChanged, WatchHint
+from donna_tui.vault.client import VaultClient
 from donna_tui.vault.include import EVERYTHING, Include
+
+
+@dataclass(frozen=True, slots=True)
+class FileEvents:
+    """Vault-relative paths: notes to read, folders to compare, and paths that are gone (a note or a whole folder)."""
+
+    notes: tuple[str, ...]
+    folders: tuple[str, ...]
+    vanished: tuple[str, ...]
+
+
+def sort_hints(client: VaultClient, root: Path, paths: Iterable[str]) -> FileEvents:
+    """Look at each path. The root itself counts as a folder named by the empty string."""
+    notes: list[str] = []
+    folders: list[str] = []
+    vanished: list[str] = []
+    for path in sorted(paths):
+        if any(part.startswith(".") for part in path.split("/")):
+            continue
+        try:
+            mode = (root / path).lstat().st_mode
+        except (OSError, ValueError):
+            vanished.append(path)
+            continue
+        if stat.S_ISDIR(mode):
+            folders.append(path)
+        elif client.is_note(path):
+            notes.append(path)
+    return FileEvents(tuple(notes), tuple(folders), tuple(vanished))
+
 
 MOST_QUIETS = 6
 """A change waits for so many spans of quiet at the most, however much goes on."""

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.events import EventHub, ProblemCleared, ProblemRaised
-from donna_tui.ingest.backlog import Write
+from donna_tui.ingest.embedding_queue import Write
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
 from donna_tui.ingest.source import Outcome, VaultSource
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
 
 FLUSH_SECONDS = 0.2
 """A flush holds the writer's thread no longer than this, so that vectors and edits get their turn."""

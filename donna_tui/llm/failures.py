@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
 from donna_tui.config.routes import Route
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.records import dataclass
 from donna_tui.safety.terminal import clean_line
+from donna_tui.types.errors import DonnaError, Reason
 
 HTTP_NOT_FOUND = 404
 

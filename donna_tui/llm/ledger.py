@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 import time
+from dataclasses import dataclass
 
 from donna_tui.index.invocations import InputHash
 from donna_tui.llm.failures import CompletionMetadata
-from donna_tui.memory.book import Book
-from donna_tui.memory.bookthread import BookThread
-from donna_tui.records import dataclass
+from donna_tui.memory.database import MemoryDb
+from donna_tui.memory.db_thread import DbThread
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload
 
@@ -26,7 +26,7 @@ class ModelCall:
 class CallLedger:
     """Keeps and adds up the calls of a space. Raises DatabaseError."""
 
-    def __init__(self, book: BookThread) -> None:
+    def __init__(self, book: DbThread) -> None:
         self._book = book
 
     async def record(self, call: ModelCall) -> None:
@@ -39,7 +39,7 @@ class CallLedger:
         return await self._book.run(lambda book: spent_since(book, since))
 
 
-def record_call(book: Book, call: ModelCall, at: float) -> None:
+def record_call(book: MemoryDb, call: ModelCall, at: float) -> None:
     """Add a row; it is on the disk when this returns."""
     each = call.metadata
     private = call.prompt.sensitivity is not Sensitivity.PUBLIC
@@ -53,7 +53,7 @@ def record_call(book: Book, call: ModelCall, at: float) -> None:
         )  # fmt: skip
 
 
-def spent_since(book: Book, at: float) -> float:
+def spent_since(book: MemoryDb, at: float) -> float:
     """The cost in US dollars of all calls since a moment, in Unix time."""
     return float(book.database.value("SELECT coalesce(sum(cost_usd), 0) FROM model_calls WHERE at >= ?", (at,)))
 

@@ -8,12 +8,12 @@ from typing import Any
 import httpx2
 
 from donna_tui.config.routes import Route
-from donna_tui.errors import DonnaError
-from donna_tui.llm.dialects.dialect import part
+from donna_tui.llm.dialects import part
 from donna_tui.llm.failures import FailureKind, ModelCallError, address_of
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import carrying
+from donna_tui.types.errors import DonnaError
 
 SECONDS = 5.0
 MOST_BYTES = 4_000_000

@@ -8,11 +8,11 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from donna_tui.config.routes import Alias
-from donna_tui.errors import DonnaError
 from donna_tui.llm.router import ModelRouter
 from donna_tui.memory.compression import Material
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
+from donna_tui.types.errors import DonnaError
 
 ALIAS: Alias = "summarizer"
 TASK_TYPE = "summarize_session"

@@ -4,18 +4,56 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from donna_tui.config.models import ChatSourceConfig
-from donna_tui.index.documents import Document
-from donna_tui.memories import MemorySource, MemoryType, SessionRow, Turn
-from donna_tui.memory.passages import Cut
-from donna_tui.records import dataclass
-from donna_tui.search.dates import MONTHS
-from donna_tui.text.chunker import Chunk
+from donna_tui.index.documents import Document, embedded_title
+from donna_tui.search.query import MONTHS
+from donna_tui.text.chunker import SPECIAL_TOKENS, Chunk, context_of
+from donna_tui.text.semantic import LEAST_TOKENS, MOST_TOKENS, chunk_semantic
 from donna_tui.text.tokens import TokenCounter
+from donna_tui.types.memory import MemorySource, MemoryType, SessionRow, Turn
+
+LEAST_ROOM = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How passages are cut: the tokenizer, and the encoder's window in tokens."""
+
+    counter: TokenCounter
+    window: int
+
+    def room(self, title: str = "", heading_path: tuple[str, ...] = ()) -> int:
+        """Tokens that are left for a passage beside its context."""
+        context = context_of(title, heading_path, self.window).line
+        taken = len(self.counter.spans(context)) if context else 0
+        return max(LEAST_ROOM, min(MOST_TOKENS, self.window - SPECIAL_TOKENS - taken))
+
+    def spans(self, text: str, title: str = "", heading_path: tuple[str, ...] = ()) -> list[tuple[int, int]]:
+        """The passages of a text, as half-open character offsets."""
+        room = self.room(title, heading_path)
+        return chunk_semantic(text, self.counter, least=min(LEAST_TOKENS, room), most=room)
+
+    def chunks(self, document: Document, heading_path: tuple[str, ...], line_at: Callable[[int], int]) -> list[Chunk]:
+        """The passages of a document; `line_at` gives the line of a character."""
+        title = embedded_title(document.source_type, document.title)
+        return [
+            Chunk(
+                index=index,
+                heading_path=heading_path,
+                text=document.text[low:high],
+                start=low,
+                end=high,
+                start_line=line_at(low),
+                end_line=line_at(high - 1),
+                token_count=len(self.counter.spans(document.text[low:high])),
+            )
+            for index, (low, high) in enumerate(self.spans(document.text, title, heading_path))
+        ]
+
 
 ROLES = ("user", "assistant", "system", "tool")
 BETWEEN_TURNS = "\n\n"

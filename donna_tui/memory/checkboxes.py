@@ -10,12 +10,11 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from donna_tui.records import dataclass
 from donna_tui.text.lines import line_of, line_starts
-from donna_tui.vault.frontmatter import parse_frontmatter
-from donna_tui.vault.prose import prose
+from donna_tui.vault.note.prose import prose
+from donna_tui.vault.note.read import parse_frontmatter
 
 NOTES_CHARS = 2_000
 """Of the lines below a task that belong to it."""
@@ -189,3 +188,28 @@ def with_task(text: str, line: str) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     body = text if not text or text.endswith(("\n", "\r")) else text + newline
     return f"{body}{line}{newline}"
+
+
+def task_typed(text: str, today: datetime.date) -> tuple[str, str]:
+    """What was typed as a task: its words, and the ISO day after a last “due”, or nothing."""
+    found = _DUE.fullmatch(text.strip())
+    day = _day_named(found[2].lower(), today) if found else None
+    return (found[1], day.isoformat()) if found and day is not None else (text.strip(), "")
+
+
+_DUE = re.compile(r"(.*\S)\s+due:?\s+(\S+)", re.IGNORECASE | re.DOTALL)
+
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def _day_named(word: str, today: datetime.date) -> datetime.date | None:
+    if word in ("today", "tomorrow"):
+        return today + datetime.timedelta(days=word == "tomorrow")
+    weekday = next((n for n, name in enumerate(_WEEKDAYS) if len(word) >= 3 and name.startswith(word)), None)
+    if weekday is not None:
+        return today + datetime.timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
+    try:
+        return datetime.date.fromisoformat(word)
+    except ValueError:
+        return None

@@ -6,19 +6,19 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.memories import ME, MemoryType, SessionRow, Turn
-from donna_tui.memory.book import Book
 from donna_tui.memory.chat import TurnRules, title_of
 from donna_tui.memory.conversations import find_session, list_sessions, read_turns, speakers_of
+from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.facts import Fact, add_facts, mark, new_id
-from donna_tui.memory.salience import salience
-from donna_tui.records import dataclass
+from donna_tui.memory.scores import salience
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
 from donna_tui.text.markdown import shorten
 from donna_tui.text.tokens import TokenCounter
+from donna_tui.types.memory import ME, MemoryType, SessionRow, Turn
 
 SENTENCES = 3
 SENTENCE_CHARS = 240
@@ -86,7 +86,7 @@ def due(database: Database, threshold: int, user_id: str = ME) -> list[SessionRo
     return open_ones[: threshold // 2] if len(open_ones) > threshold else []
 
 
-def material(book: Book, session: SessionRow, rules: TurnRules, user_id: str = ME) -> Material:
+def material(book: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str = ME) -> Material:
     """What a session is summed up from."""
     key = find_session(book.database, session.name, user_id)
     assert key is not None
@@ -94,7 +94,7 @@ def material(book: Book, session: SessionRow, rules: TurnRules, user_id: str = M
     return Material(session, title_of(session, speakers_of(book.database, key)), turns)
 
 
-def compress(book: Book, found: Material, summary: str, user_id: str = ME) -> Fact:
+def compress(book: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact:
     """Store the summary of a session, and mark its turns as summed up; the summary."""
     session = found.session
     key = find_session(book.database, session.name, user_id)
@@ -117,7 +117,7 @@ def compress(book: Book, found: Material, summary: str, user_id: str = ME) -> Fa
     return fact
 
 
-def expand(book: Book, name: str, now: float, user_id: str = ME) -> bool:
+def expand(book: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
     """Take a summary back, so that the turns of its session are recalled again. False if there is none."""
     key = find_session(book.database, name, user_id)
     summary = book.database.value("SELECT summary FROM sessions WHERE id = ?", (key,)) if key else ""
@@ -129,7 +129,7 @@ def expand(book: Book, name: str, now: float, user_id: str = ME) -> bool:
     return True
 
 
-def release(book: Book, summary: str) -> None:
+def release(book: MemoryDb, summary: str) -> None:
     """Within a transaction: no session is summed up by this memory any more."""
     for (key,) in book.database.rows("SELECT id FROM sessions WHERE summary = ?", (summary,)):
         book.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (key,))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from donna_tui.index.database import Database
-from donna_tui.memories import ME, SessionRow, Turn
-from donna_tui.memory.book import Book
+from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.suggestions import suggest
-from donna_tui.records import dataclass
+from donna_tui.types.memory import ME, SessionRow, Turn
 
 PAGE = 1_000
 """Turns that are read at once: a session of any length takes bounded memory."""
@@ -39,7 +38,7 @@ class Recorder:
     A turn belongs to the user that its source names (`origin`), unless `one_user` says that all are `user_id`'s.
     """
 
-    book: Book
+    book: MemoryDb
     user_id: str = ME
     sensitive: bool = False
     one_user: bool = False
@@ -139,14 +138,14 @@ def _free_number(database: Database, session: int, wanted: int | None) -> int:
     return int(database.value("SELECT coalesce(max(number), 0) + 1 FROM turns WHERE session = ?", (session,)))
 
 
-def close_session(book: Book, session: int) -> None:
+def close_session(book: MemoryDb, session: int) -> None:
     """Within a transaction: nothing more is expected of a session now."""
     if not book.database.value("SELECT closed FROM sessions WHERE id = ?", (session,)):
         book.database.run("UPDATE sessions SET closed = 1 WHERE id = ?", (session,))
         book.changed("chat", session)
 
 
-def expire_sessions(book: Book, before: float) -> int:
+def expire_sessions(book: MemoryDb, before: float) -> int:
     """Close the open sessions in which nobody has said anything since `before` (Unix time). Returns how many."""
     rows = book.database.rows(
         "SELECT id FROM sessions s WHERE closed = 0 AND coalesce("
@@ -234,17 +233,19 @@ def read_turns(database: Database, session: int) -> Iterator[Turn]:
         after = rows[-1][:2]
 
 
-def mark_turns(book: Book, session: int, first: int, last: int, *, forgotten_at: float | None) -> int:
+def mark_turns(book: MemoryDb, session: int, first: int, last: int, *, forgotten_at: float | None) -> int:
     """Within a transaction: forget turns, or bring them back with None. Returns how many changed."""
     return _update(book, session, first, last, "forgotten_at", forgotten_at, erased_too=False)
 
 
-def pin_turns(book: Book, session: int, first: int, last: int, *, pinned: bool) -> int:
+def pin_turns(book: MemoryDb, session: int, first: int, last: int, *, pinned: bool) -> int:
     """Within a transaction: pin turns, or unpin them."""
     return _update(book, session, first, last, "pinned", int(pinned), erased_too=True)
 
 
-def _update(book: Book, session: int, first: int, last: int, column: str, value: object, *, erased_too: bool) -> int:
+def _update(
+    book: MemoryDb, session: int, first: int, last: int, column: str, value: object, *, erased_too: bool
+) -> int:
     only = "" if erased_too else " AND text <> ''"
     book.database.run(
         f"UPDATE turns SET {column} = ? WHERE session = ? AND number BETWEEN ? AND ?{only}",  # noqa: S608
@@ -256,7 +257,7 @@ def _update(book: Book, session: int, first: int, last: int, column: str, value:
     return changed
 
 
-def erase_turns(book: Book, session: int, first: int, last: int, now: float) -> int:
+def erase_turns(book: MemoryDb, session: int, first: int, last: int, now: float) -> int:
     """Within a transaction: take the words of turns away for good. What remains keeps an import from bringing them
     back.
     """

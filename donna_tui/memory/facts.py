@@ -1,16 +1,99 @@
-"""What was told to be remembered, and where Donna was wrong: rows of `memory.db`."""
+"""Remember facts, preferences and corrections: classify a text, store it, and index it as one passage."""
 
 from __future__ import annotations
 
+import re
 import secrets
+import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from donna_tui.index.database import Database
-from donna_tui.memories import ME, Correction, MemoryType
-from donna_tui.memory.book import Book
-from donna_tui.memory.routing import preference_key
-from donna_tui.records import dataclass
+from donna_tui.index.documents import Document
+from donna_tui.memory.chat import Cut, day_of
+from donna_tui.memory.database import MemoryDb
+from donna_tui.memory.scores import PREFERENCE, has_preference
+from donna_tui.search.query import STOP_WORDS
+from donna_tui.text.chunker import Chunk
+from donna_tui.text.lines import line_of, line_starts
+from donna_tui.text.markdown import shorten
+from donna_tui.text.tokens import TokenCounter
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import ME, Correction, MemorySource, MemoryType
+
+_LINE_END = re.compile(r"\r\n?")
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
+
+
+def clean_text(text: str) -> str:
+    """The text in NFC, without white space around it, and with one blank line at the most between its lines.
+
+    Marks of formatting and code blocks stay. Halves of surrogate pairs and NUL, which cannot be stored, become `�`.
+    """
+    storable = text.encode("utf-8", "replace").decode().replace("\0", "�")
+    lines = _LINE_END.sub("\n", unicodedata.normalize("NFC", storable))
+    return _BLANK_LINES.sub("\n\n", lines).strip()
+
+
+KEY_WORDS = 6
+"""Words of a preference that name it at the most."""
+
+_NOW = re.compile(
+    r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i'm) now)\b",
+    re.IGNORECASE,
+)
+_FACT_PATTERN = re.compile(
+    r"^(?:(?:the |my |our |his |her |their |your )?[\w’'.-]+(?: [\w’'.-]+){0,4}?) "
+    r"(?:is|are|am|was|were|has|have|had|works?|lives?|uses?|owns?|likes?|loves?|speaks?|runs?|means?|costs?|"
+    r"belongs?|needs?|knows?|studies|teaches|plays?|contains?|supports?|reports?) \S+",
+    re.IGNORECASE,
+)
+_LABELLED = re.compile(r"^\s*([^\W\d_][\w ’'/-]{1,40}):\s+\S")
+_FAVOURITE = re.compile(r"\bmy ((?:\w+ )?favou?rite (?:\w+ ){0,3}?\w+) (?:is|are|was|remains?)\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+
+
+def route(text: str, hint: MemoryType | None = None) -> MemoryType:
+    """The hint if there is one; else a preference is procedural, what is about now is working, a statement of one
+    sentence about a subject is semantic, and everything else is episodic.
+    """
+    if hint is not None:
+        return hint
+    if has_preference(text):
+        return MemoryType.PROCEDURAL
+    if _NOW.search(text):
+        return MemoryType.WORKING
+    return MemoryType.SEMANTIC if _is_fact(text) else MemoryType.EPISODIC
+
+
+def _is_fact(text: str) -> bool:
+    statement = text.strip()
+    one_sentence = not re.search(r"[.!?]\s+\S|\n", statement) and not statement.endswith("?")
+    return one_sentence and _FACT_PATTERN.match(statement) is not None
+
+
+def preference_key(text: str) -> str:
+    """The name under which a procedural memory is kept; a later one of the same name takes its place.
+
+    `Communication style: direct` is kept under its label, `My favourite colour is blue` under what is liked best, and
+    anything else under the first words of the preference that carry meaning.
+    """
+    labelled = _LABELLED.match(text)
+    if labelled:
+        return _folded(labelled[1])
+    favourite = _FAVOURITE.search(text)
+    if favourite:
+        return _folded(favourite[1].replace("favorite", "favourite"))
+    found = PREFERENCE.search(text)
+    words = _WORD.findall((text[found.start() :] if found else text).lower())
+    telling = [word for word in words if word not in STOP_WORDS]
+    return " ".join((telling or words)[:KEY_WORDS]) or _folded(text)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
 
 ID_BYTES = 6
 
@@ -31,7 +114,9 @@ class Fact:
     compression_source: bool = False
 
 
-_FACT = "id, type, content, created_at, user_id, session_id, sensitive, pinned, source_session_id, compression_source"
+_FACT_COLUMNS = (
+    "id, type, content, created_at, user_id, session_id, sensitive, pinned, source_session_id, compression_source"
+)
 _CORRECTION = "id, field, original, corrected, input, task_type, created_at, user_id, sensitive, pinned"
 _LIVE = "forgotten_at IS NULL AND superseded_by = ''"
 
@@ -41,11 +126,11 @@ def new_id() -> str:
     return secrets.token_hex(ID_BYTES)
 
 
-def add_facts(book: Book, facts: Sequence[Fact]) -> None:
+def add_facts(book: MemoryDb, facts: Sequence[Fact]) -> None:
     """Within a transaction: store memories. A procedural one takes the place of the one with the same key."""
     for fact in facts:
         book.database.run(
-            f"INSERT INTO memories ({_FACT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+            f"INSERT INTO memories ({_FACT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
             (
                 fact.id, fact.type.value, fact.content, fact.created_at, fact.user_id, fact.session_id,
                 int(fact.sensitive), int(fact.pinned), fact.source_session_id, int(fact.compression_source),
@@ -56,7 +141,7 @@ def add_facts(book: Book, facts: Sequence[Fact]) -> None:
         book.changed("memory", fact.id)
 
 
-def _set_procedural(book: Book, fact: Fact) -> None:
+def _set_procedural(book: MemoryDb, fact: Fact) -> None:
     key = _slot(fact.content, sensitive=fact.sensitive)
     held = book.database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (fact.user_id, key))
     if held:
@@ -70,8 +155,8 @@ def _set_procedural(book: Book, fact: Fact) -> None:
 
 def read_fact(database: Database, identity: str) -> Fact | None:
     """A memory that counts now: neither forgotten nor superseded."""
-    rows = database.rows(f"SELECT {_FACT} FROM memories WHERE id = ? AND {_LIVE}", (identity,))  # noqa: S608
-    return _fact(rows[0]) if rows else None
+    rows = database.rows(f"SELECT {_FACT_COLUMNS} FROM memories WHERE id = ? AND {_LIVE}", (identity,))  # noqa: S608
+    return _fact_of_row(rows[0]) if rows else None
 
 
 def same_fact(database: Database, user_id: str, content: str, kind: MemoryType) -> str | None:
@@ -85,13 +170,13 @@ def same_fact(database: Database, user_id: str, content: str, kind: MemoryType) 
 
 def procedural(database: Database, user_id: str = ME) -> list[Fact]:
     """The procedural memories of a user, pinned ones first, then the latest."""
-    columns = ", ".join(f"m.{column}" for column in _FACT.split(", "))
+    columns = ", ".join(f"m.{column}" for column in _FACT_COLUMNS.split(", "))
     rows = database.rows(
         f"SELECT {columns} FROM procedural p JOIN memories m ON m.id = p.memory"  # noqa: S608
         " WHERE p.user_id = ? AND m.forgotten_at IS NULL ORDER BY m.pinned DESC, m.created_at DESC, m.id",
         (user_id,),
     )
-    return [_fact(row) for row in rows]
+    return [_fact_of_row(row) for row in rows]
 
 
 def held_preference(database: Database, user_id: str, content: str, *, sensitive: bool = False) -> Fact | None:
@@ -117,7 +202,7 @@ def latest_corrections(database: Database, task_type: str, most: int, user_id: s
     return [_correction(row) for row in rows]
 
 
-def add_correction(book: Book, correction: Correction) -> bool:
+def add_correction(book: MemoryDb, correction: Correction) -> bool:
     """Within a transaction: store a correction; False if it is there already, for logging it twice is one."""
     if book.database.value("SELECT 1 FROM corrections WHERE id = ?", (correction.id,)):
         return False
@@ -148,7 +233,7 @@ def _correction(row: Sequence[object]) -> Correction:
     return Correction(**{**values, **flags})
 
 
-def mark(book: Book, source: str, identity: str, column: str, value: object) -> bool:
+def mark(book: MemoryDb, source: str, identity: str, column: str, value: object) -> bool:
     """Within a transaction: set `forgotten_at` or `pinned` of a memory or correction. False if there is none."""
     table = {"memory": "memories", "correction": "corrections"}[source]
     book.database.run(f"UPDATE {table} SET {column} = ? WHERE id = ?", (value, identity))  # noqa: S608
@@ -158,7 +243,7 @@ def mark(book: Book, source: str, identity: str, column: str, value: object) -> 
     return found
 
 
-def take_back_session(book: Book, session_id: str, now: float) -> int:
+def take_back_session(book: MemoryDb, session_id: str, now: float) -> int:
     """Within a transaction: forget all that was told in a session, and let count again what that took the place of.
 
     Returns how many memories were forgotten.
@@ -173,7 +258,7 @@ def take_back_session(book: Book, session_id: str, now: float) -> int:
     return len(told)
 
 
-def _reinstate(book: Book, newer: str) -> None:
+def _reinstate(book: MemoryDb, newer: str) -> None:
     """What a memory superseded is superseded by what came after it; by nothing if it was the last."""
     older = book.database.rows("SELECT id FROM memories WHERE superseded_by = ? AND forgotten_at IS NULL", (newer,))
     after = book.database.value("SELECT superseded_by FROM memories WHERE id = ?", (newer,))
@@ -183,7 +268,7 @@ def _reinstate(book: Book, newer: str) -> None:
         book.changed("memory", identity)
 
 
-def erase(book: Book, source: str, identity: str) -> bool:
+def erase(book: MemoryDb, source: str, identity: str) -> bool:
     """Within a transaction: take the row away for good, with what it superseded. False if there is none."""
     table = {"memory": "memories", "correction": "corrections"}[source]
     if source == "memory":
@@ -197,7 +282,186 @@ def erase(book: Book, source: str, identity: str) -> bool:
     return found
 
 
-def _fact(row: tuple[object, ...]) -> Fact:
-    values = dict(zip(_FACT.split(", "), row, strict=True))
+def _fact_of_row(row: tuple[object, ...]) -> Fact:
+    values = dict(zip(_FACT_COLUMNS.split(", "), row, strict=True))
     flags = {name: bool(values[name]) for name in ("sensitive", "pinned", "compression_source")}
     return Fact(**{**values, **flags, "type": MemoryType(str(values["type"]))})  # type: ignore[arg-type]  # as selected
+
+
+LEAST_VALUE_CHARS = 40
+
+
+def fact_document(fact: Fact, cut: Cut) -> tuple[Document, list[Chunk]]:
+    """A remembered fact. It was cut to fit when it was told; for a smaller window it is cut again."""
+    document = Document(
+        source_type=MemorySource.MEMORY.value,
+        source_id=fact.id,
+        title=_fact_title(fact),
+        text=fact.content,
+        user_id=fact.user_id,
+        uri=f"memory:{fact.id}",
+        note_type=fact.type.value,
+        modified_at=fact.created_at,
+        sensitive=fact.sensitive,
+        metadata={
+            "type": fact.type.value,
+            "session_id": fact.session_id,
+            "at": fact.created_at,
+            "pinned": fact.pinned,
+            "compressed": False,
+            "compression_source": fact.compression_source,
+            "source_session_id": fact.source_session_id,
+        },
+    )
+    starts = line_starts(document.text)
+    return document, cut.chunks(document, (), lambda offset: line_of(starts, offset))
+
+
+def _fact_title(fact: Fact) -> str:
+    what = "Summary" if fact.compression_source else "Remembered"
+    return f"{what}, {day_of(fact.created_at)}"
+
+
+def correction_document(correction: Correction, cut: Cut) -> tuple[Document, list[Chunk]]:
+    """A correction: one passage. Values that would not fit are shortened in it; `memory.db` has them whole."""
+    document = Document(
+        source_type=MemorySource.CORRECTION.value,
+        source_id=correction.id,
+        title=f"Correction of {correction.field}",
+        text=correction_text(correction, cut.counter, cut.room()),
+        user_id=correction.user_id,
+        uri=f"correction:{correction.id}",
+        note_type=MemoryType.SEMANTIC.value,
+        modified_at=correction.created_at,
+        sensitive=correction.sensitive,
+        metadata={
+            "type": MemoryType.SEMANTIC.value,
+            "at": correction.created_at,
+            "pinned": correction.pinned,
+            "compressed": False,
+            "field": correction.field,
+            "task_type": correction.task_type,
+        },
+    )
+    return document, [
+        Chunk(
+            index=0,
+            heading_path=(),
+            text=document.text,
+            start=0,
+            end=len(document.text),
+            start_line=1,
+            end_line=1,
+            token_count=len(cut.counter.spans(document.text)),
+        )
+    ]
+
+
+def correction_text(correction: Correction, counter: TokenCounter, most_tokens: int) -> str:
+    """The sentence of a correction, within `most_tokens`."""
+    longest = max(len(correction.original), len(correction.corrected), len(correction.input), LEAST_VALUE_CHARS)
+    while True:
+        original, corrected, given = (
+            shorten(value, longest) for value in (correction.original, correction.corrected, correction.input)
+        )
+        text = (
+            f"Field {correction.field} changed from {original} to {corrected} on input {given}"
+            f" (task_type={correction.task_type})"
+        )
+        if len(counter.spans(text)) <= most_tokens or longest <= LEAST_VALUE_CHARS:
+            return text
+        longest = max(LEAST_VALUE_CHARS, longest * 3 // 4)
+
+
+LONGEST_TEXT = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What somebody wants remembered, and all they said about it."""
+
+    text: str
+    user_id: str = ME
+    session_id: str = ""
+    hint: MemoryType | None = None
+    sensitive: bool = False
+    pinned: bool = False
+
+
+def remember(book: MemoryDb, told: Told, cut: Cut, now: float) -> list[Fact]:
+    """Clean a text, cut it where its meaning does, find the type of each piece, and store them; the memories.
+
+    What is remembered already is not stored twice. Embedding and scoring follow in the index. Raises DonnaError for a
+    text without anything in it.
+    """
+    pieces = pieces_of(told.text, cut)
+    known: list[Fact] = []
+    fresh: list[Fact] = []
+    for piece in pieces:
+        kind = route(piece, told.hint)
+        held = same_fact(book.database, told.user_id, piece, kind)
+        fact = read_fact(book.database, held) if held else None
+        if fact:
+            known.append(fact)
+        elif piece not in {each.content for each in fresh}:
+            fresh.append(_new_fact(piece, kind, told, now))
+    with book.change():
+        add_facts(book, fresh)
+    return [*known, *fresh]
+
+
+def would_replace(book: MemoryDb, told: Told, cut: Cut) -> list[tuple[Fact, str]]:
+    """The preferences that `remember` would replace, each with the text that would take its place."""
+    found = []
+    for piece in pieces_of(told.text, cut):
+        if route(piece, told.hint) is MemoryType.PROCEDURAL:
+            held = held_preference(book.database, told.user_id, piece, sensitive=told.sensitive)
+            if held and held.content != piece:
+                found.append((held, piece))
+    return found
+
+
+def pieces_of(text: str, cut: Cut) -> list[str]:
+    """The pieces that a text is remembered in. Raises DonnaError for none, or too much."""
+    if len(text) > LONGEST_TEXT:
+        raise DonnaError(Reason.TOO_LARGE, f"the text has more than {LONGEST_TEXT:,} characters", hint="write a note")
+    cleaned = clean_text(text)
+    if not cleaned:
+        raise DonnaError(Reason.USAGE, "there is nothing to remember")
+    return [cleaned[low:high] for low, high in cut.spans(cleaned)]
+
+
+def replace_fact(book: MemoryDb, identity: str, wrong: str, right: str, cut: Cut, now: float) -> list[Fact]:
+    """Let a remembered fact say something else; what it said stays, superseded.
+
+    What a person put right is theirs from then on: it is of no session, and goes with none that is taken back.
+    Only `wrong` is replaced, or all of the fact if that is empty; where `wrong` is not in it, nothing is. Raises
+    DonnaError (`missing`).
+    """
+    old = read_fact(book.database, identity)
+    if old is None:
+        raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
+    content = old.content.replace(wrong, right, 1) if wrong else right
+    if content == old.content:
+        return [old]
+    pieces = pieces_of(content, cut)
+    fresh = [replace(old, id=new_id(), content=piece, created_at=now, session_id="") for piece in pieces]
+    with book.change():
+        book.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fresh[0].id, old.id))
+        book.database.run("DELETE FROM procedural WHERE memory = ?", (old.id,))
+        book.changed("memory", old.id)
+        add_facts(book, fresh)
+    return fresh
+
+
+def _new_fact(content: str, kind: MemoryType, told: Told, now: float) -> Fact:
+    return Fact(
+        id=new_id(),
+        type=kind,
+        content=content,
+        created_at=now,
+        user_id=told.user_id,
+        session_id=told.session_id,
+        sensitive=told.sensitive,
+        pinned=told.pinned,
+    )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from donna_tui.errors import DonnaError, Reason
 from donna_tui.index.database import Database
-from donna_tui.memories import ME, MemorySource
-from donna_tui.memory.book import Book, erasure_mark, finish_erasures
 from donna_tui.memory.compression import release
 from donna_tui.memory.conversations import erase_turns, find_anyones_session, mark_turns, pin_turns
+from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures
 from donna_tui.memory.facts import erase, mark
-from donna_tui.records import dataclass
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import ME, MemorySource
 
 LAST = 2**62
 """No turn has a higher number."""
@@ -61,7 +61,7 @@ def _find(database: Database, source: str, item: str, user_id: str) -> Target | 
     return Target(MemorySource.CHAT, item, session) if session else None
 
 
-def forget(book: Book, target: Target, now: float | None) -> bool:
+def forget(book: MemoryDb, target: Target, now: float | None) -> bool:
     """Forget at a Unix time, or with None bring back. Whether anything changed."""
     with book.change():
         if target.source is MemorySource.CHAT:
@@ -71,7 +71,7 @@ def forget(book: Book, target: Target, now: float | None) -> bool:
         return mark(book, target.source, target.item, "forgotten_at", now)
 
 
-def forget_for_good(book: Book, target: Target, now: float) -> bool:
+def forget_for_good(book: MemoryDb, target: Target, now: float) -> bool:
     """Erase the words from `memory.db` and its log. Whether anything was there.
 
     If another process reads at this very moment, the log is emptied later, by whoever opens the memory next (see
@@ -89,7 +89,7 @@ def forget_for_good(book: Book, target: Target, now: float) -> bool:
     return erased
 
 
-def _erase_summaries(book: Book, session: int) -> None:
+def _erase_summaries(book: MemoryDb, session: int) -> None:
     """Summaries are made of words of the session, those that were taken back as well."""
     rows = book.database.rows(
         "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
@@ -101,7 +101,7 @@ def _erase_summaries(book: Book, session: int) -> None:
         erase(book, MemorySource.MEMORY, summary)
 
 
-def pin(book: Book, target: Target, *, pinned: bool) -> bool:
+def pin(book: MemoryDb, target: Target, *, pinned: bool) -> bool:
     """Pin, so that a memory is recalled however unimportant it seems, or unpin."""
     with book.change():
         if target.source is MemorySource.CHAT:

@@ -1,15 +1,23 @@
-"""`recall`: from a question to the memories that go into a prompt (seed 002 §2)."""
+"""Recall memories for a prompt: search, re-rank, and pack them into a token budget."""
 
 from __future__ import annotations
 
+import math
+import re
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import field, replace
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from donna_tui.index.database import Database
-from donna_tui.memories import (
+from donna_tui.memory.facts import Fact
+from donna_tui.memory.listing import memory_of_fact, memory_of_hit
+from donna_tui.memory.scores import importance_of
+from donna_tui.memory.tokens import PromptTokens
+from donna_tui.safety.terminal import clean
+from donna_tui.types.errors import ModelError
+from donna_tui.types.memory import (
     ME,
     Cut,
     CutReason,
@@ -19,14 +27,175 @@ from donna_tui.memories import (
     MemoryType,
     RecallResult,
 )
-from donna_tui.memory.blending import Scorer, rerank
-from donna_tui.memory.facts import Fact
-from donna_tui.memory.listing import memory_of_fact, memory_of_hit
-from donna_tui.memory.packing import Packed, pack
-from donna_tui.memory.scores import importance_of
-from donna_tui.memory.tokens import PromptTokens
-from donna_tui.records import dataclass
-from donna_tui.results import Filters, Hit, SearchOutcome, SearchRequest
+from donna_tui.types.search import Filters, Hit, SearchOutcome, SearchRequest
+
+SPEAKER_WEIGHT = 0.15
+"""What a turn gains if the question names its speaker: what Ana likes is more often said by Ana than to her."""
+
+IMPORTANCE_WEIGHT, RECENCY_WEIGHT = 0.1, 0.02
+"""What full importance and an age of zero add to a relevance of at most 1: they reorder, and never exclude."""
+
+# Measured with `python -m bench.recall` on the development questions; docs/memory.md has the figures.
+
+HALF_LIFE_SECONDS = 30 * 86_400.0
+"""After that time a memory counts half as recent."""
+
+UNKNOWN_IMPORTANCE = 0.5
+
+Scorer = Callable[[str, Sequence[str]], Sequence[float]]
+"""Relevance of each text to a query, from 0 to 1. Raises ModelError."""
+
+_WORD = re.compile(r"\w+")
+
+
+def rerank(
+    query: str, memories: Sequence[MemoryChunk], scorer: Scorer | None, now: float
+) -> tuple[list[MemoryChunk], str]:
+    """Sort memories by a cross-encoder's scores if there is one that works, else by `blend`.
+
+    Returns them best first with their new scores, and a note if the cross-encoder failed.
+    """
+    note = ""
+    scores: Sequence[float] = ()
+    if scorer and memories:
+        try:
+            scores = scorer(query, [memory.content for memory in memories])
+        except ModelError as error:
+            note = f"ranked by a blend: {error.message}"
+    if not scores:
+        named = words_of(query)
+        scores = [blend(memory, named, now) for memory in memories]
+    rescored = [replace(memory, score=float(score)) for memory, score in zip(memories, scores, strict=True)]
+    return sorted(rescored, key=lambda memory: -memory.score), note
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text in lower case."""
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def blend(memory: MemoryChunk, named: frozenset[str], now: float) -> float:
+    """Relevance plus weighted speaker, importance and recency, scaled to 0 to 1. `named` are the question's words."""
+    extra = (
+        SPEAKER_WEIGHT * _is_by_speaker(memory, named)
+        + IMPORTANCE_WEIGHT * _importance(memory)
+        + RECENCY_WEIGHT * recency(memory.at, now)
+    )
+    return (memory.score + extra) / (1.0 + SPEAKER_WEIGHT + IMPORTANCE_WEIGHT + RECENCY_WEIGHT)
+
+
+def _importance(memory: MemoryChunk) -> float:
+    """What is pinned is important, and so is a summary, which stands for a whole session."""
+    if memory.pinned or memory.is_summary:
+        return 1.0
+    known = memory.importance.value if memory.importance else None
+    return UNKNOWN_IMPORTANCE if known is None else known
+
+
+def _is_by_speaker(memory: MemoryChunk, named: frozenset[str]) -> bool:
+    if memory.source is not MemorySource.CHAT or not memory.heading_path:
+        return False
+    return not named.isdisjoint(words_of(memory.heading_path[0]))
+
+
+def recency(at: float, now: float) -> float:
+    """1 for now, half of it for each thirty days."""
+    return math.exp2(-max(0.0, now - at) / HALF_LIFE_SECONDS) if at else 0.0
+
+
+OPENING, CLOSING = "<memory>", "</memory>"
+CONTINUED = "  "
+"""Before each line of a memory but its first, so that only a memory begins at the left edge."""
+
+_ANGLES = str.maketrans({"<": "&lt;", ">": "&gt;", "＜": "&lt;", "＞": "&gt;", "﹤": "&lt;", "﹥": "&gt;"})
+_LABEL = re.compile(rf"^(\s*)\[(?=\s*(?:{'|'.join(MemoryType)})\s*\])", re.IGNORECASE)
+_LINE_BREAKS = re.compile(r"[\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+def assemble(memories: Iterable[MemoryChunk]) -> str:
+    """The block, a memory after the other with its type; empty without memories."""
+    lines = [memory_line(memory) for memory in memories]
+    return "\n".join((OPENING, *lines, CLOSING)) if lines else ""
+
+
+def memory_line(memory: MemoryChunk) -> str:
+    """One memory as it stands in the block."""
+    return f"[{memory.memory_type.upper()}] {harmless(memory.content)}"
+
+
+def harmless(text: str) -> str:
+    """Text without anything that the reader of a prompt could take for a tag or a label of the block.
+
+    Angle brackets become entities, a label at the start of a line loses its bracket, and characters that hide or
+    reorder text are shown, as on a terminal.
+    """
+    shown = clean(_LINE_BREAKS.sub("\n", text)).translate(_ANGLES)
+    lines = [_LABEL.sub(r"\1(", line) for line in shown.strip().split("\n")]
+    return f"\n{CONTINUED}".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What fits, in the order of the prompt, the tokens of the whole block, and what was left out."""
+
+    memories: tuple[MemoryChunk, ...]
+    tokens: int
+    cut: tuple[Cut, ...]
+
+
+def pack(
+    procedural: Iterable[MemoryChunk],
+    others: Sequence[MemoryChunk],
+    *,
+    top_k: int | None,
+    budget: int,
+    counter: PromptTokens,
+) -> Packed:
+    """Take every procedural memory that fits, then of the others, best first, each that fits until there are `top_k`,
+    or with None until the budget is full.
+
+    The budget is for the block as it is pasted: labels and the two lines around the memories count.
+    """
+    packing = _Packing(budget, counter)
+    for memory in procedural:
+        packing.offer(memory)
+    taken = 0
+    for memory in others:
+        if top_k is not None and taken >= top_k:
+            packing.leave(memory, CutReason.COUNT)
+        elif packing.offer(memory):
+            taken += 1
+    return packing.done()
+
+
+class _Packing:
+    def __init__(self, budget: int, counter: PromptTokens) -> None:
+        self._budget, self._counter = budget, counter
+        self._frame = counter.count(f"{OPENING}\n{CLOSING}")
+        self._used = self._frame
+        self._memories: list[MemoryChunk] = []
+        self._cut: list[Cut] = []
+
+    def offer(self, memory: MemoryChunk) -> bool:
+        """Take a memory if it fits."""
+        counted = replace(memory, tokens=self._counter.count(f"\n{memory_line(memory)}"))
+        if self._used + counted.tokens > self._budget:
+            self.leave(counted, CutReason.BUDGET)
+            return False
+        self._used += counted.tokens
+        self._memories.append(counted)
+        return True
+
+    def leave(self, memory: MemoryChunk, why: CutReason) -> None:
+        """Leave a memory out."""
+        self._cut.append(Cut(memory, why))
+
+    def done(self) -> Packed:
+        """The result. Tokens may count otherwise at the seams of a whole: the last ones go while it has too many."""
+        while self._memories and (total := self._counter.count(assemble(self._memories))) > self._budget:
+            self.leave(self._memories.pop(), CutReason.BUDGET)
+        return Packed(tuple(self._memories), total if self._memories else 0, tuple(self._cut))
+
 
 TOKEN_BUDGET = 2_000
 CANDIDATES_EACH = 4

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 
 from donna_tui.index.database import Database
-from donna_tui.memories import ME, MemoryType, Suggestion
-from donna_tui.memory.book import Book
+from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.facts import same_fact
-from donna_tui.memory.salience import PREFERENCE
+from donna_tui.memory.scores import PREFERENCE
+from donna_tui.types.memory import ME, MemoryType, Suggestion
 
 LONGEST = 300
 """Characters of a sentence that is offered; a longer one is rarely a preference."""
@@ -36,7 +36,7 @@ def preferences_in(text: str) -> Iterator[tuple[int, int]]:
         yield start, start + len(stripped)
 
 
-def suggest(book: Book, turn: int, role: str, speaker: str, text: str) -> None:
+def suggest(book: MemoryDb, turn: int, role: str, speaker: str, text: str) -> None:
     """Within a transaction: offer the preferences in a new turn of the owner."""
     if role != OWNER or speaker != OWNER:
         return
@@ -65,7 +65,7 @@ def list_suggestions(database: Database, limit: int, user_id: str = ME) -> list[
     return list(found.values())
 
 
-def answer_suggestion(book: Book, identity: str, state: str, user_id: str = ME) -> Suggestion | None:
+def answer_suggestion(book: MemoryDb, identity: str, state: str, user_id: str = ME) -> Suggestion | None:
     """Within a transaction: mark a suggestion and its repetitions as accepted or dismissed. None if there is none."""
     found = next((each for each in list_suggestions(book.database, 1_000, user_id) if each.id == identity), None)
     if found is None:

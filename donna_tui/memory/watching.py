@@ -7,11 +7,10 @@ import json
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from donna_tui.memory.importing import Import
-from donna_tui.memory.streams import LONGEST_LINE
-from donna_tui.records import dataclass
+from donna_tui.memory.importers import LONGEST_LINE, Import
 
 READ_AT_ONCE = 8_000_000
 """Bytes of a log that are imported in one step."""

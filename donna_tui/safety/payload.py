@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity
 
 _ORDER = (Sensitivity.PUBLIC, Sensitivity.LOCAL_ONLY, Sensitivity.DONNA_SENSITIVE)

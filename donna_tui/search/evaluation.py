@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
-
-from donna_tui.records import dataclass
+from dataclasses import dataclass, fields
 
 NOTES = 10
 """Distinct notes that nDCG, MRR and recall look at."""

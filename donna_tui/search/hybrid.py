@@ -5,23 +5,31 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import number_of_notes, places_of
 from donna_tui.index.filters import is_one_note
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
-from donna_tui.memories import MemorySource
-from donna_tui.records import dataclass
-from donna_tui.results import Hit, Mode, SearchOutcome, SearchRequest
 from donna_tui.search.legs import Legs, Question, Words, both_legs, candidates_for
 from donna_tui.search.names import Named, begun_by, misspelt_by
 from donna_tui.search.query import Query
-from donna_tui.search.quotes import originals_first
-from donna_tui.search.ranking import Candidate, Ranked, fuse, lifted
-from donna_tui.search.relevance import LOOKED_AT, Wanted, answers, clear_cosine, wanted
+from donna_tui.search.ranking import (
+    LOOKED_AT,
+    Candidate,
+    Ranked,
+    Wanted,
+    answers,
+    clear_cosine,
+    fuse,
+    lifted,
+    originals_first,
+    wanted,
+)
 from donna_tui.search.snippets import LateSnippet
-from donna_tui.search.told_of import compare
+from donna_tui.search.speaker_attribution import compare
+from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import Hit, Mode, SearchOutcome, SearchRequest
 
 HIGHEST_SCORE = 1.0
 """The fused score of a note that the question names."""
@@ -73,7 +81,7 @@ def search(
     problems = question.query.problems
     searched = number_of_notes(database, filters.user_id, public=filters.sensitive is False)
     if not judged.hits and question.narrows:
-        from donna_tui.search.unmatched import filter_problems, searched_notes
+        from donna_tui.search.filters_check import filter_problems, searched_notes
 
         problems = filter_problems(database, question.query, request.filters)
         searched = searched_notes(database, filters)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from donna_tui.index.database import Beside, Database
 from donna_tui.index.documents import Place, places_of
 from donna_tui.index.filters import Scope, words_of
 from donna_tui.index.keyword import KeywordMatch, begun_word, holds_word, newest, quoted, search_words
-from donna_tui.index.packing import Vector
-from donna_tui.index.vectors import VectorIndex, stored_vectors
-from donna_tui.records import dataclass
-from donna_tui.results import Filters, Mode, SearchRequest
+from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, named_by
 from donna_tui.search.query import Query, parse_query
+from donna_tui.types.search import Filters, Mode, SearchRequest
 
 CANDIDATES = 100
 """Chunks asked of each leg at the least; a request for more hits asks for four times as many as it wants."""

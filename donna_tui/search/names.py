@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, in_scope, words_of
@@ -20,10 +21,9 @@ from donna_tui.index.names import (
     recent_notes,
     similar_names,
 )
-from donna_tui.records import dataclass
-from donna_tui.results import Filters, NameMatch
 from donna_tui.search.query import Query
 from donna_tui.text.fuzzy import allowed_edits, edit_distance, fuzzy_match
+from donna_tui.types.search import Filters, NameMatch
 
 MOST_NAMED = 3
 """Notes of one name that a list begins with; where there are more, the order of the other legs tells which is meant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from donna_tui.results import Hit
+from donna_tui.types.search import Hit
 
 RERANKED = 32
 """Hits that are ranked again: a cross-encoder takes some ten milliseconds for each."""

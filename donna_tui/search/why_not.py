@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from donna_tui.index.database import Database
 from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
-from donna_tui.records import dataclass
-from donna_tui.results import DRAFTS, Filters
 from donna_tui.search.hybrid import Judged, Settings, is_relevant, judge
 from donna_tui.search.legs import Question, both_legs, candidates_for, matches
+from donna_tui.types.search import DRAFTS, Filters
 
 FILTER_WORDS = {
     "sources": "the kind of document", "path_prefix": "the folder", "path_parts": "the path",

@@ -1,4 +1,5 @@
-"""Cuts a note into the passages that are embedded and found: never across the text below two headings, never longer
+"""Cut notes into passages at headings and sentences, and compose the text that is embedded.
+
 than the window, and none without text of its own.
 """
 
@@ -7,14 +8,169 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from donna_tui.records import dataclass
-from donna_tui.text.boundaries import best_cut, forced_cut, overlap_start, skip_space, trim_end
-from donna_tui.text.context import Context, context_of, embedding_text
 from donna_tui.text.lines import line_of, line_starts
-from donna_tui.text.markdown import HEADING_CHARS, Section, split_sections
-from donna_tui.text.segments import EMOJI
-from donna_tui.text.tokens import TokenCounter
+from donna_tui.text.markdown import HEADING_CHARS, Section, opening_heading, shorten, split_sections
+from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+from donna_tui.text.words import EMOJI
+
+_BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)")
+_LINE_END = re.compile(r"(?>\r\n|\r|\n)")
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s|[。！？]")
+_CLAUSE_END = re.compile(r"[。！？、，；：]")
+_SPACE = re.compile(r"\s*")
+
+
+def skip_space(text: str, offset: int) -> int:
+    """The offset of the first character from `offset` on that is not white space."""
+    found = _SPACE.match(text, offset)
+    return found.end() if found else offset
+
+
+def trim_end(text: str, start: int, end: int) -> int:
+    """The end of `text[start:end]` without the white space at its end."""
+    return start + len(text[start:end].rstrip())
+
+
+def best_cut(text: str, start: int, middle: int, limit: int) -> int | None:
+    """The best place to end a passage of which `text[start:limit]` is the new part; None inside a single word.
+
+    Past `middle`, a blank line is better than a line end and that better than a sentence end; any space is the last
+    choice. `start` is where a word begins, and the result is beyond it.
+    """
+    low = max(start + 1, middle)
+    for boundary in (_BLANK_LINE, _LINE_END, _SENTENCE_END):
+        cut = _last(boundary, text, low, limit)
+        if cut is not None:
+            return cut
+    return _last_space(text, start, limit)
+
+
+def forced_cut(text: str, middle: int, limit: int) -> int:
+    """Where to cut a word that is longer than a passage: after a mark of scripts without spaces, or at the limit."""
+    return _last(_CLAUSE_END, text, middle, limit) or limit
+
+
+def overlap_start(text: str, low: int, high: int) -> int:
+    """Where the next passage may begin so as to repeat the end of the last one, `text[low:high]`, or `high`.
+
+    A line is better than a sentence, and that better than a word.
+    """
+    for boundary in (_LINE_END, _SENTENCE_END, None):
+        start = _first_after(boundary, text, low, high)
+        if start < high:
+            return start
+    return high
+
+
+def _last(boundary: re.Pattern[str], text: str, low: int, high: int) -> int | None:
+    end = None
+    for found in boundary.finditer(text, low, high):
+        end = found.end()
+    return end
+
+
+def _last_space(text: str, start: int, limit: int) -> int | None:
+    part = text[start:limit]
+    if part[-1].isspace():
+        return limit
+    if limit < len(text) and text[limit].isspace():
+        return limit
+    words = part.rsplit(None, 1)
+    return limit - len(words[1]) if len(words) == 2 else None
+
+
+def _first_after(boundary: re.Pattern[str] | None, text: str, low: int, high: int) -> int:
+    if boundary is None:
+        return _word_start(text, low, high)
+    found = boundary.search(text, low - 1, high)
+    return skip_space(text, found.end()) if found else high
+
+
+def _word_start(text: str, low: int, high: int) -> int:
+    while low < high and not text[low - 1].isspace():
+        low += 1
+    return skip_space(text, low)
+
+
+SEPARATOR = " › "
+GAP = "…"
+USUAL_WINDOW = 256
+WINDOW_SHARE = 5
+"""The context gets a fifth of the window by the estimate, so at most four fifths of it by any tokenizer; larger windows
+than usual make it no longer."""
+
+_ESTIMATE = EstimatedTokens()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the passages of one section have in common. `heading` is the section's own, if `line` has all of it."""
+
+    line: str
+    heading: str
+
+    def embed(self, text: str) -> str:
+        """The text to embed for the passage `text`: a heading line that `line` repeats word for word is left out."""
+        opening = opening_heading(text) if self.heading else None
+        if opening and opening.text == self.heading:
+            text = text[opening.body_start :].lstrip()
+        return f"{self.line}\n{text}" if self.line and text else self.line or text
+
+
+def context_of(title: str, heading_path: tuple[str, ...], max_tokens: int) -> Context:
+    """The context of a section for a window of `max_tokens`. The title is left out where it is the first heading.
+
+    What does not fit gives way: first the headings between the title and the last one, then the ends of those two.
+    """
+    names = [" ".join(shorten(name, HEADING_CHARS).split()) for name in (title, *heading_path)]
+    if heading_path and names[0].casefold() == names[1].casefold():
+        del names[0]
+    parts = [name for name in names if name]
+    limit = min(max_tokens, USUAL_WINDOW) // WINDOW_SHARE
+    line = SEPARATOR.join(parts)
+    if _cost(line) <= limit:
+        return Context(line, heading_path[-1] if heading_path else "")
+    return Context(_fit(parts, limit), "")
+
+
+def embedding_text(title: str, heading_path: tuple[str, ...], text: str, *, max_tokens: int = USUAL_WINDOW) -> str:
+    """The text that is embedded for a chunk: `title › heading path`, a line break, and the chunk's own text.
+
+    `max_tokens` is the window that the chunk was made for; all from 256 on give the same. Only the context is ever
+    shortened to fit.
+    """
+    return context_of(title, heading_path, max_tokens).embed(text)
+
+
+def _fit(parts: list[str], limit: int) -> str:
+    """The ends of `parts` within `limit` estimated tokens, and of those between as many of the last as fit."""
+    first, last = parts[0], parts[-1]
+    for index in range(2, len(parts)):
+        line = SEPARATOR.join((first, GAP, *parts[index:]))
+        if _cost(line) <= limit:
+            return line
+    if len(parts) == 1:
+        return _within(first, limit)
+    share = (limit - 1) // 2
+    return SEPARATOR.join((_within(first, share), _within(last, share)))
+
+
+def _within(text: str, limit: int) -> str:
+    """`text` in at most `limit` estimated tokens, at least two, cut after a word where it has one."""
+    spans = _ESTIMATE.spans(text)
+    if len(spans) <= limit:
+        return text
+    ends = (spans[each][1] for each in range(limit - 2, -1, -1) if spans[each + 1][0] >= spans[each][1])
+    end = next(ends, 0)  # one character may be several tokens, which stay together
+    kept = text[:end] if text[end].isspace() else text[:end].rpartition(" ")[0] or text[:end]
+    return kept + GAP
+
+
+def _cost(text: str) -> int:
+    return len(_ESTIMATE.spans(text))
+
 
 __all__ = ["CHUNKER_VERSION", "Chunk", "chunk_markdown", "embedding_text"]
 

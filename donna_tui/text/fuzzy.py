@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
-
-from donna_tui.records import dataclass
 
 _MOST_CHARACTERS = 400
 

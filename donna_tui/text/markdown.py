@@ -1,12 +1,289 @@
-"""Cuts a note into sections: a heading with the headings above it, and the text up to the next heading."""
+"""Read Markdown: headings, sections, and plain text without markup.
+
+The rules are CommonMark 0.31 (https://spec.commonmark.org/0.31.2/), plus the comments and formulas of Obsidian and
+Git's conflict markers. Only headings at the top level count: those in quotes and list items are part of their text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import html
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from donna_tui.records import dataclass
-from donna_tui.text.lines import line_of, line_starts
-from donna_tui.text.outline import Heading, headings
+from donna_tui.text.lines import each_line, line_of, line_starts
+
+CODE_INDENT = 4
+"""Columns that make a line code."""
+
+UNDERLINED_CHARS = 500
+"""A longer paragraph above a line of dashes was meant as a paragraph and a rule."""
+
+_ITEM = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?=[ \t]|$)")
+_RAW_OPEN = re.compile(r"<(?:script|pre|style|textarea)(?=[ \t>]|$)", re.IGNORECASE)
+_RAW_CLOSE = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
+_BLOCK_TAG = re.compile(
+    r"</?(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div"
+    r"|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link"
+    r"|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th"
+    r"|thead|title|tr|track|ul)(?=[ \t>]|/>|$)",
+    re.IGNORECASE,
+)
+_DECLARATION = re.compile(r"<![A-Za-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading as written, without its marks. The text below it begins at `body_start`."""
+
+    level: int
+    text: str
+    start: int
+    body_start: int
+
+
+def headings(text: str, start: int = 0) -> list[Heading]:
+    """The headings of `text` from the line start `start` on, in order. Takes linear time on any input."""
+    return list(_Scanner(text).headings(start))
+
+
+def opening_heading(text: str) -> Heading | None:
+    """The heading that `text` begins with, if it does."""
+    scanner = _Scanner(text)
+    heading = next(scanner.headings(0, first_block=True), None)
+    return heading if heading and heading.start == 0 else None
+
+
+class _Scanner:
+    """The block structure at one line. At most one of `closes`, `paragraph` and `lazy` is in force."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._closes: Callable[[str], bool] | None = None
+        """Says whether a line ends the open code, HTML, comment or formula block."""
+        self._paragraph = -1
+        """Where the open paragraph begins; -1 without one."""
+        self._lazy = False
+        """Whether a quote or list item ends with text that an unmarked line would continue."""
+        self._item = 0
+        """Columns that put a line inside the open list item; 0 without one."""
+        self._item_is_empty = False
+        self._conflict = False
+        self._indent = 0
+        self._last_formula_mark = text.rfind("$$")
+
+    def headings(self, start: int, *, first_block: bool = False) -> Iterator[Heading]:
+        """Headings in order; with `first_block`, stop once the first block cannot be a heading."""
+        for low, high, after in each_line(self._text, start):
+            heading = self._line(low, high, after)
+            if heading:
+                yield heading
+            if first_block and self._paragraph < 0:
+                return
+
+    def _line(self, low: int, high: int, after: int) -> Heading | None:
+        line = self._text[low:high]
+        if self._closes:
+            if self._closes(line):
+                self._closes = None
+            return None
+        content = line.strip(" \t")
+        if not content:
+            self._blank()
+            return None
+        self._indent = _columns(line[: line.index(content[0])])
+        if self._item and self._indent >= self._item:
+            self._item_is_empty = False
+            self._contained(content)
+        elif self._indent >= CODE_INDENT:
+            self._indented()
+        else:
+            return self._block(content, low, after)
+        return None
+
+    def _block(self, content: str, low: int, after: int) -> Heading | None:
+        heading = _atx(content, low, after) or self._setext(content, low, after)
+        if heading:
+            self._interrupt()
+            return heading
+        opens = _OPENERS.get(content[0])
+        if not (opens and opens(self, content, after)):
+            self._words(low)
+        return None
+
+    def _blank(self) -> None:
+        self._paragraph, self._lazy = -1, False
+        if self._item_is_empty:
+            self._item, self._item_is_empty = 0, False
+
+    def _words(self, low: int) -> None:
+        if self._lazy:
+            return
+        self._item = 0
+        if self._paragraph < 0:
+            self._paragraph = low
+
+    def _indented(self) -> None:
+        if self._paragraph < 0 and not self._lazy:
+            self._item = 0
+
+    def _contained(self, content: str) -> None:
+        """Text in a list item or quote. Whether it ends in a paragraph is judged by its last line alone."""
+        self._lazy = bool(content.strip("=")) and content[0] not in "#`~" and not _is_rule(content)
+
+    def _interrupt(self) -> None:
+        """A block of another kind begins at the top level, and ends whatever was open."""
+        self._paragraph, self._lazy, self._item, self._item_is_empty = -1, False, 0, False
+
+    def _open(self, content: str, closes: Callable[[str], bool], *, closed: bool = False) -> bool:
+        self._interrupt()
+        if not closed:
+            self._closes = closes
+        return True
+
+    def _setext(self, content: str, low: int, after: int) -> Heading | None:
+        mark = content[0]
+        if self._paragraph < 0 or mark not in "=-" or content.strip(mark):
+            return None
+        if low - self._paragraph > UNDERLINED_CHARS or (self._conflict and content == "======="):
+            return None
+        paragraph = self._text[self._paragraph : low]
+        words = " ".join(paragraph[start:end].strip(" \t") for start, end, _ in each_line(paragraph))
+        return Heading(1 if mark == "=" else 2, words, self._paragraph, after)
+
+    def _equals(self, content: str, after: int) -> bool:
+        if self._conflict and content == "=======":
+            self._interrupt()
+            return True
+        return False
+
+    def _fence(self, content: str, after: int) -> bool:
+        mark = content[0]
+        length = len(content) - len(content.lstrip(mark))
+        if length < 3 or (mark == "`" and mark in content[length:]):
+            return False
+        return self._open(content, lambda line: _closes_fence(line, mark, length))
+
+    def _html(self, content: str, after: int) -> bool:
+        if content.startswith("<<<<<<< "):
+            self._conflict = True
+            self._interrupt()
+            return True
+        if _RAW_OPEN.match(content):
+            return self._open(content, _ends_raw, closed=_ends_raw(content))
+        if _BLOCK_TAG.match(content):
+            return self._open(content, _is_blank)
+        mark = _html_end(content)
+        return bool(mark) and self._open(content, lambda line: mark in line, closed=mark in content)
+
+    def _comment(self, content: str, after: int) -> bool:
+        """Obsidian's comment block; one without an end runs to the end of the note, as it does there."""
+        if not content.startswith("%%"):
+            return False
+        closed = content.count("%%") % 2 == 0
+        if closed and not content.endswith("%%"):
+            return False
+        return self._open(content, lambda line: "%%" in line, closed=closed)
+
+    def _formula(self, content: str, after: int) -> bool:
+        """A formula block. Marks without an end are prices or typing errors, not formulas."""
+        if not content.startswith("$$") or content.count("$$") % 2 == 0 or after > self._last_formula_mark:
+            return False
+        return self._open(content, lambda line: "$$" in line)
+
+    def _quote(self, content: str, after: int) -> bool:
+        self._interrupt()
+        if self._conflict and content.startswith(">>>>>>> "):
+            self._conflict = False
+        else:
+            self._contained(content.lstrip("> \t"))
+        return True
+
+    def _rule_or_item(self, content: str, after: int) -> bool:
+        if _is_rule(content):
+            self._interrupt()
+            return True
+        return self._list_item(content, after)
+
+    def _list_item(self, content: str, after: int) -> bool:
+        marker = _ITEM.match(content)
+        if not marker:
+            return False
+        space = content[marker.end() :]
+        words = space.lstrip(" \t")
+        if self._paragraph >= 0 and (not words or marker[1] not in (None, "1")):
+            return False
+        column = self._indent + marker.end()
+        padding = _columns(space[: len(space) - len(words)], column)
+        self._interrupt()
+        is_code = padding > CODE_INDENT
+        self._item = column + (padding if words and not is_code else 1)
+        self._item_is_empty = not words
+        self._contained("" if is_code else words)
+        return True
+
+
+_OPENERS: dict[str, Callable[[_Scanner, str, int], bool]] = {
+    "`": _Scanner._fence,
+    "~": _Scanner._fence,
+    "<": _Scanner._html,
+    ">": _Scanner._quote,
+    "%": _Scanner._comment,
+    "$": _Scanner._formula,
+    "=": _Scanner._equals,
+    "-": _Scanner._rule_or_item,
+    "*": _Scanner._rule_or_item,
+    "_": _Scanner._rule_or_item,
+    "+": _Scanner._list_item,
+    **dict.fromkeys("0123456789", _Scanner._list_item),
+}
+
+
+def _atx(content: str, low: int, after: int) -> Heading | None:
+    words = content.lstrip("#")
+    level = len(content) - len(words)
+    if not 1 <= level <= 6 or (words and words[0] not in " \t"):
+        return None
+    words = words.strip(" \t")
+    unclosed = words.rstrip("#")
+    if not unclosed or unclosed[-1] in " \t":
+        words = unclosed.rstrip(" \t")
+    return Heading(level, words, low, after)
+
+
+def _columns(space: str, column: int = 0) -> int:
+    """The columns that `space` takes when it begins at `column`; tabs stop at every fourth."""
+    return len((" " * column + space).expandtabs(4)) - column if "\t" in space else len(space)
+
+
+def _closes_fence(line: str, mark: str, length: int) -> bool:
+    content = line.lstrip(" ")
+    if len(line) - len(content) >= CODE_INDENT:
+        return False
+    content = content.rstrip(" \t")
+    return len(content) >= length and not content.strip(mark)
+
+
+def _html_end(content: str) -> str:
+    """What ends the comment, instruction or declaration that `content` begins with; empty if it begins none."""
+    for start, end in (("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>")):
+        if content.startswith(start):
+            return end
+    return ">" if _DECLARATION.match(content) else ""
+
+
+def _ends_raw(line: str) -> bool:
+    return _RAW_CLOSE.search(line) is not None
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip(" \t")
+
+
+def _is_rule(content: str) -> bool:
+    marks = content.replace(" ", "").replace("\t", "")
+    return len(marks) >= 3 and not marks.strip(content[0])
+
 
 HEADING_CHARS = 500
 """A longer heading is shortened in the heading path: every passage below it repeats the path."""
@@ -71,3 +348,54 @@ def shorten(text: str, chars: int) -> str:
     if not (rest[0].isspace() or kept[-1:].isspace()):
         kept = kept.rpartition(" ")[0] or kept
     return kept.rstrip() + "…"
+
+
+LONGEST = 8_000
+"""Characters that are read; no excerpt is of more."""
+
+_RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, flags), replacement)
+    for pattern, replacement, flags in (
+        (r"<!--.*?(?:-->|\Z)|%%.*?(?:%%|\Z)", " ", re.DOTALL),
+        (r"^[ \t]*(?:```|~~~).*$", " ", re.MULTILINE),
+        (
+            r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$|^[ \t]*\|[ \t:-]+\|[ \t]*$",
+            " ",
+            re.MULTILINE,
+        ),
+        (r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
+        (r"^(?:[ \t]*>)+[ \t]?(?:\[![\w-]+\][+-]?[ \t]*)?", "", re.MULTILINE),
+        (r"^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", r"\1", re.MULTILINE),
+        (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ \t]\][ \t]+", "☐ ", re.MULTILINE),
+        (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[\S\][ \t]+", "☑ ", re.MULTILINE),
+        (r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
+        (r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
+        (r"^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$", "", re.MULTILINE),
+        (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
+        (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
+        (r"[ \t]\|[ \t]", " · ", 0),
+        (r"\[\^[^\]\s]+\]:?", "", 0),
+        (r"!?\[([^\[\]\n]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
+        (r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1", 0),
+        (r"<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
+        (r"</?[A-Za-z][^<>\n]*>", " ", 0),
+        (r"(\*\*\*|\*\*|~~|==)(?=\S)([^\n]{1,500}?)(?<=\S)\1", r"\2", 0),
+        (r"(?<!\w)__(?=\S)([^\n]{1,500}?)(?<=\S)__(?!\w)", r"\1", 0),
+        (r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s\\])\*(?![\w*])", r"\1", 0),
+        (r"(?<![\w_\\])_(?=[^\s_])([^_\n]+?)(?<=[^\s\\])_(?![\w_])", r"\1", 0),
+        (r"(`+)([^`\n]+)\1(?!`)", r"\2", 0),
+        (r"\\([!-/:-@\[-`{-~])", r"\1", 0),
+    )
+)
+"""Comments, fences, table rules, horizontal rules; quotes and callouts, headings, lists, block ids, table edges; links
+and embeds, cells, footnotes, HTML; emphasis, code, escapes."""
+
+
+def plain_text(markdown: str) -> str:
+    """The text of some Markdown on one line. It is for reading only: what it leaves is not checked in any way."""
+    text = markdown[:LONGEST]
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    if "&" in text:
+        text = html.unescape(text)
+    return " ".join(text.split())

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from donna_tui.text.boundaries import best_cut, forced_cut, skip_space, trim_end
+from donna_tui.text.chunker import best_cut, forced_cut, skip_space, trim_end
 from donna_tui.text.tokens import TokenCounter
 
 LEAST_TOKENS, MOST_TOKENS = 50, 300

@@ -1,12 +1,124 @@
-"""Which words changed between two versions of a line, and which lines are versions of each other."""
+"""Words: scripts without spaces, exact phrases, changed words between two lines, and plurals.
+
+and emoji, each as a word of letters and digits that stands for it.
+
+Pairs do as well as a dictionary for retrieval in Chinese and Japanese, and need none (Nie, Gao, Zhang and Zhou,
+“On the use of words and n-grams for Chinese information retrieval”, 2000).
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
 
-from donna_tui.text.matching import common_runs
+from donna_tui.text.merge import common_runs
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    """`1 note`, `2,914 notes`; `many` where the plural is not made with an s."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+
+
+_SCRIPTS = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f"  # Burmese
+    "\u1780-\u17ff"  # Khmer
+    "\u3040-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\uac00-\ud7af"  # Hangul: its particles are written onto the word
+)
+_UNSPACED = re.compile(f"[{_SCRIPTS}]+")
+_HIRAGANA = re.compile("[\u3040-\u309f]+")
+
+EMOJI = "\u2300-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
+"""Ranges of a character class: symbols that people write as emoji, without skin tones and other modifiers."""
+
+_EMOJI = re.compile(f"[{EMOJI}]")
+_PIECE = re.compile(rf"(?P<unspaced>[{_SCRIPTS}]+|[{EMOJI}])|(?:(?![{_SCRIPTS}])\w)+")
+
+
+def is_unspaced(char: str) -> bool:
+    """Whether a character is of a script without spaces, or an emoji: it may touch another word."""
+    return bool(_UNSPACED.match(char) or _EMOJI.match(char))
+
+
+def spaced(text: str) -> str:
+    """What is left of a text without unspaced scripts and emoji."""
+    return text if text.isascii() else _EMOJI.sub(" ", _UNSPACED.sub(" ", text))
+
+
+def segments(text: str) -> list[str]:
+    """The pairs of characters of each unspaced stretch of `text`, in order, then a word for each emoji.
+
+    One character that stands alone is itself.
+    """
+    if text.isascii():
+        return []
+    pairs = [segment for run in _UNSPACED.findall(text) for segment in _pairs(run)]
+    return pairs + [f"emoji{ord(char):x}" for char in _EMOJI.findall(text)]
+
+
+def _pairs(run: str) -> list[str]:
+    return [first + second for first, second in pairwise(run)] or [run]
+
+
+def pieces(text: str) -> Iterator[tuple[int, int, bool]]:
+    """The words of a text, unspaced stretches and emoji by themselves: each range, and whether it is unspaced."""
+    for found in _PIECE.finditer(text):
+        yield found.start(), found.end(), found["unspaced"] is not None
+
+
+def telling(run: str) -> list[str]:
+    """The pairs of an unspaced stretch that are worth marking: no particles and endings, unless it has no others."""
+    pairs = _pairs(run)
+    return [pair for pair in pairs if not _HIRAGANA.fullmatch(pair)] or pairs
+
+
+def stretches(run: str, pairs: Collection[str]) -> Iterator[tuple[int, int]]:
+    """The ranges of an unspaced stretch that some pairs, or single characters, cover; ranges that touch are one."""
+    start = end = 0
+    for at in range(len(run)):
+        length = next((len(part) for part in (run[at : at + 2], run[at]) if part in pairs), 0)
+        if length and at > end:
+            if end > start:
+                yield start, end
+            start = at
+        end = max(end, at + length) if length else end
+    if end > start:
+        yield start, end
+
+
+_PARTS = re.compile(rf"[^\W_]+|[{EMOJI}]")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+
+
+def holds_phrase(phrase: str, *texts: str | None) -> bool:
+    """Whether one of some texts holds the words of a phrase side by side, regardless of case, accents and Markdown."""
+    pattern = _pattern(phrase)
+    return pattern is None or any(pattern.search(_folded(text)) for text in texts if text)
+
+
+@lru_cache(maxsize=64)
+def _pattern(phrase: str) -> re.Pattern[str] | None:
+    """Words in unspaced scripts may be part of a longer run of characters; others are whole words."""
+    words = _PARTS.findall(_folded(phrase))
+    if not words:
+        return None
+    start = "" if is_unspaced(words[0][0]) else r"(?<![^\W_])"
+    end = "" if is_unspaced(words[-1][-1]) else r"(?![^\W_])"
+    return re.compile(start + r"[\W_]+".join(map(re.escape, words)) + end)
+
+
+def _folded(text: str) -> str:
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", folded)))
+
 
 Spans = tuple[tuple[int, int], ...]
 """Half-open character ranges, in order."""
@@ -18,8 +130,8 @@ LONGEST_LINE = 4_000
 _MOST_PAIRS = 900
 _MOST_WORD_EDITS = 200
 
-_UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|\s+|[^\w\s]")
+_UNSPACED_RANGES = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_TOKEN = re.compile(rf"[{_UNSPACED_RANGES}]|[^\W{_UNSPACED_RANGES}]+|\s+|[^\w\s]")
 
 
 def changed_words(before: str, after: str) -> tuple[Spans, Spans]:

@@ -17,22 +17,27 @@ from textual.widgets import Input, TextArea
 from textual.widgets._toast import ToastHolder, ToastRack
 from textual.worker import Worker, WorkerFailed
 
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.resources import style_sheet
-from donna_tui.results import NameMatch
+from donna_tui.platform.paths import style_sheet
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.backend import Backend, KnownVault
-from donna_tui.tui.bindings import textual_keymap
-from donna_tui.tui.ending import LONGEST_LEAVE_SECONDS, Unsaved, ending_signals, keep_unsaved
-from donna_tui.tui.external import External
-from donna_tui.tui.first_run import FirstRun, VaultChoice
-from donna_tui.tui.keymap import DEFAULT_KEYMAP, Keymap
-from donna_tui.tui.lifeline import LOOKED_FOR_SECONDS, Lifeline
-from donna_tui.tui.messages import ChooseSpace
-from donna_tui.tui.outside import Outside
-from donna_tui.tui.screens.main import MainScreen
-from donna_tui.tui.screens.spaces import SpacePicker
+from donna_tui.tui.lib.backend import Backend, KnownVault
+from donna_tui.tui.lib.bindings import textual_keymap
+from donna_tui.tui.lib.external import External, ExternalPrograms
+from donna_tui.tui.lib.keymap import DEFAULT_KEYMAP, Keymap
+from donna_tui.tui.lib.messages import ChooseSpace
+from donna_tui.tui.shell.first_run import FirstRun, VaultChoice
+from donna_tui.tui.shell.main import MainScreen
+from donna_tui.tui.shell.spaces import SpacePicker
+from donna_tui.tui.terminal import (
+    LONGEST_LEAVE_SECONDS,
+    LOOKED_FOR_SECONDS,
+    Lifeline,
+    Unsaved,
+    ending_signals,
+    keep_unsaved,
+)
 from donna_tui.tui.themes import DARK, OWN_THEMES, fills, tones
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.search import NameMatch
 
 ListSpaces = Callable[[], Iterable[KnownVault]]
 """Tells what spaces there are. Runs on a thread."""
@@ -83,7 +88,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._first_run = first_run
         self._spaces = spaces
         self._chosen_keymap = keymap
-        self._outside = Outside(self, external or External(in_browser=self.is_web))
+        self._outside = ExternalPrograms(self, external or External(in_browser=self.is_web))
         self._outside.whereabouts = self._whereabouts
         self._main: MainScreen | None = None
         self._backend: Backend | None = None
@@ -119,7 +124,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         found = super().get_driver_class()
         if found.__name__ != "LinuxDriver":
             return found
-        from donna_tui.tui.terminal_driver import TerminalDriver
+        from donna_tui.tui.terminal import TerminalDriver
 
         return TerminalDriver
 
@@ -207,7 +212,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         if self._first_run is None:
             self.call_after_refresh(self._chosen, None)
         else:
-            from donna_tui.tui.screens.first_run import FirstRunScreen
+            from donna_tui.tui.shell.first_run import FirstRunScreen
 
             self.push_screen(FirstRunScreen(self._first_run), self._chosen)
         if self.theme != self._wanted_theme:
@@ -338,7 +343,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         """Ask for a vault once more where the first one cannot be used: what was typed stays, with the reason."""
         if self._first_run is None or choice is None or choice.space or self._is_switching:
             return False
-        from donna_tui.tui.screens.first_run import FirstRunScreen
+        from donna_tui.tui.shell.first_run import FirstRunScreen
 
         typed = "" if choice.is_demo else str(choice.root)
         said = f"{error.message}. {error.hint or ''}".strip()

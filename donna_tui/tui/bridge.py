@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from textual.message_pump import MessagePump
 
-from donna_tui.events import EngineEvent, IndexProgress, SearchDone
-from donna_tui.tui.backend import Backend
-from donna_tui.tui.messages import EngineEvents, StatusChanged
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.messages import EngineEvents, StatusChanged
+from donna_tui.types.events import EngineEvent, IndexProgress, SearchDone
 
 FLUSH_SECONDS = 0.1
 KEPT_EVENTS = 2_000

@@ -7,17 +7,23 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from donna_tui.errors import DonnaError, Reason, VaultReadError
-from donna_tui.records import dataclass
 from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.conflicts import is_conflict_copy
-from donna_tui.vault.dates import note_date
-from donna_tui.vault.frontmatter import Frontmatter, aliases_of, note_type_of, parse_frontmatter, tags_of, title_of
-from donna_tui.vault.globs import GlobSet
-from donna_tui.vault.include import EVERYTHING, Include
-from donna_tui.vault.links import extract_links
+from donna_tui.vault.include import EVERYTHING, GlobSet, Include
+from donna_tui.vault.links.spans import extract_links
+from donna_tui.vault.note.read import (
+    Frontmatter,
+    aliases_of,
+    note_date,
+    note_type_of,
+    parse_frontmatter,
+    tags_of,
+    title_of,
+)
 from donna_tui.vault.paths import IS_LINK, VaultRoot, check_relative, refused
 
 NOTE_ENDINGS = (".md", ".markdown")

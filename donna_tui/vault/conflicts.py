@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
-
-from donna_tui.records import dataclass
 
 _DATE = r"\d{4}-?\d{2}-?\d{2}"
 _NAMES = (

@@ -1,8 +1,76 @@
-"""What of a root is a source, where it is not everything: some files at the top, and the notes below some folders."""
+"""Select which files of a folder are notes: include rules and ignore patterns."""
 
 from __future__ import annotations
 
-from donna_tui.records import dataclass
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import lru_cache
+
+REMEMBERED = 8_192
+
+
+class GlobSet:
+    """Patterns such as `Templates/**`, matched at any depth: `a/Templates/x.md` is ignored as well.
+
+    A pattern may come with a vault from elsewhere, so matching takes no more time than pattern times path.
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        cores = (pattern.strip("/").removeprefix("**/").removesuffix("/**") for pattern in patterns)
+        split = [core.split("/") for core in cores if core]
+        self._patterns = [tuple(_component(part) for part in parts) for parts in split]
+        self._last = re.compile("|".join(_expression(parts[-1]) for parts in split)) if split else _NOTHING
+        self._folder_matches = lru_cache(maxsize=REMEMBERED)(self._any_of)
+
+    def matches(self, path: str) -> bool:
+        """Whether a vault-relative path, or a folder above it, is ignored."""
+        folder, _, _ = path.rpartition("/")
+        return (bool(folder) and self._folder_matches(folder)) or self._ends(path)
+
+    def _any_of(self, folder: str) -> bool:
+        parts = folder.split("/")
+        return any(self._ends("/".join(parts[:count])) for count in range(1, len(parts) + 1))
+
+    def _ends(self, path: str) -> bool:
+        """Whether a path matches a pattern itself; most are told by their name, against all patterns at once."""
+        if not self._last.match(path.rpartition("/")[2]):
+            return False
+        parts = path.split("/")
+        return any(_ends_with(parts, pattern) for pattern in self._patterns)
+
+
+_ANY_DEPTH = None
+_Component = re.Pattern[str] | None
+_NOTHING = re.compile(r"(?!)")
+
+
+def _component(part: str) -> _Component:
+    """One part of a pattern; None stands for any number of folders."""
+    return _ANY_DEPTH if part == "**" else re.compile(_expression(part))
+
+
+def _expression(part: str) -> str:
+    return translate(re.sub(r"\*+", "*", part).replace("[", "[[]"))
+
+
+def _ends_with(parts: list[str], pattern: tuple[_Component, ...]) -> bool:
+    """Whether the last parts of a path match a pattern: all positions of the pattern are followed at once."""
+    reached = {0}
+    for part in parts:
+        reached = {0} | {after for at in reached for after in _steps(pattern, at, part)}
+    return len(pattern) in reached
+
+
+def _steps(pattern: tuple[_Component, ...], at: int, part: str) -> set[int]:
+    if at == len(pattern):
+        return set()
+    component = pattern[at]
+    if component is _ANY_DEPTH:
+        return {at, at + 1} | _steps(pattern, at + 1, part)
+    return {at + 1} if component.match(part) else set()
+
 
 NOTE_ENDING = ".md"
 

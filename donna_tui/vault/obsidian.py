@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
-
-from donna_tui.records import dataclass
 
 LARGEST_REGISTRY = 1_000_000
 LATEST_STAMP = 1e15

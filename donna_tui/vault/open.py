@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donna_tui.config.agentsettings import SOURCE_FILE, SOURCE_FOLDER, AgentSettings, not_indexed
+from donna_tui.config.agent_settings import SOURCE_FILE, SOURCE_FOLDER, AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
-from donna_tui.space import Space
+from donna_tui.platform.spaces import Space
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.include import EVERYTHING, Include
 
 if TYPE_CHECKING:
-    from donna_tui.errors import VaultWriteError
-    from donna_tui.vault.writer import VaultWriter, Written
+    from donna_tui.types.errors import VaultWriteError
+    from donna_tui.vault.write.writer import VaultWriter, Written
 
 
 def indexed_client(config: MemoryConfig, root: Path) -> VaultClient:
@@ -41,9 +41,9 @@ def open_writer(
     `allowlist` takes the place of the configured one, which is for programs: a person who has looked at the change
     may make it anywhere; in an agent's space nobody writes beside its sources. Raises SpaceError (`not_indexed`).
     """
-    from donna_tui.vault.commits import Author
-    from donna_tui.vault.guard import WriteRules
-    from donna_tui.vault.writer import VaultWriter
+    from donna_tui.vault.git.objects import Author
+    from donna_tui.vault.write.rules import WriteRules
+    from donna_tui.vault.write.writer import VaultWriter
 
     if isinstance(config, AgentSettings):
         config.require_indexed()

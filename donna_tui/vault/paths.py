@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from donna_tui.errors import Reason, VaultReadError
+from donna_tui.types.errors import Reason, VaultReadError
 
 LONGEST_NAME = 255
 LONGEST_PATH = 4_096

@@ -6,13 +6,13 @@ import contextlib
 import errno
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from donna_tui.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.records import dataclass
-from donna_tui.vault.changes import Change, OperationKind
+from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.vault.placement import NO_LINKS, read_at, remove
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.vault.write.atomic import NO_LINKS, read_at, remove
+from donna_tui.vault.write.changes import Change, OperationKind
+from donna_tui.vault.write.writer import VaultWriter
 
 ACTOR = "webdav"
 

@@ -18,9 +18,9 @@ from wsgidav.dav_error import (
 )
 from wsgidav.dav_provider import DAVCollection, DAVNonCollection, DAVProvider
 
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.webdav.arrival import Arrival, Item
-from donna_tui.webdav.tree import ServedTree
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.webdav.files import ServedTree
+from donna_tui.webdav.upload import Item, Upload
 
 TOO_LARGE = 413
 BLOCK = 64 * 1024
@@ -134,7 +134,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
         self._item = item
         self._is_new = is_new
         self._tree: ServedTree = self.provider.tree
-        self._arrival: Arrival | None = None
+        self._arrival: Upload | None = None
 
     def get_content_length(self) -> int:
         return self._item.size
@@ -219,7 +219,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
 class _Upload:
     """What wsgidav writes the body of a request to."""
 
-    def __init__(self, arrival: Arrival, max_bytes: int) -> None:
+    def __init__(self, arrival: Upload, max_bytes: int) -> None:
         self._arrival, self._max_bytes = arrival, max_bytes
 
     def write(self, data: bytes) -> None:

@@ -8,6 +8,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,13 +21,11 @@ from wsgidav.error_printer import ErrorPrinter
 from wsgidav.request_resolver import RequestResolver
 from wsgidav.wsgidav_app import WsgiDAVApp
 
-from donna_tui.errors import DonnaError, Reason
 from donna_tui.http.guard import FrontDoor, Limits, OncePerMinute, Visitor, is_loopback
-from donna_tui.records import dataclass
-from donna_tui.webdav.gate import CONNECTION, Gate
-from donna_tui.webdav.passwords import Password
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.webdav.files import ServedTree
+from donna_tui.webdav.gate import CONNECTION, Gate, Password
 from donna_tui.webdav.provider import VaultProvider
-from donna_tui.webdav.tree import ServedTree
 
 SHARE = "/vault"
 """Where the vault is. Remotely Save makes a folder below the address that it is given: this is its name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from donna_tui.__main__ import main
 from donna_tui.embedding import files
-from donna_tui.memory import derive
+from donna_tui.memory import indexer as derive
 
 
 def broken(*_: object) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.spacelock import SpaceLock
+from donna_tui.platform.spaces import SpaceLock
 from tests.cli.running import Donna, write
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.mcp.setup import CLIENTS, Command, setup_for
-from donna_tui.tools.agent.catalogue import TOOLS
+from donna_tui.agents.setup import CLIENTS, Command, setup_for
+from donna_tui.agents.tools.catalogue import TOOLS
 from tests.cli.running import Donna
 
 WORDS = ("/opt/my tools/donna", "mcp", "--space", "/home/me/my \"notes\" $(x) 'y' \\z")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.paths import app_paths
+from donna_tui.platform.paths import app_paths
 from donna_tui.vault.conflicts import original_of
 from tests.cli.running import Donna
 from tests.faults.nursery import Nursery, open_nursery

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from donna_tui.config.agent_settings import AgentSettings, settings_of, workspace_of
 from donna_tui.config.agents import Agent
-from donna_tui.config.agentsettings import AgentSettings, settings_of, workspace_of
 from donna_tui.config.models import MemoryConfig
-from donna_tui.engine import Engine
+from donna_tui.engine.engine import Engine
 from donna_tui.index.generations import current_generation, index_path
-from donna_tui.paths import AppPaths
-from donna_tui.results import Mode, SearchOutcome, SearchRequest
-from donna_tui.space import Space, agent_space
+from donna_tui.platform.paths import AppPaths
+from donna_tui.platform.spaces import Space, agent_space
+from donna_tui.types.search import Mode, SearchOutcome, SearchRequest
 from tests.engine.helpers import Desk, Running
 
 

@@ -16,12 +16,12 @@ import pytest
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding import files
-from donna_tui.engine import Engine
-from donna_tui.events import EngineEvent, NoteRenamed, ReconcileDone
+from donna_tui.engine.engine import Engine
 from donna_tui.index.generations import current_generation, index_path
-from donna_tui.paths import AppPaths
-from donna_tui.results import Mode, SearchOutcome, SearchRequest
-from donna_tui.space import Space, space_at
+from donna_tui.platform.paths import AppPaths
+from donna_tui.platform.spaces import Space, space_at
+from donna_tui.types.events import EngineEvent, NoteRenamed, ReconcileDone
+from donna_tui.types.search import Mode, SearchOutcome, SearchRequest
 
 GENEROUS_SECONDS = 15.0
 EVAL_VAULT = Path(__file__).resolve().parents[3] / "shared" / "eval" / "vault_tasks" / "vault"

@@ -15,11 +15,11 @@ from typing import Any
 from donna_tui.calendar import mirror
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafting import Attendee, Draft, DraftRow, Meeting
-from donna_tui.drafts.composing import Composed, ExtractiveDrafter, Task
-from donna_tui.engine import Engine
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.drafts.drafters import Composed, ExtractiveDrafter, Task
+from donna_tui.engine.engine import Engine
+from donna_tui.types.drafts import Attendee, Draft, DraftRow, Meeting
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.vault.note.read import parse_frontmatter
 from tests.engine.helpers import Desk, new_desk, open_engine, quick_config
 
 UTC = datetime.UTC

@@ -10,14 +10,14 @@ from threading import Event
 import numpy as np
 import pytest
 
-from donna_tui import modelloader
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding.prepare import OnPhase
 from donna_tui.embedding.provider import Matrix, Vector
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import ModelError, Reason
-from donna_tui.events import ModelPhase
+from donna_tui.engine import model_manager as modelloader
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+from donna_tui.types.errors import ModelError, Reason
+from donna_tui.types.events import ModelPhase
 
 DIM = 16
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from donna_tui import modelatwork
-from donna_tui.config.memorysearch import RemoteConfig
+from donna_tui.config.agents import RemoteConfig
 from donna_tui.embedding.openai_compatible import MOST_TRIES
-from donna_tui.events import IndexSwapped, ModelPhase, ModelStateChanged
-from donna_tui.ingest import backlog
-from donna_tui.results import SearchRequest
+from donna_tui.engine import model_manager as modelatwork
+from donna_tui.ingest import embedding_queue as backlog
+from donna_tui.types.events import IndexSwapped, ModelPhase, ModelStateChanged
+from donna_tui.types.search import SearchRequest
 from tests.embedding_server import DIM, EmbeddingServer, Told, after_the_first, well
 from tests.engine.agent_desks import AgentDesk, agent_desk, agent_engine, fresh, paths_of
 from tests.engine.helpers import eventually, everything_below, hide_model

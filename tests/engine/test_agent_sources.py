@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from donna_tui.errors import VaultReadError, VaultWriteError
-from donna_tui.events import EventHub, NoteDeleted
 from donna_tui.ingest.watcher import Hint, Watcher
-from donna_tui.results import SearchRequest
+from donna_tui.types.errors import VaultReadError, VaultWriteError
+from donna_tui.types.events import EventHub, NoteDeleted
+from donna_tui.types.search import SearchRequest
 from donna_tui.vault.include import Include
 from donna_tui.vault.open import included, indexed_client, open_writer, vault_client
-from donna_tui.vault.seen import expecting
+from donna_tui.vault.write.changes import expecting
 from tests.engine.agent_desks import AgentDesk, agent_desk, agent_engine, fresh, paths_of, tree
 from tests.engine.helpers import eventually, everything_below
 from tests.engine.providers import FaultyModel, serve

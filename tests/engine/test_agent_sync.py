@@ -11,14 +11,14 @@ import pytest
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.provider import Matrix
-from donna_tui.errors import Reason, SpaceError, VaultReadError, VaultWriteError
-from donna_tui.events import ReconcileDone
-from donna_tui.freshness import DIFFERS, LATE, MISSING, Rounds
+from donna_tui.engine.freshness import DIFFERS, LATE, MISSING, SingleFlight
 from donna_tui.index.database import Database
-from donna_tui.ingest.keeper import Keeper
+from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.reconcile import differing
-from donna_tui.space import known_spaces
-from donna_tui.tools.spaces import list_spaces
+from donna_tui.ops.status import list_spaces
+from donna_tui.platform.spaces import known_spaces
+from donna_tui.types.errors import Reason, SpaceError, VaultReadError, VaultWriteError
+from donna_tui.types.events import ReconcileDone
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.open import open_writer, vault_client
 from tests.engine.agent_desks import AgentDesk, agent_desk, agent_engine, fresh, paths_of, tree
@@ -75,7 +75,7 @@ async def test_what_is_not_indexed_says_so_and_writes_nothing(
 
 async def refuses(engine: object) -> None:
     """Whatever would open or write something says why it does not."""
-    from donna_tui.engine import Engine
+    from donna_tui.engine.engine import Engine
 
     assert isinstance(engine, Engine)
     for property_ in ("memory", "drafts", "notes"):
@@ -161,14 +161,14 @@ async def test_vectors_are_fresh_too(tmp_path: Path) -> None:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Comparisons for a search wait for this event, which is set."""
-    may, compare = asyncio.Event(), Keeper.compare
+    may, compare = asyncio.Event(), IndexMaintainer.compare
     may.set()
 
-    async def held_compare(self: Keeper, *, full: bool) -> None:
+    async def held_compare(self: IndexMaintainer, *, full: bool) -> None:
         await may.wait()
         await compare(self, full=full)
 
-    monkeypatch.setattr(Keeper, "compare", held_compare)
+    monkeypatch.setattr(IndexMaintainer, "compare", held_compare)
     return may
 
 
@@ -272,7 +272,7 @@ async def test_every_caller_gets_a_round_that_began_after_its_call() -> None:
         began[0] += 1
         await may.wait()
 
-    rounds = Rounds(work)
+    rounds = SingleFlight(work)
     first = asyncio.create_task(rounds.run())
     while not began[0]:
         await asyncio.sleep(0)
@@ -295,7 +295,7 @@ async def test_a_round_that_fails_does_not_stop_the_next() -> None:
         if error := next(outcomes):
             raise error
 
-    rounds = Rounds(work)
+    rounds = SingleFlight(work)
     with pytest.raises(VaultReadError):
         await rounds.run()
     await rounds.run()
@@ -362,7 +362,7 @@ async def test_it_does_not_wait_for_what_is_written_after_the_question(
         await fresh(first, "kestrel")
         async with agent_engine(desk) as second:
             desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
-            monkeypatch.setattr("donna_tui.freshness.differing", one_more_each_time)
+            monkeypatch.setattr("donna_tui.engine.freshness.differing", one_more_each_time)
             outcome = await fresh(second, "numbat")
             assert (paths_of(outcome), outcome.stale) == (["MEMORY.md"], False)
             assert looks[0] == {"MEMORY.md"}
@@ -431,7 +431,7 @@ async def test_an_agent_writes_and_takes_back(tmp_path: Path) -> None:
     desk = filled(agent_desk(tmp_path))
     writer = open_writer(desk.config, desk.space)
     writer.init_if_missing()
-    from donna_tui.vault.seen import expecting
+    from donna_tui.vault.write.changes import expecting
 
     writer.apply(writer.planner.write("memory/new.md", "A dingo runs.\n", seen=expecting(None)))
     async with agent_engine(desk) as running:

@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from donna_tui.resources import resource
-from donna_tui.vault.dates import iso_date
+from donna_tui.platform.paths import resource
+from donna_tui.vault.note.read import iso_date
 from tests.engine.helpers import index_once, new_desk, open_engine
 
 pytestmark = pytest.mark.usefixtures("alone")

@@ -14,10 +14,10 @@ import pytest
 from donna_tui.calendar.following import window_around
 from donna_tui.calendar.sources import sources_for
 from donna_tui.config.load import load_trusted, user_file
-from donna_tui.drafting import DraftState, Meeting, MeetingState
 from donna_tui.drafts.approval import start_in
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.tui.widgets.meeting_list import state_word
+from donna_tui.tui.meetings.list import state_word
+from donna_tui.types.drafts import DraftState, Meeting, MeetingState
+from donna_tui.types.errors import DonnaError, Reason
 from tests.engine.offices import LAST_TIME, NOTE, Office, meeting, office
 from tests.unit.calendar_parts import calendar, event
 from tests.unit.calendar_server import Asked, Reply, serving

@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafthost import DraftHost, templates_dir
-from donna_tui.drafting import Attendee, Meeting
-from donna_tui.drafts.answers import MeetingNoteAnswer
-from donna_tui.drafts.asking import Prompts, payload_of
-from donna_tui.drafts.composing import Composed, Task
-from donna_tui.errors import DonnaError, Reason
+from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Prompts, Task, payload_of
+from donna_tui.engine.draft_scheduler import DraftScheduler, templates_dir
+from donna_tui.types.drafts import Attendee, Meeting
+from donna_tui.types.errors import DonnaError, Reason
 from tests.engine.offices import LAST_TIME, NOTE, THIS_WEEK, Office, git, meeting, office
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -244,7 +242,7 @@ async def test_a_model_gets_days_and_who_i_am_and_makes_no_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = Seen()
-    monkeypatch.setattr(DraftHost, "_drafter", model)
+    monkeypatch.setattr(DraftScheduler, "_drafter", model)
     notes = {
         LAST: WEEKLY,
         "Projects/Gateway.md": "---\ndate: 2024-01-02\n---\n# Gateway\n\nIt hands taps to the ledger of the city.\n",

@@ -12,11 +12,10 @@ import pytest
 
 from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.values import Window
-from donna_tui.drafthost import DraftHost
-from donna_tui.drafting import Attendee, DraftState
-from donna_tui.drafts.answers import MeetingNoteAnswer
-from donna_tui.drafts.composing import Composed, Task
-from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Task
+from donna_tui.engine.draft_scheduler import DraftScheduler
+from donna_tui.types.drafts import Attendee, DraftState
+from donna_tui.vault.note.read import parse_frontmatter
 from tests.engine.offices import LAST_TIME, NOTE, Office, meeting, office
 from tests.hostile import make_hostile_vault
 
@@ -97,7 +96,7 @@ KEYS = {
 async def test_an_obedient_model_gets_nothing_but_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
-    monkeypatch.setattr(DraftHost, "_drafter", Obedient([order, "Ana will write the plan."]))
+    monkeypatch.setattr(DraftScheduler, "_drafter", Obedient([order, "Ana will write the plan."]))
     async with office(tmp_path, notes={"Secret/diary.md": "# Diary\n"}) as here:
         before = {path: here.text(path) for path in here.notes()}
         row = await here.write(meeting())

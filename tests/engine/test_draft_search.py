@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.memories import MemoryType
-from donna_tui.results import Filters, Mode, SearchRequest
+from donna_tui.types.memory import MemoryType
+from donna_tui.types.search import Filters, Mode, SearchRequest
 from tests.engine.helpers import Running, index_once, new_desk, open_engine
 
 pytestmark = pytest.mark.usefixtures("alone")

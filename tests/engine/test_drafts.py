@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.drafthost import DraftHost
-from donna_tui.drafting import DraftState, Meeting, MeetingState
 from donna_tui.drafts import queue
 from donna_tui.drafts.queue import BACK_OFF
-from donna_tui.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.memories import MemoryFilter, MemorySource
+from donna_tui.engine.draft_scheduler import DraftScheduler
+from donna_tui.types.drafts import DraftState, Meeting, MeetingState
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.types.memory import MemoryFilter, MemorySource
 from tests.engine.offices import LAST_TIME, NOTE, THIS_WEEK, Broken, Counting, day, git, hunk_with, meeting, office
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -59,7 +59,7 @@ async def test_a_second_time_nothing_is_written(tmp_path: Path) -> None:
 
 async def test_two_runs_at_once_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Counting(delay=0.2)
-    monkeypatch.setattr(DraftHost, "_drafter", slow)
+    monkeypatch.setattr(DraftScheduler, "_drafter", slow)
     async with office(tmp_path) as here:
         await here.hold(meeting())
         rows = await asyncio.gather(*(here.engine.drafts.write_now("gateway-2") for _ in range(3)))
@@ -242,7 +242,7 @@ async def test_a_draft_is_not_lost_where_its_meeting_is_in_no_calendar(tmp_path:
 async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(DraftHost, "_drafter", Broken(Reason.DISK_FULL))
+    monkeypatch.setattr(DraftScheduler, "_drafter", Broken(Reason.DISK_FULL))
     async with office(tmp_path) as here:
         row = await here.write(meeting())
         assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "disk_full", 1)
@@ -266,7 +266,7 @@ async def test_where_the_model_fails_the_notes_alone_are_drafted_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = Broken()
-    monkeypatch.setattr(DraftHost, "_drafter", broken)
+    monkeypatch.setattr(DraftScheduler, "_drafter", broken)
     async with office(tmp_path) as here:
         row = await here.write(meeting())
         assert row.state is DraftState.WAITING

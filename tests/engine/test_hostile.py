@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from donna_tui.results import SearchRequest
 from donna_tui.text.markdown import split_sections
+from donna_tui.types.search import SearchRequest
 from donna_tui.vault.client import VaultClient
 from tests.engine.helpers import Desk, Running, donna, everything_below, new_desk, open_engine
 from tests.hostile import make_hostile_vault

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from donna_tui import modelloader
 from donna_tui.embedding import files
 from donna_tui.embedding.counting import unusable
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.embedding.tokenizer import ModelTokens
-from donna_tui.errors import Reason, SpaceError
-from donna_tui.events import IndexSwapped, ModelPhase, NoteIndexed, ReconcileDone
+from donna_tui.engine import model_manager as modelloader
 from donna_tui.index.generations import current_generation
 from donna_tui.ingest.queue import MemoryIngestQueue
-from donna_tui.memory import feed as feed_module
-from donna_tui.results import SearchOutcome
-from donna_tui.search import desk as desk_module
-from donna_tui.supervisor import set_within
+from donna_tui.memory import indexer as feed_module
+from donna_tui.platform.supervisor import set_within
+from donna_tui.search import service as desk_module
+from donna_tui.types.errors import Reason, SpaceError
+from donna_tui.types.events import IndexSwapped, ModelPhase, NoteIndexed, ReconcileDone
+from donna_tui.types.search import SearchOutcome
 from tests.engine.helpers import (
     Desk,
     eventually,
@@ -245,19 +245,19 @@ async def test_who_waits_until_all_is_in_does_not_wait_for_the_next_look_at_the_
     desk = fill(new_desk(tmp_path), 3)
     looked = threading.Event()
     serve(monkeypatch, FaultyModel())
-    build, step_through = modelloader.build_embedding_service, feed_module.MemoryFeed._step_through
+    build, step_through = modelloader.build_embedding_service, feed_module.MemoryIndexer._step_through
 
     def late(*arguments: Any) -> EmbeddingService:
         assert looked.wait(30.0)
         return build(*arguments)
 
-    async def noticed(self: feed_module.MemoryFeed, steps: Any) -> None:
+    async def noticed(self: feed_module.MemoryIndexer, steps: Any) -> None:
         await step_through(self, steps)
         loop.call_later(0.1, looked.set)  # when it has long gone to sleep
 
     loop = asyncio.get_running_loop()
     monkeypatch.setattr(modelloader, "build_embedding_service", late)
-    monkeypatch.setattr(feed_module.MemoryFeed, "_step_through", noticed)
+    monkeypatch.setattr(feed_module.MemoryIndexer, "_step_through", noticed)
     monkeypatch.setattr(feed_module, "LOOK_SECONDS", 3_600.0)
     async with asyncio.timeout(60.0):
         coverage = (await index_once(desk)).engine.status().coverage

@@ -16,11 +16,11 @@ from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.mirror import IMPORTED, store
 from donna_tui.calendar.values import Window
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafting import DraftState, MeetingState
-from donna_tui.engine import Engine
+from donna_tui.engine.engine import Engine
 from donna_tui.ingest.worker import IngestWorker
-from donna_tui.results import SearchRequest
-from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.types.drafts import DraftState, MeetingState
+from donna_tui.types.search import SearchRequest
+from donna_tui.vault.note.read import parse_frontmatter
 from tests.engine.helpers import Desk, eventually, new_desk
 from tests.engine.providers import FaultyModel, serve
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.events import EngineEvent, MemoryIngestFailed
-from donna_tui.memories import CutReason, MemoryFilter, MemorySource, MemoryType, RecallResult
+from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
-from donna_tui.memorydesk import MemoryDesk
-from donna_tui.paths import app_paths
-from donna_tui.results import Filters, SearchRequest
+from donna_tui.platform.paths import app_paths
+from donna_tui.types.events import EngineEvent, MemoryIngestFailed
+from donna_tui.types.memory import CutReason, MemoryFilter, MemorySource, MemoryType, RecallResult
+from donna_tui.types.search import Filters, SearchRequest
 from tests.engine.helpers import Desk, eventually, hide_model, new_desk, open_engine, quick_config
 from tests.model_server import Behaviour, ModelServer, text
 from tests.unit.memory_parts import jsonl, said
@@ -36,7 +36,7 @@ def desk(tmp_path: Path, model_cache: Path) -> Desk:
     return new_desk(tmp_path, model_cache)
 
 
-async def import_talk(memory: MemoryDesk, folder: Path, rows: list[dict[str, object]] = TALK) -> None:
+async def import_talk(memory: MemoryService, folder: Path, rows: list[dict[str, object]] = TALK) -> None:
     await memory.import_chat(jsonl(folder / "talk.jsonl", rows))
     assert await memory.settle()
 
@@ -368,7 +368,7 @@ async def test_one_source_that_fails_does_not_stop_the_others(
         def broken(*args: object) -> object:
             raise RuntimeError("a fault")
 
-        monkeypatch.setattr("donna_tui.memory.derive.title_of", broken)
+        monkeypatch.setattr("donna_tui.memory.indexer.title_of", broken)
         rows = {source: (await running.engine.backfill(source)).state for source in MemorySource}
         assert rows == {**dict.fromkeys(MemorySource, "ok"), MemorySource.CHAT: "failed"}
 
@@ -429,7 +429,7 @@ async def test_a_conversation_that_goes_on(desk: Desk) -> None:
         assert [each.closed for each in await memory.sessions()] == [False]
 
 
-async def eventually_listed(memory: MemoryDesk, identity: str) -> None:
+async def eventually_listed(memory: MemoryService, identity: str) -> None:
     for _ in range(400):
         if any(each.id == identity for each in await memory.memories()):
             return

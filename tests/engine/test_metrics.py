@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.events import NoteIndexed, ProblemRaised
+from donna_tui.types.events import NoteIndexed, ProblemRaised
 from tests.engine.helpers import eventually, hide_model, new_desk, open_engine, quick_config
 
 

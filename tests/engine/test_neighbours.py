@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.load import load_config
-from donna_tui.engine import Engine
-from donna_tui.errors import VaultReadError
-from donna_tui.paths import AppPaths
-from donna_tui.results import Hit, SearchOutcome, SearchRequest
-from donna_tui.search.citations import citation
-from donna_tui.space import space_at
-from donna_tui.tools.neighbours import _together, _unique
+from donna_tui.engine.engine import Engine
+from donna_tui.engine.neighbours import _together, _unique
+from donna_tui.platform.paths import AppPaths
+from donna_tui.platform.spaces import space_at
+from donna_tui.search.snippets import citation
+from donna_tui.types.errors import VaultReadError
+from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
 from tests.engine.helpers import hide_model, new_desk
 from tests.tui.driving import hit
 

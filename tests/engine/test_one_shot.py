@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui import monitor
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import VaultReadError
-from donna_tui.events import ModelPhase, ModelStateChanged, NoteFailed, ProblemRaised
+from donna_tui.engine import status_reporter as monitor
 from donna_tui.index.database import Database, open_database
 from donna_tui.ingest.progress import count
 from donna_tui.ingest.queue import Job
 from donna_tui.ingest.source import Outcome, VaultSource
-from donna_tui.memory.feed import MemoryFeed
-from donna_tui.results import SearchRequest
+from donna_tui.memory.indexer import MemoryIndexer
+from donna_tui.types.errors import VaultReadError
+from donna_tui.types.events import ModelPhase, ModelStateChanged, NoteFailed, ProblemRaised
+from donna_tui.types.search import SearchRequest
 from tests.engine.helpers import (
     GENEROUS_SECONDS,
     Desk,
@@ -148,15 +148,15 @@ async def test_a_vault_that_is_gone_is_told(desk: Desk) -> None:
 async def test_what_is_stored_while_others_are_scored_is_scored_too(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score, rounds = MemoryFeed._score, 0
+    score, rounds = MemoryIndexer._score, 0
 
-    async def overtaken(self: MemoryFeed) -> None:
+    async def overtaken(self: MemoryIndexer) -> None:
         nonlocal rounds
         await score(self)
         rounds += 1
         self._unscored = rounds < 3
 
-    monkeypatch.setattr(MemoryFeed, "_score", overtaken)
+    monkeypatch.setattr(MemoryIndexer, "_score", overtaken)
     desk.write("9.md", "# Tasks\n\n- [ ] feed the serval\n")
     assert complete(await index_once(desk))
     assert rounds == 3

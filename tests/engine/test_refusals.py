@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.memories import MemorySource
-from donna_tui.search.relevance import CLEAR_COSINE, clear_cosine
+from donna_tui.search.ranking import CLEAR_COSINE, clear_cosine
+from donna_tui.types.memory import MemorySource
 from tests.engine.helpers import Desk, new_desk, open_engine
 
 pytestmark = pytest.mark.model

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from donna_tui.results import SearchRequest
 from donna_tui.search.hybrid import MOST_HITS
-from donna_tui.tui.panes.search_state import rows_of
-from donna_tui.tui.widgets.pieces import plain
-from donna_tui.tui.widgets.result_row import row_lines
+from donna_tui.tui.lib.styled import plain
+from donna_tui.tui.search.results import row_lines
+from donna_tui.tui.search.wording import rows_of
+from donna_tui.types.search import SearchRequest
 from tests.engine.helpers import EVAL_VAULT, Desk, open_engine
 
 QUESTIONS = 100

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.notes import NoteState
+from donna_tui.types.notes import NoteState
 from tests.engine.helpers import Desk, Running, eventually, hide_model, index_once, new_desk, open_engine, quick_config
 
 SIZES = [150, pytest.param(10_000, marks=pytest.mark.stress)]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.events import NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed, WatchHint
 from donna_tui.ingest import watcher
+from donna_tui.types.events import NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed, WatchHint
 from tests.engine.helpers import Desk, Running, eventually, everything_below, index_once, new_desk, open_engine
 
 pytestmark = pytest.mark.model

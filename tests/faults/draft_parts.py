@@ -11,15 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafthost import templates_dir
-from donna_tui.drafting import Evidence
-from donna_tui.drafts.answers import CommitmentsAnswer
-from donna_tui.drafts.composing import Composed, Task
+from donna_tui.drafts.drafters import CommitmentsAnswer, Composed, Task
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.renderer import VaultTemplateRenderer
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult, WriterParts
-from donna_tui.events import EventHub
-from donna_tui.memory.bookthread import BookThread
+from donna_tui.engine.draft_scheduler import templates_dir
+from donna_tui.memory.db_thread import DbThread
+from donna_tui.types.drafts import Evidence
+from donna_tui.types.events import EventHub
 from tests.git_vaults import new_client, new_writer
 
 STEPS = ("begun", "gathered", "composed", "answered", "rendered", "written")
@@ -60,7 +59,7 @@ async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> 
     vault, hub = base / "vault", EventHub()
     writer = new_writer(vault, base / "state")
     writer.recover()
-    book = BookThread(base / "memory", hub, lambda: None)
+    book = DbThread(base / "memory", hub, lambda: None)
 
     async def find(key: str) -> list[str]:
         return []

@@ -14,7 +14,7 @@ from unittest import mock
 
 from git import Git
 
-from donna_tui.vault import exchange
+from donna_tui.vault.write import atomic as exchange
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EACCES, errno.EINTR, errno.EDQUOT)
 

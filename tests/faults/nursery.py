@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from donna_tui.errors import VaultWriteError
-from donna_tui.vault.protocol import Step
+from donna_tui.types.errors import VaultWriteError
+from donna_tui.vault.write.protocol import Step
 from tests.faults.injector import HARMLESS, Injector, ending
 from tests.faults.writes import Desk, Hand
 

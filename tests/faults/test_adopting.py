@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.text.threeway import has_conflict_markers
-from donna_tui.vault.protocol import Step
+from donna_tui.text.merge import has_conflict_markers
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.write.protocol import Step
 from tests.faults.writes import Desk, new_desk
 from tests.git_vaults import fill
 
@@ -101,7 +101,7 @@ def test_a_crash_at_any_step_leaves_what_was_saved_on_disk(
     desk: Desk, step: Step, killed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if killed:
-        monkeypatch.setattr("donna_tui.vault.protocol._take_back", lambda *_: None)
+        monkeypatch.setattr("donna_tui.vault.write.protocol._take_back", lambda *_: None)
 
     def stop(reached: Step) -> None:
         if reached is step:

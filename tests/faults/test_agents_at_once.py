@@ -30,7 +30,7 @@ TROUBLE = ("locked", "Traceback", "internal")
 
 
 @dataclass(frozen=True)
-class Workshop:
+class WriteContext:
     """Two agents of one installation."""
 
     root: Path
@@ -52,7 +52,7 @@ class Workshop:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Workshop:
+def workshop(tmp_path: Path) -> WriteContext:
     root, home = tmp_path / "agents", tmp_path / "home"
     for agent, word in OWN.items():
         write(root, f"{agent}/MEMORY.md", f"# Memory\n\nThe meadow of {word}.\n")
@@ -60,14 +60,14 @@ def workshop(tmp_path: Path) -> Workshop:
         subprocess.run(["git", "init", "-q", str(root / agent)], check=True)
     settings = {"agents": {"defaults": {"workspace": f"{root}/{{agentId}}"}, "list": [{"id": each} for each in OWN]}}
     write(home, "config/memory.yaml", json.dumps(settings))
-    return Workshop(root, home)
+    return WriteContext(root, home)
 
 
 def other_than(agent: str) -> str:
     return next(word for name, word in OWN.items() if name != agent)
 
 
-async def work(workshop: Workshop, agent: str, until: float) -> list[str]:
+async def work(workshop: WriteContext, agent: str, until: float) -> list[str]:
     """Search and write as an agent does. Returns the paths that were written."""
     written: list[str] = []
     async with workshop.client(agent) as client:
@@ -106,7 +106,7 @@ def search_from_a_shell(donna: Donna, done: threading.Event) -> Iterator[str]:
                 yield f"{agent}: {ran}"
 
 
-def look(workshop: Workshop, done: threading.Event) -> str:
+def look(workshop: WriteContext, done: threading.Event) -> str:
     """Type questions on the screens of peter. Returns all that was drawn."""
     with python_in_terminal("-m", "tests.cli.without_model", "peter", **workshop.environ) as terminal:
         terminal.wait_for("Search")
@@ -119,7 +119,7 @@ def look(workshop: Workshop, done: threading.Event) -> str:
 
 
 @pytest.mark.parametrize("seconds", SPANS)
-async def test_all_at_once(workshop: Workshop, seconds: float) -> None:
+async def test_all_at_once(workshop: WriteContext, seconds: float) -> None:
     donna, done = Donna(workshop.home, workshop.root, environ={"HOME": str(workshop.root.parent)}), threading.Event()
     screens = asyncio.create_task(asyncio.to_thread(look, workshop, done))
     shell = asyncio.create_task(asyncio.to_thread(lambda: list(search_from_a_shell(donna, done))))

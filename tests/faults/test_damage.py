@@ -8,9 +8,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from donna_tui.errors import DatabaseError, Reason
-from donna_tui.events import EngineStateChanged, NoteIndexed, ProblemCleared, ProblemRaised
 from donna_tui.index import database as index_database
+from donna_tui.types.errors import DatabaseError, Reason
+from donna_tui.types.events import EngineStateChanged, NoteIndexed, ProblemCleared, ProblemRaised
 from tests.engine.helpers import Desk, eventually, hide_model, index_once, integrity, new_desk, open_engine
 
 WORDS = ("aardvark", "baobab", "cassowary")

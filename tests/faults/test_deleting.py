@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from donna_tui.vault.seen import whatever
+from donna_tui.vault.write.changes import whatever
 from tests.git_vaults import new_writer
 
 NOTE = "Ideas/Garden.md"

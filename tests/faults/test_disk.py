@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.events import NoteFailed, NoteIndexed
-from donna_tui.ingest import keeper, source
+from donna_tui.ingest import index_maintainer as keeper
+from donna_tui.ingest import source
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.events import NoteFailed, NoteIndexed
 from tests.engine.helpers import Desk, eventually, hide_model, index_once, integrity, new_desk, open_engine
 
 SPACE = "6m"

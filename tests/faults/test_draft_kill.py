@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from donna_tui.drafts import queue
-from donna_tui.memory.book import open_book
-from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.memory.database import open_book
+from donna_tui.vault.note.read import parse_frontmatter
 from tests.faults.draft_parts import KEY, PAID, PATH, STEPS, Paid, draft
 from tests.git_vaults import User
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason
-from donna_tui.events import NoteEmbedded, NoteFailed
-from donna_tui.ingest import backlog
+from donna_tui.ingest import embedding_queue as backlog
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import NoteEmbedded, NoteFailed
 from tests.engine.helpers import Desk, Running, eventually, hide_model, index_once, new_desk, open_engine
 from tests.engine.providers import Fault, FaultyModel, crash, not_a_number, refuse, serve, wrong_dim, zero
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault import repository, userindex
-from donna_tui.vault.repository import GitRepo, Tip
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git import index as userindex
+from donna_tui.vault.git import repository
+from donna_tui.vault.git.repository import GitRepo, Tip
 from tests.git_vaults import User, new_writer
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.commits import blob_id
-from donna_tui.vault.gitform import Attributes, stored
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.attributes import Attributes, stored
+from donna_tui.vault.git.objects import blob_id
 from tests.git_layouts import Desk, new_desk, own
 from tests.git_vaults import User, fill, new_writer, tree_of
 

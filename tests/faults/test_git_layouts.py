@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.types.errors import Reason, VaultWriteError
 from tests.git_layouts import LAYOUTS, Desk, Layout, new_desk, work
 from tests.git_vaults import NOTES, fill, tree_of
 

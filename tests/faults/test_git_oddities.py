@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.types.errors import Reason, VaultWriteError
 from tests.git_layouts import Desk, new_desk, own, sparse, submodule, work, worktree
 from tests.git_vaults import NOTES, User, fill, new_writer, tree_of
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.vault.write.writer import VaultWriter
 from tests.git_poison import (
     OBSTACLES,
     PLACES,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.conflicts import Keep
-from donna_tui.vault.protocol import Step
-from donna_tui.vault.seen import whatever
+from donna_tui.vault.write.changes import whatever
+from donna_tui.vault.write.protocol import Step
 from tests.git_layouts import Desk
 from tests.git_vaults import User, fill, new_writer, tree_of
 

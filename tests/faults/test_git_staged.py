@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault import userindex
-from donna_tui.vault.protocol import Step
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git import index as userindex
+from donna_tui.vault.write.protocol import Step
 from tests.git_layouts import LAYOUTS, Desk, Layout, new_desk, own, sparse
 from tests.git_vaults import fill, new_writer, tree_of
 

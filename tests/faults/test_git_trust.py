@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.write.writer import VaultWriter
 from tests.git_layouts import Desk, new_desk, own, worktree
 from tests.git_vaults import NOTES, User, new_writer, tree_of
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from donna_tui import tenure
-from donna_tui.errors import DatabaseError, Reason
+from donna_tui.engine import index_lease as tenure
 from donna_tui.index import database
 from donna_tui.index.database import open_database
+from donna_tui.types.errors import DatabaseError, Reason
 from tests.engine.helpers import Desk, eventually, hide_model, index_once, new_desk, open_engine
 
 

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from donna_tui.memory.book import open_book
 from donna_tui.memory.conversations import list_sessions, read_turns
+from donna_tui.memory.database import open_book
 from tests.unit.memory_parts import Desk, import_file, jsonl, said
 
 SEED = 20_260_101
@@ -21,8 +21,8 @@ TURNS = 40
 CHILD = """
 import sys
 from pathlib import Path
-from donna_tui.memory import importing
-from donna_tui.memory.book import open_book
+from donna_tui.memory import importers as importing
+from donna_tui.memory.database import open_book
 from donna_tui.memory.conversations import Recorder
 importing.BATCH = 50
 steps = importing.Import(Recorder(open_book(Path(sys.argv[1])))).run(Path(sys.argv[2]))

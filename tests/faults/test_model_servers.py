@@ -19,16 +19,14 @@ import pytest
 from pydantic import BaseModel
 
 from donna_tui.config.routes import Route, Routes
-from donna_tui.draftevents import ModelCalled
-from donna_tui.events import EngineEvent, EventHub
-from donna_tui.llm.dialects.anthropic_messages import AnthropicMessages
-from donna_tui.llm.dialects.openai_chat import OpenAIChat
+from donna_tui.llm.dialects import AnthropicMessages, OpenAIChat
 from donna_tui.llm.failures import CompletionMetadata, FailureKind, ModelCallError
 from donna_tui.llm.ledger import CallLedger
 from donna_tui.llm.router import Completion, ModelRouter
-from donna_tui.memory.bookthread import BookThread
+from donna_tui.memory.db_thread import DbThread
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
+from donna_tui.types.events import EngineEvent, EventHub, ModelCalled
 from tests import model_server as server
 from tests.model_server import GOOD, Behaviour, ModelServer
 
@@ -53,7 +51,7 @@ class Desk:
     """A router of one model, with what it did."""
 
     router: ModelRouter
-    book: BookThread
+    book: DbThread
     events: list[EngineEvent]
     pauses: list[float]
 
@@ -67,13 +65,13 @@ class Desk:
 
 
 @pytest.fixture
-async def book(tmp_path: Path) -> AsyncIterator[BookThread]:
-    thread = BookThread(tmp_path, EventHub(), lambda: None)
+async def book(tmp_path: Path) -> AsyncIterator[DbThread]:
+    thread = DbThread(tmp_path, EventHub(), lambda: None)
     yield thread
     await thread.close()
 
 
-def desk(book: BookThread, dialect: str, port: int, *, limit: float = 10.0, **settings: Any) -> Desk:
+def desk(book: DbThread, dialect: str, port: int, *, limit: float = 10.0, **settings: Any) -> Desk:
     base = f"http://127.0.0.1:{port}{'/v1' if dialect == 'openai' else ''}"
     values: dict[str, Any] = {"max_output_tokens": 500, "price_in": 3.0, "price_out": 15.0, **settings}
     deadline = values.pop("deadline_seconds", 50.0)
@@ -240,7 +238,7 @@ def runs() -> list[Any]:
 
 @pytest.mark.parametrize(("case", "dialect"), runs())
 async def test_a_call_is_bounded_classified_and_paid_once(
-    case: Case, dialect: str, book: BookThread, caplog: pytest.LogCaptureFixture
+    case: Case, dialect: str, book: DbThread, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     strange = ModelServer(dialect, case.behaviour)
@@ -280,7 +278,7 @@ async def _was_recorded(asked: Desk, metadata: CompletionMetadata | None, kind: 
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_server_that_is_not_there_is_tried_thrice(dialect: str, book: BookThread) -> None:
+async def test_a_server_that_is_not_there_is_tried_thrice(dialect: str, book: DbThread) -> None:
     async with ModelServer(dialect, server.good).running() as port:
         pass
     asked = desk(book, dialect, port)
@@ -294,7 +292,7 @@ async def test_a_server_that_is_not_there_is_tried_thrice(dialect: str, book: Bo
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_the_figures_of_the_server_are_kept(dialect: str, book: BookThread) -> None:
+async def test_the_figures_of_the_server_are_kept(dialect: str, book: DbThread) -> None:
     async with ModelServer(dialect, server.good).running() as port:
         done = await desk(book, dialect, port).ask()
     assert (done.metadata.tokens_in, done.metadata.tokens_out) == (120, 30)
@@ -303,7 +301,7 @@ async def test_the_figures_of_the_server_are_kept(dialect: str, book: BookThread
 
 
 @pytest.mark.parametrize("figures", [(None, None), (-1, -1), (10**18, 10**18)])
-async def test_what_a_server_does_not_state_counts_in_full(figures: tuple[Any, Any], book: BookThread) -> None:
+async def test_what_a_server_does_not_state_counts_in_full(figures: tuple[Any, Any], book: DbThread) -> None:
     async with ModelServer("openai", server.usage(*figures)).running() as port:
         done = await desk(book, "openai", port).ask()
     assert done.metadata.tokens_out == 500
@@ -311,7 +309,7 @@ async def test_what_a_server_does_not_state_counts_in_full(figures: tuple[Any, A
 
 
 @pytest.mark.parametrize("behaviour", [server.hang, server.reset_mid_body, server.endless_body])
-async def test_what_may_have_been_charged_counts_in_full(behaviour: Behaviour, book: BookThread) -> None:
+async def test_what_may_have_been_charged_counts_in_full(behaviour: Behaviour, book: DbThread) -> None:
     async with ModelServer("openai", behaviour).running() as port:
         with pytest.raises(ModelCallError) as caught:
             await desk(book, "openai", port, deadline_seconds=1.0).ask()
@@ -319,14 +317,14 @@ async def test_what_may_have_been_charged_counts_in_full(behaviour: Behaviour, b
     assert caught.value.metadata.tokens_out == 500
 
 
-async def test_the_server_says_how_long_to_wait(book: BookThread) -> None:
+async def test_the_server_says_how_long_to_wait(book: DbThread) -> None:
     async with ModelServer("anthropic", server.then_good(2, server.status(429, retry_after="7"))).running() as port:
         asked = desk(book, "anthropic", port)
         await asked.ask()
     assert asked.pauses == [7.0, 7.0]
 
 
-async def test_a_long_wait_is_left_to_the_caller(book: BookThread) -> None:
+async def test_a_long_wait_is_left_to_the_caller(book: DbThread) -> None:
     async with ModelServer("anthropic", server.status(503, retry_after="1800")).running() as port:
         asked = desk(book, "anthropic", port)
         with pytest.raises(ModelCallError) as caught:
@@ -334,7 +332,7 @@ async def test_a_long_wait_is_left_to_the_caller(book: BookThread) -> None:
     assert (caught.value.retry_after, asked.pauses) == (1800.0, [])
 
 
-async def test_a_cancelled_call_is_in_the_ledger(book: BookThread) -> None:
+async def test_a_cancelled_call_is_in_the_ledger(book: DbThread) -> None:
     waiting = ModelServer("openai", server.hang)
     async with waiting.running() as port:
         asked = desk(book, "openai", port)
@@ -350,7 +348,7 @@ async def test_a_cancelled_call_is_in_the_ledger(book: BookThread) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_only_needed_headers_leave(dialect: str, book: BookThread, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_needed_headers_leave(dialect: str, book: DbThread, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"):
         monkeypatch.setenv(name, "x-leak: LEAKED")
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
@@ -366,7 +364,7 @@ async def test_only_needed_headers_leave(dialect: str, book: BookThread, monkeyp
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_what_is_sent_is_the_question_between_marks(dialect: str, book: BookThread) -> None:
+async def test_what_is_sent_is_the_question_between_marks(dialect: str, book: DbThread) -> None:
     listening = ModelServer(dialect, server.good)
     async with listening.running() as port:
         asked = desk(book, dialect, port)
@@ -381,7 +379,7 @@ async def test_what_is_sent_is_the_question_between_marks(dialect: str, book: Bo
     assert limits.get(dialect, first.get("options", {}).get("num_predict")) == 500
 
 
-async def test_the_limit_of_the_day_stops_a_call_before_it_is_sent(book: BookThread) -> None:
+async def test_the_limit_of_the_day_stops_a_call_before_it_is_sent(book: DbThread) -> None:
     listening = ModelServer("openai", server.usage(100_000, 0))
     async with listening.running() as port:
         asked = desk(book, "openai", port, limit=0.3)
@@ -393,7 +391,7 @@ async def test_the_limit_of_the_day_stops_a_call_before_it_is_sent(book: BookThr
     assert len(await asked.rows()) == 1
 
 
-async def test_two_calls_at_once_do_not_pass_the_limit_together(book: BookThread) -> None:
+async def test_two_calls_at_once_do_not_pass_the_limit_together(book: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     async with listening.running() as port:
         asked = desk(book, "openai", port, limit=0.015)
@@ -403,14 +401,14 @@ async def test_two_calls_at_once_do_not_pass_the_limit_together(book: BookThread
     assert len(listening.requests) == 4 - len(kinds) == 1
 
 
-async def test_a_model_that_costs_nothing_is_never_over_the_limit(book: BookThread) -> None:
+async def test_a_model_that_costs_nothing_is_never_over_the_limit(book: DbThread) -> None:
     async with ModelServer("ollama", server.good).running() as port:
         done = await desk(book, "ollama", port, limit=0.0, price_in=None, price_out=None).ask()
     assert done.metadata.cost_usd == 0.0
 
 
 @pytest.mark.parametrize("key", ["", "  ", "two words", "lïne", "a\nb"])
-async def test_a_key_that_is_none_is_not_sent(key: str, book: BookThread) -> None:
+async def test_a_key_that_is_none_is_not_sent(key: str, book: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     async with listening.running() as port:
         asked = desk(book, "openai", port)
@@ -423,7 +421,7 @@ async def test_a_key_that_is_none_is_not_sent(key: str, book: BookThread) -> Non
     assert listening.connections == 0
 
 
-async def test_a_question_without_end_is_not_sent(book: BookThread) -> None:
+async def test_a_question_without_end_is_not_sent(book: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     huge = Payload(system="s", segments=(Segment(text="x" * 500_000, sensitivity=Sensitivity.PUBLIC),))
     async with listening.running() as port:
@@ -433,7 +431,7 @@ async def test_a_question_without_end_is_not_sent(book: BookThread) -> None:
     assert listening.connections == 0
 
 
-async def test_without_a_model_it_says_so(book: BookThread) -> None:
+async def test_without_a_model_it_says_so(book: DbThread) -> None:
     router = ModelRouter(Routes(), CallLedger(book), EventHub())
     with pytest.raises(ModelCallError) as caught:
         await router.complete(asking(), task_type="t", schema=Answer)
@@ -443,7 +441,7 @@ async def test_without_a_model_it_says_so(book: BookThread) -> None:
 
 @pytest.mark.parametrize(("dialect", "kind"), [("openai", OpenAIChat), ("anthropic", AnthropicMessages)])
 async def test_the_library_is_imported_beside_the_event_loop(
-    dialect: str, kind: type[Any], book: BookThread, monkeypatch: pytest.MonkeyPatch
+    dialect: str, kind: type[Any], book: DbThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load, on = kind.load, list[threading.Thread]()
 

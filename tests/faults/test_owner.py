@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.operations import message_of, parse_message
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.operations import message_of, parse_message
 from tests.git_layouts import Desk, new_desk, own
 from tests.git_vaults import new_writer, tree_of
 

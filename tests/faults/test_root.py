@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultReadError
-from donna_tui.events import EngineStateChanged, NoteDeleted, ReconcileDone
-from donna_tui.ingest import keeper
+from donna_tui.ingest import index_maintainer as keeper
+from donna_tui.types.errors import Reason, VaultReadError
+from donna_tui.types.events import EngineStateChanged, NoteDeleted, ReconcileDone
 from tests.engine.helpers import Desk, eventually, hide_model, index_once, new_desk, open_engine
 
 COUNT = 40

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.resources import resource
+from donna_tui.platform.paths import resource
 from tests.terminal import Terminal, python_in_terminal
 
 QUESTIONS = (b"redis failover", b"weekly review", b"who owns the gateway", b"path:Projects decision", b"xyzzy nothing")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
+from donna_tui.types.errors import Reason, VaultWriteError
 from tests.faults.writes import CALLS, Desk, Hand, prepared
 
 SPACE = "1536k"

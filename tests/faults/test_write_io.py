@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from donna_tui.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import DEFAULT_MAX_BYTES, Entry, VaultClient
-from donna_tui.vault.files import VaultFiles
 from donna_tui.vault.paths import refused
+from donna_tui.vault.write.files import VaultFiles
 from tests.faults.injector import ERRORS, READING, Injector, failing
 from tests.faults.writes import CALLS, Hand, Ledger, prepared
 

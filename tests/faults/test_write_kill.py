@@ -135,7 +135,7 @@ def test_no_kill_loses_a_word(tmp_path: Path, nursery: Nursery, kills: int, stag
 _LEAVES_A_GIT = """
 import os, sys
 from pathlib import Path
-from donna_tui.vault.protocol import alone
+from donna_tui.vault.write.protocol import alone
 from tests.faults.writes import Desk
 repo = Desk(Path(sys.argv[1])).writer().repo
 with alone(repo.place()):

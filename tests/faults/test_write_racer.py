@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.exchange import exchange
-from donna_tui.vault.files import MARK
-from donna_tui.vault.protocol import Step
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.write.atomic import exchange
+from donna_tui.vault.write.files import MARK
+from donna_tui.vault.write.protocol import Step
 from tests.faults.writes import Desk, Hand, Ledger, blob, litter, new_desk
 
 SEED = 20_270_302

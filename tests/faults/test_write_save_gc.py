@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.protocol import Step
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.write.protocol import Step
 from tests.faults.nursery import ENDED, Nursery, open_nursery
 from tests.faults.test_write_kill import kill, wait_for
 from tests.faults.test_write_racer import attempt

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason
-from donna_tui.vault.protocol import Step
+from donna_tui.types.errors import Reason
+from donna_tui.vault.write.protocol import Step
 from tests.faults.nursery import ENDED, Nursery, open_nursery
 from tests.faults.writes import CALLS, Hand, Ledger, litter, prepared
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from donna_tui.errors import VaultWriteError
+from donna_tui.types.errors import VaultWriteError
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.commits import Author
-from donna_tui.vault.guard import WriteRules
-from donna_tui.vault.protocol import Step
-from donna_tui.vault.writer import VaultWriter, Written
+from donna_tui.vault.git.objects import Author
+from donna_tui.vault.write.protocol import Step
+from donna_tui.vault.write.rules import WriteRules
+from donna_tui.vault.write.writer import VaultWriter, Written
 
 Notes = dict[str, bytes]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp.client.client import Client
 
-from donna_tui.tools.agent.catalogue import TOOLS
+from donna_tui.agents.tools.catalogue import TOOLS
 from tests.engine.helpers import Desk
 from tests.mcp.serving import CANARY, PUBLIC, refused_over, said
 

@@ -10,9 +10,9 @@ import warnings
 from typing import Any
 
 from donna_tui.__main__ import main
+from donna_tui.agents.tools import catalogue
 from donna_tui.embedding import files
-from donna_tui.engine import Engine
-from donna_tui.tools.agent import catalogue
+from donna_tui.engine.engine import Engine
 
 LOUD = "THIS IS NO PROTOCOL"
 

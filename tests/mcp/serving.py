@@ -15,14 +15,13 @@ from typing import Any
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from donna_tui.agents.tools.catalogue import call
+from donna_tui.agents.tools.context import Access, ClientSession, Quota, ToolContext, actor_of
 from donna_tui.config.models import MemoryConfig
-from donna_tui.engine import Engine
-from donna_tui.tools.agent.access import Access
-from donna_tui.tools.agent.catalogue import call
-from donna_tui.tools.agent.workspace import ClientSession, Quota, Workspace, actor_of
+from donna_tui.engine.engine import Engine
+from donna_tui.engine.vault_service import announce
 from donna_tui.vault.open import indexed_client, open_writer
-from donna_tui.vault.writer import VaultWriter
-from donna_tui.vaultdesk import announce
+from donna_tui.vault.write.writer import VaultWriter
 from tests.engine.helpers import Desk, open_engine, quick_config
 
 REPOSITORY = Path(__file__).parents[2]
@@ -58,7 +57,7 @@ class Bench:
 
     engine: Engine
     desk: Desk
-    space: Workspace
+    space: ToolContext
 
     async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
         """What a tool answers."""
@@ -88,9 +87,9 @@ def workspace(
     *,
     sensitive: bool = False,
     config: MemoryConfig | None = None,
-) -> Workspace:
+) -> ToolContext:
     config = config or quick_config()
-    return Workspace(
+    return ToolContext(
         host=engine,
         access=Access(indexed_client(config, desk.root), sensitive),
         session=ClientSession(actor_of(client), Quota(quota)),

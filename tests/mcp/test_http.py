@@ -20,11 +20,10 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from donna_tui.errors import DonnaError
-from donna_tui.mcp.guard import BURST, MOST_BODY_BYTES, Rate
-from donna_tui.mcp.sessions import IDLE_SECONDS, MOST_SESSIONS, Sessions
-from donna_tui.mcp.token import token_file, token_of
-from donna_tui.tools.agent.workspace import QUOTA_SECONDS, Quota
+from donna_tui.agents.guard import BURST, MOST_BODY_BYTES, Rate, token_file, token_of
+from donna_tui.agents.server import IDLE_SECONDS, MOST_SESSIONS, Sessions
+from donna_tui.agents.tools.context import QUOTA_SECONDS, Quota
+from donna_tui.types.errors import DonnaError
 from tests.engine.helpers import Desk
 from tests.mcp.every_tool import through_every_tool
 from tests.mcp.serving import said, started

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason
+from donna_tui.types.errors import Reason
 from tests.engine.helpers import Desk, quick_config
 from tests.git_vaults import tree_of
 from tests.mcp.serving import Bench, open_bench

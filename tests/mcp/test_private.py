@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from donna_tui.memories import MemorySource
+from donna_tui.agents.tools.catalogue import TOOLS
 from donna_tui.memory.facts import procedural
-from donna_tui.results import Filters, SearchRequest
-from donna_tui.tools.agent.catalogue import TOOLS
+from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import Filters, SearchRequest
 from tests.cli.running import write
 from tests.engine.helpers import Desk
 from tests.mcp.serving import CANARY, PRIVATE, PUBLIC, Bench, open_bench

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from donna_tui.freshness import LATE, Freshness
-from donna_tui.mcp.server import _result
+from donna_tui.agents.server import _result
+from donna_tui.agents.tools.catalogue import TOOLS
+from donna_tui.agents.tools.notes import with_section
+from donna_tui.agents.tools.schemas import SectionAsked
+from donna_tui.engine.freshness import LATE, Freshness
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tools.agent.catalogue import TOOLS
-from donna_tui.tools.agent.noteshapes import SectionAsked
-from donna_tui.tools.agent.writing import with_section
 from tests.cli.running import write
 from tests.engine.helpers import Desk, hide_model, index_once, new_desk
 from tests.hostile import make_hostile_vault

@@ -13,9 +13,9 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
 
-from donna_tui.mcp import stdio
-from donna_tui.mcp.stdio import Unreadable, readable_message
-from donna_tui.tools.agent.catalogue import TOOLS
+from donna_tui.agents import stdio
+from donna_tui.agents.stdio import Unreadable, readable_message
+from donna_tui.agents.tools.catalogue import TOOLS
 from tests.engine.helpers import Desk
 from tests.mcp.every_tool import through_every_tool
 from tests.mcp.serving import CANARY, PUBLIC, command, over_stdio, refused_over, said, started

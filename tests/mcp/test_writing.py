@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from donna_tui.errors import Reason
-from donna_tui.memories import MemoryType
+from donna_tui.agents.tools.catalogue import TOOLS, call
+from donna_tui.agents.tools.context import actor_of
 from donna_tui.memory.facts import procedural
-from donna_tui.tools.agent.catalogue import TOOLS, call
-from donna_tui.tools.agent.workspace import actor_of
-from donna_tui.vault.seen import whatever
+from donna_tui.types.errors import Reason
+from donna_tui.types.memory import MemoryType
+from donna_tui.vault.write.changes import whatever
 from tests.cli.running import write
 from tests.engine.helpers import Desk
 from tests.git_vaults import tree_of

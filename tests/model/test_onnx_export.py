@@ -19,8 +19,8 @@ from donna_tui.embedding.bert_graph import write_bert_graph
 from donna_tui.embedding.files import WEIGHTS_PACKAGE
 from donna_tui.embedding.onnx import OnnxProvider
 from donna_tui.embedding.prepare import EXPORT_MODULE, prepare_model
-from donna_tui.errors import ModelError, Reason
-from donna_tui.events import ModelPhase
+from donna_tui.types.errors import ModelError, Reason
+from donna_tui.types.events import ModelPhase
 
 pytestmark = pytest.mark.model
 

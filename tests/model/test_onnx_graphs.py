@@ -13,7 +13,7 @@ from donna_tui.embedding import files
 from donna_tui.embedding.files import ModelFiles
 from donna_tui.embedding.onnx import OnnxProvider
 from donna_tui.embedding.provider import Matrix
-from donna_tui.errors import ModelError, Reason
+from donna_tui.types.errors import ModelError, Reason
 from tests.unit.embedding_files import WORDS, tokenizer_json
 
 pytestmark = pytest.mark.model

@@ -13,13 +13,13 @@ import pytest
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding import files
 from donna_tui.embedding.build import build_embedding_provider, build_embedding_service
-from donna_tui.embedding.calibration import SAMPLES
+from donna_tui.embedding.export import SAMPLES
 from donna_tui.embedding.files import ModelFiles
 from donna_tui.embedding.onnx import OnnxProvider
 from donna_tui.embedding.provider import EmbeddingProvider, Matrix, check_vectors
 from donna_tui.embedding.sentence_transformers import SentenceTransformersProvider
-from donna_tui.errors import ModelError, Reason
-from donna_tui.events import ModelPhase
+from donna_tui.types.errors import ModelError, Reason
+from donna_tui.types.events import ModelPhase
 
 pytestmark = pytest.mark.model
 
@@ -80,7 +80,8 @@ def expected(reference: SentenceTransformersProvider) -> Matrix:
 EXACT = """
 import sys
 from pathlib import Path
-from donna_tui.embedding import calibration, export
+from donna_tui.embedding import export as calibration
+from donna_tui.embedding import export
 calibration.MIN_SPEEDUP = float("inf")
 export.export(Path(sys.argv[1]))
 assert not {"torch", "transformers", "sentence_transformers"} & set(sys.modules)

@@ -111,7 +111,7 @@ def test_an_installed_donna_is_sound(installed: Installed) -> None:
 
 def test_an_installed_donna_finds_its_screens(installed: Installed) -> None:
     program = (
-        "import donna_tui.tui.app; from donna_tui.resources import resource;"
+        "import donna_tui.tui.app; from donna_tui.platform.paths import resource;"
         "print(resource('vault_templates', 'demo')); print(resource('styles'))"
     )
     ran = run(installed.folder / "venv" / "bin" / "python", "-c", program)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from donna_tui.calendar.entries import contents
+from donna_tui.calendar.parser import contents
 from donna_tui.calendar.values import Window
 from tests.unit.calendar_parts import event, read, told
 

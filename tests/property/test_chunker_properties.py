@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from donna_tui.text.chunker import CHARS_PER_TOKEN, Chunk, chunk_markdown, embedding_text
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import HEADING_CHARS, Section, split_sections
-from donna_tui.text.segments import EMOJI
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+from donna_tui.text.words import EMOJI
 
 ESTIMATE = EstimatedTokens()
 PIECES = st.sampled_from(

@@ -13,12 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic.fields import FieldInfo
 
-from donna_tui.config.document import parse_document
+from donna_tui.config.document import Origin, parse_document
 from donna_tui.config.load import load_config
-from donna_tui.config.origin import Origin
-from donna_tui.config.schema import value_of
-from donna_tui.config.settings import SETTINGS, Setting
-from donna_tui.errors import ConfigError
+from donna_tui.config.schema import SETTINGS, Setting, value_of
+from donna_tui.types.errors import ConfigError
 
 BOUND_TO_OTHERS = {"retrieval.default_k", "retrieval.max_k", "embedding.max_tokens", "embedding.chunk_overlap"}
 BOUND_TO_OTHERS |= {"safety.max_note_bytes", "safety.max_read_bytes"}

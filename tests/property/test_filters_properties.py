@@ -13,19 +13,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from donna_tui.index import keyword, scan
+from donna_tui.index import exact_scan as scan
+from donna_tui.index import keyword
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
+from donna_tui.index.exact_scan import ExactScan, _nearest_inside
 from donna_tui.index.filters import Scope, first_in_scope
 from donna_tui.index.keyword import quoted, search_words
-from donna_tui.index.members import reach_of
-from donna_tui.index.packing import Vector, packed, unpacked
-from donna_tui.index.remembered import Remembered
-from donna_tui.index.scan import ExactScan, _nearest_inside
+from donna_tui.index.revision_cache import RevisionCache
+from donna_tui.index.scope import reach_of
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import VecTable, VectorIndex, VectorMatch
-from donna_tui.results import Filters
+from donna_tui.index.vectors import VecTable, Vector, VectorIndex, VectorMatch, packed, unpacked
 from donna_tui.text.chunker import Chunk
+from donna_tui.types.search import Filters
 from tests.unit.index_parts import DIM, cut, open_store, unit
 
 FOLDERS = ("", "Projects", "Projects/gateway", "Projects-old", "Projects0", "projects", "Meetings")
@@ -169,7 +169,7 @@ def as_scope(scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Scope:
 
 def with_members(library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Database:
     """A connection to which the passages of a scope are known."""
-    database = replace(library.store.database, remembered=Remembered())
+    database = replace(library.store.database, remembered=RevisionCache())
     reach_of(database, as_scope(scope))
     return database
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donna_tui.safety.classify import Sensitivity, classify
-from donna_tui.vault.frontmatter import aliases_of, note_type_of, parse_frontmatter, tags_of, title_of
+from donna_tui.vault.note.read import aliases_of, note_type_of, parse_frontmatter, tags_of, title_of
 
 FRAGMENTS = st.sampled_from(
     [

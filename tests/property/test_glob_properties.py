@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from donna_tui.vault.globs import GlobSet
+from donna_tui.vault.include import GlobSet
 
 PART = st.text("ab.", min_size=1, max_size=3)
 PATHS = st.lists(PART, min_size=1, max_size=4).map("/".join)

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from donna_tui.index.documents import number_of_notes
 from donna_tui.index.filters import Scope
 from donna_tui.index.store import MemoryStore
-from donna_tui.results import Filters
+from donna_tui.types.search import Filters
 from tests.unit.index_parts import VERSION, cut, embed_all, note, open_store, vector_of
 
 PATHS = ("a.md", "b.md", "c/a.md")

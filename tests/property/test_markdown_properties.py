@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from donna_tui.text.lines import line_of, line_starts
-from donna_tui.text.markdown import split_sections
-from donna_tui.text.outline import headings, opening_heading
+from donna_tui.text.markdown import headings, opening_heading, split_sections
 
 LINES = st.sampled_from(
     [

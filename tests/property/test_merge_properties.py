@@ -11,9 +11,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.frontmatter import parse_frontmatter
-from donna_tui.vault.merge import merge_frontmatter
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.note.merge import merge_frontmatter
+from donna_tui.vault.note.read import parse_frontmatter
 
 KEYS = [
     ["title", '"title"', "'title'"], ["tags"], ["1", '"1"'], ["2024"], ["007", '"007"'], ["false", "'false'"], ["no", '"no"'],

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from donna_tui.index.scan import ExactScan
+from donna_tui.index.exact_scan import ExactScan
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable
-from donna_tui.results import SearchRequest
 from donna_tui.search.hybrid import Settings, search
 from donna_tui.search.legs import ask
 from donna_tui.search.query import parse_query
 from donna_tui.search.snippets import WIDTH, make_snippet
+from donna_tui.types.search import SearchRequest
 from tests.unit.index_parts import embed_all, note, open_store, vector_of
 
 PIECES = (

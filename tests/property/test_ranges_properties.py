@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.index.ranges import Range, around, cut, halves, span
+from donna_tui.index.sampling import Range, around, cut, halves, span
 
 
 def keys_in(ranges: list[Range]) -> list[int]:

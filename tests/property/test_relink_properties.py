@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from donna_tui.vault.link_index import Hit, LinkIndex
-from donna_tui.vault.link_spans import Link, LinkKind, find_links
-from donna_tui.vault.links import extract_links
-from donna_tui.vault.relink import Relinked, relink, relink_moved
+from donna_tui.vault.links.resolve import Hit, LinkIndex
+from donna_tui.vault.links.rewrite import Relinked, relink, relink_moved
+from donna_tui.vault.links.spans import Link, LinkKind, extract_links, find_links
 
 FOLDERS = ("", "a/", "a/b/", "c/", "Ä ö/", "a (1)/")
 NAMES = (

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.index.scan import SAMPLED, _largest
+from donna_tui.index.exact_scan import SAMPLED, _largest
 
 
 @given(

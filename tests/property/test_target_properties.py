@@ -16,10 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.globs import GlobSet
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.vault.targets import check_new_name, check_target, find_twin
+from donna_tui.vault.write.file_names import check_new_name, check_target, find_twin
 
 ALLOWLIST = ("Inbox", "Über")
 IGNORED_FOLDER, IGNORED_NOTE = "Templates", "*.private.md"

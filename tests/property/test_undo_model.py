@@ -18,11 +18,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.changes import Change, OperationKind, Plan
-from donna_tui.vault.operations import parse_message
-from donna_tui.vault.seen import whatever
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.operations import parse_message
+from donna_tui.vault.write.changes import Change, OperationKind, Plan, whatever
+from donna_tui.vault.write.writer import VaultWriter
 from tests.git_vaults import User, fill, memory_folder, new_writer
 
 PATHS = ("Inbox/a.md", "Inbox/b [1].md", "Projects/deep/über.md")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from donna_tui.errors import VaultReadError
+from donna_tui.types.errors import VaultReadError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.paths import VaultRoot
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.tui.screens.approve_all import ApproveAll
-from donna_tui.tui.screens.plan import PlanScreen
+from donna_tui.tui.review.approve_all import ApproveAll
+from donna_tui.tui.vault.plan_dialog import PlanScreen
 from tests.snapshots.test_snapshots import LARGE, SIZES, STATES, Camera, Steps, by_state, by_theme, connected, donna
 from tests.snapshots.test_snapshots import camera as camera
 from tests.tui import draft_scenarios

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.tui.screens.correct import CorrectScreen
-from donna_tui.tui.screens.edit import NoteField
-from donna_tui.tui.screens.forget import ForgetScreen
+from donna_tui.tui.lib.edit_dialog import CorrectScreen, NoteField
+from donna_tui.tui.memory.forget_dialog import ForgetScreen
 from tests.snapshots.test_snapshots import LARGE, SIZES, Camera, Steps, by_theme, connected, donna
 from tests.snapshots.test_snapshots import camera as camera
 from tests.tui import scenarios

@@ -17,14 +17,14 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Input, OptionList
 
-from donna_tui.memories import TaskRow
+from donna_tui.tui.activity.pane import ActivityPane
 from donna_tui.tui.app import DonnaApp
-from donna_tui.tui.backend import KnownVault
 from donna_tui.tui.bridge import FLUSH_SECONDS
-from donna_tui.tui.first_run import FirstRun
-from donna_tui.tui.panes.activity import ActivityPane
-from donna_tui.tui.panes.vault import LOOK_AGAIN
-from donna_tui.tui.screens.spaces import SpacePicker
+from donna_tui.tui.lib.backend import KnownVault
+from donna_tui.tui.shell.first_run import FirstRun
+from donna_tui.tui.shell.spaces import SpacePicker
+from donna_tui.tui.vault.pane import LOOK_AGAIN
+from donna_tui.types.memory import TaskRow
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, Driver
 from tests.tui.fake_backend import FakeBackend
@@ -138,7 +138,7 @@ def test_search(camera: Camera, state: str, size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("size", [(60, 15), *SIZES, LARGE], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_the_start_page(camera: Camera, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
-    monkeypatch.setattr("donna_tui.tui.panes.search.time", lambda: scenarios.NOW)
+    monkeypatch.setattr("donna_tui.tui.search.pane.time", lambda: scenarios.NOW)
     backend = scenarios.normal()
     backend.asked = ("why did we move off redis", "failover drill", "who can fix the printer")
     backend.example = "what about time-outs in Gateway"
@@ -160,7 +160,7 @@ def test_activity(camera: Camera, state: str, size: tuple[int, int]) -> None:
 @by_state
 def test_first_run(camera: Camera, monkeypatch: pytest.MonkeyPatch, state: str, size: tuple[int, int]) -> None:
     for name in ("why_not_a_vault", "what_is_wrong"):
-        monkeypatch.setattr(f"donna_tui.tui.screens.first_run.{name}", why_not)
+        monkeypatch.setattr(f"donna_tui.tui.shell.first_run.{name}", why_not)
     app = donna(scenarios.loading(), first_run=OFFERS[state])
     assert camera.shows(app, size, FIRST_RUN_STEPS[state])
 
@@ -178,7 +178,7 @@ def test_activity_in_other_themes(camera: Camera, theme: str) -> None:
 @by_theme
 def test_first_run_in_other_themes(camera: Camera, monkeypatch: pytest.MonkeyPatch, theme: str) -> None:
     for name in ("why_not_a_vault", "what_is_wrong"):
-        monkeypatch.setattr(f"donna_tui.tui.screens.first_run.{name}", why_not)
+        monkeypatch.setattr(f"donna_tui.tui.shell.first_run.{name}", why_not)
     app = donna(scenarios.loading(), theme=theme, first_run=OFFERS["normal"])
     assert camera.shows(app, SIZES[1], waiting)
 
@@ -268,7 +268,7 @@ FIRST_RUN_STEPS: dict[str, Steps] = {
 @pytest.mark.parametrize("size", SIZES[:2], ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("state", ["normal", "hostile"])
 def test_the_spaces(camera: Camera, monkeypatch: pytest.MonkeyPatch, state: str, size: tuple[int, int]) -> None:
-    monkeypatch.setattr("donna_tui.tui.screens.spaces.why_not_a_vault", why_not)
+    monkeypatch.setattr("donna_tui.tui.shell.spaces.why_not_a_vault", why_not)
 
     async def steps(driver: Driver) -> None:
         await searched(driver)

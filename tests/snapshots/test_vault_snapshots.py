@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.tui.screens.ask_path import AskPath
-from donna_tui.tui.screens.conflict import ConflictScreen
-from donna_tui.tui.screens.edit import EditScreen, NoteField
-from donna_tui.tui.screens.plan import PlanScreen
-from donna_tui.tui.screens.refusal import RefusalScreen
-from donna_tui.tui.screens.settle import SettleScreen
-from donna_tui.tui.screens.three_way import ThreeWayScreen
-from donna_tui.tui.widgets.footer_bar import FooterBar
+from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.edit_dialog import EditScreen, NoteField
+from donna_tui.tui.shell.bars import FooterBar
+from donna_tui.tui.vault.conflict_dialogs import ConflictCopyDialog, ConflictScreen
+from donna_tui.tui.vault.plan_dialog import AskPath, PlanScreen
+from donna_tui.tui.vault.three_way import ThreeWayScreen
 from tests.snapshots.test_snapshots import LARGE, SIZES, Camera, Steps, by_size, by_state, by_theme, connected, donna
 from tests.snapshots.test_snapshots import camera as camera
 from tests.tui import scenarios
@@ -190,7 +188,7 @@ def test_a_conflict_copy(camera: Camera, base: bool, size: tuple[int, int]) -> N
         await connected(driver)
         await to_copy(driver)
         await driver.press("c")
-        await driver.window(SettleScreen)
+        await driver.window(ConflictCopyDialog)
 
     assert camera.shows(donna(backend), size, steps)
 

@@ -13,15 +13,14 @@ import pytest
 from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
 
-from donna_tui.tui.action import Pane
-from donna_tui.tui.actions import ACTIONS
 from donna_tui.tui.app import DonnaApp
-from donna_tui.tui.backend import KnownVault
-from donna_tui.tui.external import Command
-from donna_tui.tui.first_run import FirstRun
-from donna_tui.tui.keymap import load_keymap
-from donna_tui.tui.outside import Outside
-from donna_tui.tui.screens.main import MainScreen
+from donna_tui.tui.lib.action import Pane
+from donna_tui.tui.lib.actions import ACTIONS
+from donna_tui.tui.lib.backend import KnownVault
+from donna_tui.tui.lib.external import Command, ExternalPrograms
+from donna_tui.tui.lib.keymap import load_keymap
+from donna_tui.tui.shell.first_run import FirstRun
+from donna_tui.tui.shell.main import MainScreen
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.driving import DESKTOP, SIZE, Driver
 from tests.tui.fake_backend import FakeBackend
@@ -137,10 +136,10 @@ def backend_of() -> FakeBackend:
 async def bursting(folder: Path, patch: pytest.MonkeyPatch, *, first_run: bool = False) -> AsyncIterator[Driver]:
     """An app that cannot be left by a key, so that bursts go on; programs outside are not started."""
 
-    async def nothing(outside: Outside, command: Command) -> None:
+    async def nothing(outside: ExternalPrograms, command: Command) -> None:
         return None
 
-    patch.setattr(Outside, "_run", nothing)
+    patch.setattr(ExternalPrograms, "_run", nothing)
     known = []
     for name in ("notes", "work"):
         (folder / name).mkdir(exist_ok=True)

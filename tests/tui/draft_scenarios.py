@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from donna_tui.drafting import (
+from donna_tui.types.drafts import (
     Attendee,
     CalendarRow,
     Claim,

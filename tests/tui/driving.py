@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 
 from textual.pilot import Pilot
 
-from donna_tui.results import Hit, SearchOutcome, SearchRequest, Snippet
 from donna_tui.tui.app import DonnaApp
-from donna_tui.tui.external import External
-from donna_tui.tui.panes.meetings import MeetingsPane
-from donna_tui.tui.panes.memory import MemoryPane
-from donna_tui.tui.panes.review import ReviewPane
-from donna_tui.tui.panes.search import SearchPane
-from donna_tui.tui.panes.vault import VaultPane
-from donna_tui.tui.screens.main import MainScreen
+from donna_tui.tui.lib.external import External
+from donna_tui.tui.meetings.pane import MeetingsPane
+from donna_tui.tui.memory.pane import MemoryPane
+from donna_tui.tui.review.pane import ReviewPane
+from donna_tui.tui.search.pane import SearchPane
+from donna_tui.tui.shell.main import MainScreen
+from donna_tui.tui.vault.pane import VaultPane
+from donna_tui.types.search import Hit, SearchOutcome, SearchRequest, Snippet
 from tests.tui.fake_backend import FakeBackend
 
 SIZE = (120, 36)

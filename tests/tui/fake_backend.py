@@ -11,18 +11,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from donna_tui.errors import DonnaError, Reason, VaultReadError
-from donna_tui.events import EngineEvent, Listener
-from donna_tui.memories import MemoryChunk, TaskRow
-from donna_tui.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteText
-from donna_tui.results import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.search.why_not import Cause, WhyNot
-from donna_tui.status import Status
 from donna_tui.text.fuzzy import fuzzy_match
-from donna_tui.tui.backend import Passage
-from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, Version
+from donna_tui.tui.lib.backend import Passage
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.types.events import EngineEvent, Listener
+from donna_tui.types.memory import MemoryChunk, TaskRow
+from donna_tui.types.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteText
+from donna_tui.types.search import Hit, NameMatch, SearchOutcome, SearchRequest
+from donna_tui.types.status import Status
 from donna_tui.vault.conflicts import Conflict, Keep
-from donna_tui.vault.shelf import EditShelf, edited_text
+from donna_tui.vault.edit_drafts import EditDrafts, edited_text
+from donna_tui.vault.write.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, Version
 from tests.tui.fake_drafts import FakeDrafts
 from tests.tui.fake_memory import FakeMemory
 from tests.tui.fake_vault import FakeVault
@@ -82,7 +82,7 @@ def no_hits(request: SearchRequest) -> SearchOutcome:
 
 
 class FakeBackend:
-    """Satisfies `donna_tui.tui.backend.Backend` without engine, disk or clock.
+    """Satisfies `donna_tui.tui.lib.backend.Backend` without engine, disk or clock.
 
     `answers` maps a query to its outcome, or is a function of the request. `script` is posted once it has been
     started and somebody listens. `gates` holds calls back, `failures` makes a method (or one key of it) raise.
@@ -109,7 +109,7 @@ class FakeBackend:
         self.vault = vault or FakeVault()
         folder = tempfile.mkdtemp(prefix="donna-test-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.shelf = EditShelf(Path(folder))
+        self.shelf = EditDrafts(Path(folder))
         self.memory = FakeMemory(self._enter, list(memories))
         self.drafts = FakeDrafts(self._enter, self.vault)
         self.tasks: tuple[TaskRow, ...] = ()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
-from donna_tui.drafting import CalendarRow, Draft, DraftRow, DraftState, MeetingRow, MeetingState, Preview
 from donna_tui.drafts.approval import combined
-from donna_tui.errors import DonnaError, Reason
 from donna_tui.text.lines import each_line
-from donna_tui.vault.changes import Change, OperationKind, Outcome, Plan, etag_of
+from donna_tui.types.drafts import CalendarRow, Draft, DraftRow, DraftState, MeetingRow, MeetingState, Preview
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, etag_of
 from tests.tui.fake_vault import FakeVault
 
 Enter = Callable[..., Awaitable[None]]

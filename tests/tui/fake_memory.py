@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.memories import (
+from donna_tui.memory.recall import assemble
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import (
     ME,
     Correction,
     Cut,
@@ -17,7 +18,6 @@ from donna_tui.memories import (
     RecallResult,
     Suggestion,
 )
-from donna_tui.memory.prompt import assemble
 
 Enter = Callable[..., Awaitable[None]]
 

@@ -8,9 +8,13 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import cast
 
-from donna_tui.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.notes import BlameLine, Edit, NoteRow, NoteState, NoteText
-from donna_tui.vault.changes import (
+from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.types.notes import BlameLine, Edit, NoteRow, NoteState, NoteText
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.conflict_resolution import merged
+from donna_tui.vault.conflicts import Conflict, Keep, is_conflict_copy, original_of
+from donna_tui.vault.links.graph import LinkGraph
+from donna_tui.vault.write.changes import (
     BlobChange,
     Change,
     Clash,
@@ -22,11 +26,7 @@ from donna_tui.vault.changes import (
     Version,
     etag_of,
 )
-from donna_tui.vault.client import VaultClient
-from donna_tui.vault.conflicts import Conflict, Keep, is_conflict_copy, original_of
-from donna_tui.vault.files import VaultFiles
-from donna_tui.vault.link_graph import LinkGraph
-from donna_tui.vault.resolving import merged
+from donna_tui.vault.write.files import VaultFiles
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from donna_tui.results import Hit, SearchOutcome, SearchRequest, Snippet
+from donna_tui.types.search import Hit, SearchOutcome, SearchRequest, Snippet
 from tests.tui.fake_backend import FakePassage
 
 ESCAPES: Final = {

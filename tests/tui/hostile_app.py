@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import DonnaError, Reason
 from donna_tui.tui.app import DonnaApp
-from donna_tui.tui.backend import KnownVault
-from donna_tui.tui.external import External
-from donna_tui.tui.first_run import FirstRun
+from donna_tui.tui.lib.backend import KnownVault
+from donna_tui.tui.lib.external import External
+from donna_tui.tui.shell.first_run import FirstRun
+from donna_tui.types.errors import DonnaError, Reason
 from tests.tui import draft_scenarios, hostile
 from tests.tui.fake_backend import FakeBackend
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from donna_tui.results import Hit, SearchOutcome, SearchRequest, Snippet
+from donna_tui.types.search import Hit, SearchOutcome, SearchRequest, Snippet
 from tests.tui.fake_backend import FakePassage
 
 ROOT = "/home/noor/notes"

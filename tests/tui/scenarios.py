@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from donna_tui.errors import DatabaseError, Reason, VaultReadError
-from donna_tui.events import (
+from donna_tui.types.errors import DatabaseError, Reason, VaultReadError
+from donna_tui.types.events import (
     EngineEvent,
     EngineStateChanged,
     IngestBatch,
@@ -23,7 +23,7 @@ from donna_tui.events import (
     StageTimes,
     WatcherStateChanged,
 )
-from donna_tui.status import Coverage, Latency, Problem, Status
+from donna_tui.types.status import Coverage, Latency, Problem, Status
 from tests.tui import hostile as payloads
 from tests.tui import memory_scenarios, sample_vault, vault_scenarios
 from tests.tui.fake_backend import FakeBackend

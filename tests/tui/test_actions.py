@@ -7,23 +7,22 @@ import sys
 
 import pytest
 
-from donna_tui.tui.action import ActionState
-from donna_tui.tui.actions import ACTIONS, active_contexts
-from donna_tui.tui.keysheet import DEFAULT_KEYS, is_printable, key_name, keys_markdown, keys_table
-from donna_tui.tui.panes.activity import ActivityPane
-from donna_tui.tui.panes.meetings import MeetingsPane
-from donna_tui.tui.panes.memory import MemoryPane
-from donna_tui.tui.panes.review import ReviewPane
-from donna_tui.tui.panes.search import SearchPane
-from donna_tui.tui.panes.vault import VaultPane
-from donna_tui.tui.screens.commands import Palette, key_choices, palette_choices
-from donna_tui.tui.screens.conflict import ConflictScreen
-from donna_tui.tui.screens.forget import ForgetScreen
-from donna_tui.tui.screens.main import MainScreen
-from donna_tui.tui.screens.plan import PlanScreen
-from donna_tui.tui.screens.settle import SettleScreen
-from donna_tui.tui.screens.suggestion import SuggestionScreen
-from donna_tui.tui.widgets.footer_bar import footer_actions
+from donna_tui.tui.activity.pane import ActivityPane
+from donna_tui.tui.lib.action import ActionState
+from donna_tui.tui.lib.actions import ACTIONS, active_contexts
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS, is_printable, key_name, keys_markdown, keys_table
+from donna_tui.tui.meetings.pane import MeetingsPane
+from donna_tui.tui.memory.forget_dialog import ForgetScreen
+from donna_tui.tui.memory.pane import MemoryPane
+from donna_tui.tui.memory.suggestion_dialog import SuggestionScreen
+from donna_tui.tui.review.pane import ReviewPane
+from donna_tui.tui.search.pane import SearchPane
+from donna_tui.tui.shell.bars import footer_actions
+from donna_tui.tui.shell.commands import Palette, key_choices, palette_choices
+from donna_tui.tui.shell.main import MainScreen
+from donna_tui.tui.vault.conflict_dialogs import ConflictCopyDialog, ConflictScreen
+from donna_tui.tui.vault.pane import VaultPane
+from donna_tui.tui.vault.plan_dialog import PlanScreen
 from tests.tui import scenarios
 from tests.tui.driving import driving, notices
 
@@ -46,7 +45,7 @@ def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> Non
         "suggestion": SuggestionScreen,
         "plan": PlanScreen,
         "conflict": ConflictScreen,
-        "settle": SettleScreen,
+        "settle": ConflictCopyDialog,
     }
     if action.context != "list":
         owner = places.get(action.context, MainScreen)
@@ -161,7 +160,7 @@ async def test_a_footer_item_can_be_clicked() -> None:
 
 def test_the_registry_needs_no_screen_library() -> None:
     code = (
-        "import sys, donna_tui.tui.actions, donna_tui.tui.keysheet, donna_tui.tui.keymap\n"
+        "import sys, donna_tui.tui.lib.actions, donna_tui.tui.lib.keymap, donna_tui.tui.lib.keymap\n"
         "sys.exit(' '.join(name for name in ('textual', 'rich', 'pydantic') if name in sys.modules) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -11,13 +11,13 @@ import pytest
 from textual.events import MouseScrollUp, Paste
 from textual.widgets import Input
 
-from donna_tui.errors import DonnaError, Reason, SpaceError
-from donna_tui.events import EngineEvent, NoteDeleted, NoteIndexed, ProblemCleared, StageTimes
+from donna_tui.tui.activity.figures import SparklineRow
+from donna_tui.tui.activity.log import KEPT_ROWS
+from donna_tui.tui.activity.pane import ActivityPane
 from donna_tui.tui.bridge import KEPT_EVENTS
-from donna_tui.tui.panes.activity import ActivityPane
-from donna_tui.tui.screens.detail import DetailScreen
-from donna_tui.tui.widgets.event_ring import KEPT_ROWS
-from donna_tui.tui.widgets.sparkline_row import SparklineRow
+from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.types.errors import DonnaError, Reason, SpaceError
+from donna_tui.types.events import EngineEvent, NoteDeleted, NoteIndexed, ProblemCleared, StageTimes
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from donna_tui.events import CHANGED, ReconcileDone, SearchDone
-from donna_tui.log import _fields
-from donna_tui.status import Coverage
-from donna_tui.tui.action import ActionState
-from donna_tui.tui.actions import ACTIONS, title_here
-from donna_tui.tui.humanize import next_try
-from donna_tui.tui.keysheet import DEFAULT_KEYS
-from donna_tui.tui.widgets.footer_bar import footer_actions
-from donna_tui.tui.widgets.status_strip import strip_content
-from donna_tui.tui.wording import describe
+from donna_tui.platform.log import _fields
+from donna_tui.tui.lib.action import ActionState
+from donna_tui.tui.lib.actions import ACTIONS, title_here
+from donna_tui.tui.lib.event_messages import describe
+from donna_tui.tui.lib.humanize import next_try
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS
+from donna_tui.tui.shell.bars import footer_actions, strip_content
+from donna_tui.types.events import CHANGED, ReconcileDone, SearchDone
+from donna_tui.types.status import Coverage
 from tests.tui import scenarios
 
 SEARCH = SearchDone(mode="hybrid", k=8, hits=3, latency_ms=1.0, question="who moved the ledger")

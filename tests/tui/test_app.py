@@ -14,16 +14,16 @@ from textual.geometry import Offset
 from textual.theme import Theme
 from textual.widgets import Input
 
-from donna_tui.errors import DonnaError, Reason, SpaceError
-from donna_tui.events import NoteDeleted
-from donna_tui.tui.action import Pane
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.bridge import FLUSH_SECONDS
-from donna_tui.tui.keysheet import DEFAULT_KEYS
-from donna_tui.tui.screens.help import HelpScreen, help_text
-from donna_tui.tui.screens.main import MainScreen
+from donna_tui.tui.lib.action import Pane
+from donna_tui.tui.lib.jump import LABELS, JumpOverlay, JumpTarget, labelled
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS
+from donna_tui.tui.shell.help import HelpScreen, help_text
+from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
-from donna_tui.tui.widgets.jump import LABELS, JumpOverlay, JumpTarget, labelled
+from donna_tui.types.errors import DonnaError, Reason, SpaceError
+from donna_tui.types.events import NoteDeleted
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, SIZE, Driver, driving, hit, notices, outcome, screen_text
 from tests.tui.fake_backend import FakeBackend
@@ -33,7 +33,7 @@ HEAVY = ("apsw", "numpy", "onnxruntime", "pydantic", "watchfiles", "torch", "tok
 
 def test_the_app_is_imported_without_anything_heavy() -> None:
     code = (
-        "import sys, donna_tui.tui.app, donna_tui.tui.screens.first_run\n"
+        "import sys, donna_tui.tui.app, donna_tui.tui.shell.first_run\n"
         f"sys.exit(' '.join(name for name in {HEAVY} if name in sys.modules) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

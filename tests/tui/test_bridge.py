@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from textual.message import Message
 
-from donna_tui.events import IndexProgress, NoteDeleted, SearchDone
 from donna_tui.tui.bridge import FLUSH_SECONDS, KEPT_EVENTS, MOST_UNREAD, EngineBridge
-from donna_tui.tui.messages import EngineEvents, StatusChanged
+from donna_tui.tui.lib.messages import EngineEvents, StatusChanged
+from donna_tui.types.events import IndexProgress, NoteDeleted, SearchDone
 from tests.tui import scenarios
 
 

@@ -11,14 +11,14 @@ import pytest
 from textual.events import Key
 from textual.widgets import Static
 
-from donna_tui.results import NameMatch
-from donna_tui.tui.action import Pane
-from donna_tui.tui.screens.commands import Palette
-from donna_tui.tui.screens.first_run import FirstRunScreen
-from donna_tui.tui.screens.main import MainScreen
-from donna_tui.tui.screens.picker import Picker
-from donna_tui.tui.screens.switcher import Switcher
-from donna_tui.tui.screens.themes import ThemePicker
+from donna_tui.tui.lib.action import Pane
+from donna_tui.tui.lib.picker import Picker
+from donna_tui.tui.shell.commands import Palette
+from donna_tui.tui.shell.first_run import FirstRunScreen
+from donna_tui.tui.shell.main import MainScreen
+from donna_tui.tui.shell.themes import ThemePicker
+from donna_tui.tui.vault.switcher import Switcher
+from donna_tui.types.search import NameMatch
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.bursts import PANES, at, burst, bursting, check, home, places, send
 from tests.tui.driving import Driver, driving

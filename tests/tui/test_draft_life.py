@@ -20,12 +20,12 @@ from typing import Any, cast
 import pytest
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafting import DraftRow, DraftState, MeetingState
-from donna_tui.engine import Engine
-from donna_tui.resources import resource
-from donna_tui.tui.screens.edit import EditScreen
-from donna_tui.tui.screens.plan import PlanScreen
-from donna_tui.tui.screens.refusal import RefusalScreen
+from donna_tui.engine.engine import Engine
+from donna_tui.platform.paths import resource
+from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.edit_dialog import EditScreen
+from donna_tui.tui.vault.plan_dialog import PlanScreen
+from donna_tui.types.drafts import DraftRow, DraftState, MeetingState
 from tests import model_server
 from tests.engine.helpers import Desk, new_desk
 from tests.engine.providers import FaultyModel, serve

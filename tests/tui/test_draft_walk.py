@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from donna_tui.resources import resource
+from donna_tui.platform.paths import resource
 from tests.terminal import python_in_terminal
 
 ESCAPE = b"\x1b"

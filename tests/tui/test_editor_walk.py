@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from donna_tui.resources import resource
+from donna_tui.platform.paths import resource
 from tests.cli.running import Donna
 from tests.terminal import PATIENCE_SECONDS, python_in_terminal
 

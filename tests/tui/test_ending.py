@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.resources import resource
-from donna_tui.vault.shelf import EditShelf
+from donna_tui.platform.paths import resource
+from donna_tui.vault.edit_drafts import EditDrafts
 from tests.terminal import PATIENCE_SECONDS, Terminal, plain, python_in_terminal
 
 
@@ -56,7 +56,7 @@ def is_restored(terminal: Terminal) -> None:
 
 def edits(tmp_path: Path) -> list[str]:
     folders = {file.parent for file in (tmp_path / "home" / "state").rglob("*.json")}
-    return [edit.text for folder in folders for edit in EditShelf(folder).edits()]
+    return [edit.text for folder in folders for edit in EditDrafts(folder).edits()]
 
 
 def test_an_error_leaves_the_terminal_as_it_was_and_keeps_what_was_typed(terminal: Terminal, tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from donna_tui.tui.sentences import Kind, Sentence, Tone
-from donna_tui.tui.widgets.event_ring import EventRing
+from donna_tui.tui.activity.log import EventRing
+from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone
 
 
 def note(path: str, kind: Kind = Kind.NOTES) -> Sentence:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.tui.external import Command, External
-from donna_tui.tui.outside import Outside
+from donna_tui.tui.lib.external import Command, External, ExternalPrograms
 
 NOTE = Path("/v/My Notes/-rf $(x).md")
 
@@ -114,7 +113,7 @@ async def test_an_editor_really_runs_with_the_terminal_to_itself(tmp_path: Path)
     script.write_text(f'#!{sys.executable}\nimport sys\nopen(sys.argv[1], "w").write("new")\n', encoding="utf-8")
     script.chmod(0o755)
     terminal = Terminal()
-    outside = Outside(terminal, External(environ={"EDITOR": str(script)}, which=shutil.which))  # type: ignore[arg-type]
+    outside = ExternalPrograms(terminal, External(environ={"EDITOR": str(script)}, which=shutil.which))  # type: ignore[arg-type]
     await outside.edit(note, 1)
     assert note.read_text(encoding="utf-8") == "new"
     assert terminal.steps == ["suspended", "resumed"]
@@ -123,7 +122,7 @@ async def test_an_editor_really_runs_with_the_terminal_to_itself(tmp_path: Path)
 
 async def test_an_editor_that_fails_or_is_missing_is_said(tmp_path: Path) -> None:
     terminal = Terminal()
-    outside = Outside(terminal, External(environ={"EDITOR": "false"}))  # type: ignore[arg-type]
+    outside = ExternalPrograms(terminal, External(environ={"EDITOR": "false"}))  # type: ignore[arg-type]
     (tmp_path / "x.md").touch()
     await outside.edit(tmp_path / "x.md", 1)
     await outside._run(Command(("/no/such/program",), in_terminal=True))
@@ -134,7 +133,7 @@ async def test_an_editor_that_fails_or_is_missing_is_said(tmp_path: Path) -> Non
 
 def test_copying_never_claims_more_than_it_knows_and_takes_any_text() -> None:
     terminal = Terminal()
-    Outside(terminal, External()).copy("bad\ud800name", "The passage")  # type: ignore[arg-type]
+    ExternalPrograms(terminal, External()).copy("bad\ud800name", "The passage")  # type: ignore[arg-type]
     assert terminal.copied == "bad?name"
     assert terminal.told == ["The passage was sent to the terminal's clipboard."]
 
@@ -142,7 +141,7 @@ def test_copying_never_claims_more_than_it_knows_and_takes_any_text() -> None:
 async def test_a_note_that_is_gone_is_not_opened(tmp_path: Path) -> None:
     """The editor would show an empty buffer, and `:wq` would make a note of no bytes."""
     terminal, note = Terminal(), tmp_path / "gone.md"
-    outside = Outside(terminal, External(environ={"EDITOR": "touch", "DISPLAY": ":0"}, platform="linux"))  # type: ignore[arg-type]
+    outside = ExternalPrograms(terminal, External(environ={"EDITOR": "touch", "DISPLAY": ":0"}, platform="linux"))  # type: ignore[arg-type]
 
     async def became(path: Path) -> str:
         return f"It was moved to Archive/{path.name}."

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, SpaceError
 from donna_tui.tui.app import DonnaApp
-from donna_tui.tui.backend import KnownVault
-from donna_tui.tui.first_run import (
+from donna_tui.tui.lib.backend import KnownVault
+from donna_tui.tui.shell.first_run import (
     Completion,
     FirstRun,
+    PathInput,
     VaultChoice,
     completed,
     typed_path,
     what_is_wrong,
     why_not_a_vault,
 )
-from donna_tui.tui.screens.first_run import PathInput
-from donna_tui.tui.screens.main import MainScreen
+from donna_tui.tui.shell.main import MainScreen
+from donna_tui.types.errors import Reason, SpaceError
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, Driver
 from tests.tui.fake_backend import FakeBackend

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.tui.widgets.note_view import changed_lines
+from donna_tui.tui.vault.note_detail import changed_lines
 from tests.tui import scenarios
 from tests.tui.driving import driving
 from tests.tui.vault_scenarios import RUNBOOK

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from donna_tui.errors import ModelError, Reason
-from donna_tui.events import ModelPhase
-from donna_tui.tui.screens.install_model import InstallModelScreen
+from donna_tui.tui.shell.install_model import InstallModelScreen
+from donna_tui.types.errors import ModelError, Reason
+from donna_tui.types.events import ModelPhase
 from tests.tui import scenarios
 from tests.tui.driving import driving, notices
 

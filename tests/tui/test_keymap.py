@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import ConfigError, Reason
-from donna_tui.tui.actions import ACTIONS
-from donna_tui.tui.keymap import PRESETS, canonical, check_keys, load_keymap
-from donna_tui.tui.keysheet import DEFAULT_KEYS
+from donna_tui.tui.lib.actions import ACTIONS
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS, PRESETS, canonical, check_keys, load_keymap
+from donna_tui.types.errors import ConfigError, Reason
 from tests.tui import scenarios
 from tests.tui.driving import driving
 

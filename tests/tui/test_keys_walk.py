@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.resources import resource
+from donna_tui.platform.paths import resource
 from tests.terminal import PATIENCE_SECONDS, Terminal, plain, python_in_terminal
 
 ESC, UP, ENTER = b"\x1b", b"\x1b[A", b"\r"

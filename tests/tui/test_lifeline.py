@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from donna_tui.resources import resource
+from donna_tui.platform.paths import resource
 from tests.terminal import PATIENCE_SECONDS, python_in_terminal
 
 

@@ -9,7 +9,7 @@ from textual.app import App, ComposeResult
 from textual.containers import Container
 from textual.widgets import Input
 
-from donna_tui.tui.widgets.line_input import LineInput
+from donna_tui.tui.lib.inputs import LineInput
 
 
 class Busy(Container):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.results import SearchOutcome, SearchRequest
-from donna_tui.tui.panes.search_state import Question
-from donna_tui.tui.places import NotePlace, Places, QuestionPlace
-from donna_tui.tui.screens.refusal import RefusalScreen
-from donna_tui.tui.widgets.jump import JumpOverlay
+from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.jump import JumpOverlay
+from donna_tui.tui.lib.places import NotePlace, Places, QuestionPlace
+from donna_tui.tui.search.wording import Question
+from donna_tui.types.search import SearchOutcome, SearchRequest
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, hit, notices
 from tests.tui.fake_backend import FakeBackend, FakePassage

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import pytest
 
-from donna_tui.drafting import CalendarRow, DraftRow, DraftState, MeetingState
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.events import VaultWritten
-from donna_tui.tui.panes.meetings_state import Agenda, Span, calendars_line, day_title
-from donna_tui.tui.screens.add_calendar import AddCalendar
-from donna_tui.tui.screens.refusal import RefusalScreen
-from donna_tui.tui.widgets.header_bar import counted
+from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.meetings.add_calendar import AddCalendar
+from donna_tui.tui.meetings.wording import Agenda, Span, calendars_line, day_title
+from donna_tui.tui.shell.bars import counted
+from donna_tui.types.drafts import CalendarRow, DraftRow, DraftState, MeetingState
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.events import VaultWritten
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import FAILED, SYNC, backend_in, meeting
 from tests.tui.driving import Driver, driving, notices

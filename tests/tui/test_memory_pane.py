@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from donna_tui.errors import DatabaseError, DonnaError, Reason
-from donna_tui.events import MemoryRemembered
-from donna_tui.memories import MemorySource, MemoryType, RecallResult, Suggestion
-from donna_tui.memory.checkboxes import task_key_hash, tasks_in
-from donna_tui.tui.panes.memory_state import UNASKED, task_typed
-from donna_tui.tui.screens.ask_line import AskLine
-from donna_tui.tui.screens.correct import CorrectScreen
-from donna_tui.tui.screens.forget import ForgetScreen
-from donna_tui.tui.screens.plan import PlanScreen
-from donna_tui.tui.screens.refusal import RefusalScreen
-from donna_tui.tui.screens.suggestion import SuggestionScreen
-from donna_tui.tui.widgets.memory_list import PAGE
+from donna_tui.memory.checkboxes import task_key_hash, task_typed, tasks_in
+from donna_tui.tui.lib.ask_line import AskLine
+from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.edit_dialog import CorrectScreen
+from donna_tui.tui.memory.forget_dialog import ForgetScreen
+from donna_tui.tui.memory.list import PAGE
+from donna_tui.tui.memory.suggestion_dialog import SuggestionScreen
+from donna_tui.tui.memory.wording import UNASKED
+from donna_tui.tui.vault.plan_dialog import PlanScreen
+from donna_tui.types.errors import DatabaseError, DonnaError, Reason
+from donna_tui.types.events import MemoryRemembered
+from donna_tui.types.memory import MemorySource, MemoryType, RecallResult, Suggestion
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, hit, notices, outcome
 from tests.tui.fake_backend import FakeBackend, FakePassage

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.search.snippets import LateSnippet
-from donna_tui.tui.widgets.markdown_lines import Block, markdown_blocks
-from donna_tui.tui.widgets.passage_view import wrapped
+from donna_tui.tui.lib.markdown import Block, markdown_blocks
+from donna_tui.tui.lib.passage_view import wrapped
 from tests.tui import hostile, scenarios
 from tests.tui.driving import driving, hit, outcome
 from tests.tui.fake_backend import FakeBackend, FakePassage

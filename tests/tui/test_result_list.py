@@ -9,9 +9,8 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.geometry import Region
 
-from donna_tui.results import Snippet
-from donna_tui.tui.widgets.result_list import ResultList
-from donna_tui.tui.widgets.result_row import Row
+from donna_tui.tui.search.results import ResultList, Row
+from donna_tui.types.search import Snippet
 from tests.tui.driving import hit
 
 STEPS = 80

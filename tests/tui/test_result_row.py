@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.search.snippets import LateSnippet
-from donna_tui.tui.widgets.pieces import cells, plain
-from donna_tui.tui.widgets.result_row import Row, place, rank_bar, row_lines
+from donna_tui.tui.lib.styled import cells, plain
+from donna_tui.tui.search.results import Row, place, rank_bar, row_lines
 from tests.tui.driving import hit
 
 DEEP = "Projects/gateway/2026/decisions and their reasons/why the gateway keeps its sessions.md"

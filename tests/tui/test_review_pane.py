@@ -10,16 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.drafting import DraftState
-from donna_tui.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.events import VaultWritten
-from donna_tui.tui.keymap import check_keys, load_keymap
-from donna_tui.tui.keysheet import DEFAULT_KEYS
-from donna_tui.tui.screens.approve_all import ApproveAll
-from donna_tui.tui.screens.commands import KeyList, Palette
-from donna_tui.tui.screens.edit import EditScreen
-from donna_tui.tui.screens.plan import PlanScreen
-from donna_tui.tui.screens.refusal import RefusalScreen
+from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.edit_dialog import EditScreen
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS, check_keys, load_keymap
+from donna_tui.tui.review.approve_all import ApproveAll
+from donna_tui.tui.shell.commands import KeyList, Palette
+from donna_tui.tui.vault.plan_dialog import PlanScreen
+from donna_tui.types.drafts import DraftState
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.types.events import VaultWritten
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import DONE, FAILED, REVIEW, SYNC, SYNC_PATH, SYNC_TARGET, backend_in
 from tests.tui.driving import Driver, driving, notices

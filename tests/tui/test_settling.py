@@ -13,11 +13,11 @@ import pytest
 from donna_tui.__main__ import COLLECT_AFTER as AT_START
 from donna_tui.cli.session import session_for
 from donna_tui.cli.tui import _backend
-from donna_tui.engine import Engine
-from donna_tui.events import ModelPhase, ModelStateChanged
-from donna_tui.paths import app_paths
-from donna_tui.space import space_at
-from donna_tui.tui.settling import COLLECT_AFTER, Settling, collect_due
+from donna_tui.engine.engine import Engine
+from donna_tui.platform.paths import app_paths
+from donna_tui.platform.spaces import space_at
+from donna_tui.tui.gc_tuning import COLLECT_AFTER, GcTuning, collect_due
+from donna_tui.types.events import ModelPhase, ModelStateChanged
 
 IN_SIGHT = 5_000
 COME_AND_GO = 2_000_000
@@ -51,20 +51,20 @@ def most_alive() -> int:
 
 @pytest.mark.parametrize("phase", [ModelPhase.READY, ModelPhase.MISSING, ModelPhase.FAILED])
 def test_lines_that_were_drawn_do_not_pile_up(phase: ModelPhase) -> None:
-    Settling()(ModelStateChanged(phase=phase))
+    GcTuning()(ModelStateChanged(phase=phase))
     youngest, waiting = COLLECT_AFTER[0], COLLECT_AFTER[1] * COLLECT_AFTER[2] * IN_SIGHT
     assert most_alive() < 2 * youngest + waiting
 
 
 def test_nothing_changes_while_the_model_is_still_to_come() -> None:
-    settling = Settling()
+    settling = GcTuning()
     for phase in (ModelPhase.PREPARING, ModelPhase.LOADING):
         settling(ModelStateChanged(phase=phase))
     assert gc.get_threshold() == AT_START
 
 
 def test_what_another_space_leaves_behind_is_not_kept_for_good() -> None:
-    settling = Settling()
+    settling = GcTuning()
     settling(ModelStateChanged(phase=ModelPhase.READY))
     kept = gc.get_freeze_count()
     settling(ModelStateChanged(phase=ModelPhase.READY))
@@ -75,15 +75,15 @@ def test_the_app_settles_with_its_engine(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     paths = app_paths({"DONNA_HOME": str(tmp_path / "home")}).make()
-    engine = _backend(session_for(space_at(vault, paths), paths), None, paths, Settling())
+    engine = _backend(session_for(space_at(vault, paths), paths), None, paths, GcTuning())
     assert isinstance(engine, Engine)
     engine.hub.post(ModelStateChanged(phase=ModelPhase.READY))
     assert gc.get_threshold() == COLLECT_AFTER
 
 
 async def test_garbage_is_looked_for_in_the_pause_after_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("donna_tui.tui.settling.PAUSES", ((0, 0.0),))
-    settling = Settling()
+    monkeypatch.setattr("donna_tui.tui.gc_tuning.PAUSES", ((0, 0.0),))
+    settling = GcTuning()
     gc.set_threshold(0)
     seen = gc.get_stats()[0]["collections"]
     settling.pressed()

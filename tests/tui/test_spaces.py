@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from donna_tui.errors import Reason, SpaceError
-from donna_tui.results import SearchOutcome, SearchRequest
 from donna_tui.tui.app import DonnaApp
-from donna_tui.tui.backend import KnownVault
-from donna_tui.tui.first_run import VaultChoice
-from donna_tui.tui.screens.scope import ScopePicker
-from donna_tui.tui.screens.spaces import HERE, SpacePicker
+from donna_tui.tui.lib.backend import KnownVault
+from donna_tui.tui.search.bar import ScopePicker
+from donna_tui.tui.shell.first_run import VaultChoice
+from donna_tui.tui.shell.spaces import HERE, SpacePicker
+from donna_tui.types.errors import Reason, SpaceError
+from donna_tui.types.search import SearchOutcome, SearchRequest
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, SIZE, Driver, hit, notices, outcome, screen_text
 from tests.tui.fake_backend import FakeBackend
@@ -149,7 +149,7 @@ async def test_a_space_that_cannot_be_opened_leaves_the_way_back(spaces: Spaces)
 
 
 async def test_an_edit_that_would_be_lost_holds_the_space(spaces: Spaces, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("donna_tui.tui.panes.vault.VaultPane.unkept_edits", property(lambda _: ("a.md",)))
+    monkeypatch.setattr("donna_tui.tui.vault.pane.VaultPane.unkept_edits", property(lambda _: ("a.md",)))
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from textual.geometry import Offset
 
-from donna_tui.drafting import Meeting, MeetingRow, MeetingState
-from donna_tui.errors import VaultWriteError
-from donna_tui.memories import TaskRow
-from donna_tui.search.history import MOST_QUESTIONS, QuestionHistory
-from donna_tui.status import Coverage
-from donna_tui.tui.messages import StatusChanged
-from donna_tui.tui.widgets.start_page import StartPage
+from donna_tui.search.service import MOST_QUESTIONS, QuestionHistory
+from donna_tui.tui.lib.messages import StatusChanged
+from donna_tui.tui.search.start_page import StartPage
+from donna_tui.types.drafts import Meeting, MeetingRow, MeetingState
+from donna_tui.types.errors import VaultWriteError
+from donna_tui.types.memory import TaskRow
+from donna_tui.types.status import Coverage
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving
 from tests.tui.fake_backend import FakeBackend

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.resources import resource
-from donna_tui.tui.outside import Outside
-from donna_tui.tui.screens.switcher import Switcher
+from donna_tui.platform.paths import resource
+from donna_tui.tui.lib.external import ExternalPrograms
+from donna_tui.tui.vault.switcher import Switcher
 from tests.terminal import plain, python_in_terminal
 from tests.tui import scenarios
 from tests.tui.bursts import send
@@ -127,10 +127,10 @@ async def test_the_last_row_creates_unless_there_is_a_note_of_that_name() -> Non
 async def test_a_note_is_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     edited: list[tuple[Path, int]] = []
 
-    async def edit(outside: Outside, path: Path, line: int) -> None:
+    async def edit(outside: ExternalPrograms, path: Path, line: int) -> None:
         edited.append((path, line))
 
-    monkeypatch.setattr(Outside, "edit", edit)
+    monkeypatch.setattr(ExternalPrograms, "edit", edit)
     async with driving(scenarios.normal()) as donna:
         await opened(donna, "garden")
         await donna.press("alt+e")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from donna_tui.resources import resource
+from donna_tui.platform.paths import resource
 from tests.terminal import plain, python_in_terminal
 
 

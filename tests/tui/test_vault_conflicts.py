@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.errors import Reason
-from donna_tui.events import ProblemRaised
-from donna_tui.notes import NoteState
-from donna_tui.tui.screens.plan import PlanScreen
-from donna_tui.tui.screens.refusal import RefusalScreen
-from donna_tui.tui.screens.settle import SettleScreen
-from donna_tui.vault.changes import OperationKind
+from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.vault.conflict_dialogs import ConflictCopyDialog
+from donna_tui.tui.vault.plan_dialog import PlanScreen
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import ProblemRaised
+from donna_tui.types.notes import NoteState
+from donna_tui.vault.write.changes import OperationKind
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend
@@ -25,10 +25,10 @@ def backend_with(*, base: bool = True) -> FakeBackend:
     return backend
 
 
-async def opened(donna: Driver) -> SettleScreen:
+async def opened(donna: Driver) -> ConflictCopyDialog:
     await to_copy(donna)
     await donna.press("c")
-    return await donna.window(SettleScreen)
+    return await donna.window(ConflictCopyDialog)
 
 
 async def made(donna: Driver) -> None:
@@ -126,7 +126,7 @@ async def test_a_copy_of_a_note_that_is_gone_becomes_the_note() -> None:
         assert "The note itself is gone" in donna.screen_text()
         await donna.press("b")
         await donna.rest()
-        assert isinstance(donna.app.screen, SettleScreen)
+        assert isinstance(donna.app.screen, ConflictCopyDialog)
         await donna.press("t")
         await made(donna)
     assert backend.vault.files[DECISIONS] == theirs
@@ -159,7 +159,7 @@ async def test_hostile_texts_and_names_are_shown_and_not_obeyed() -> None:
         donna.vault.note_tree.reveal(copy)
         await donna.rest()
         await donna.press("c")
-        await donna.window(SettleScreen)
+        await donna.window(ConflictCopyDialog)
         await donna.rest()
         text = donna.screen_text()
         assert "Conflict: Inbox/" in text

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from donna_tui.tui.screens.ask_folder import AskFolder
-from donna_tui.tui.screens.ask_path import AskPath
-from donna_tui.tui.screens.plan import PlanScreen
+from donna_tui.tui.vault.plan_dialog import AskFolder, AskPath, PlanScreen
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.vault_scenarios import RUNBOOK

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.events import NoteDeleted, NoteIndexed, StageTimes
-from donna_tui.tui.panes.vault_state import names_of
-from donna_tui.tui.screens.ask_path import AskPath
-from donna_tui.tui.screens.detail import DetailScreen
-from donna_tui.tui.screens.plan import PlanScreen
+from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.vault.plan_dialog import AskPath, PlanScreen
+from donna_tui.tui.vault.wording import names_of
+from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.types.events import NoteDeleted, NoteIndexed, StageTimes
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.vault_scenarios import DECISIONS, DRAFT, GARDEN, JOURNAL, PRIYA, RUNBOOK, SYNC

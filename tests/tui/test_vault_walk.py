@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.resources import resource
+from donna_tui.platform.paths import resource
 from tests.terminal import Terminal, python_in_terminal
 
 LEFT = b"\x1b"

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.notes import NoteRow, NoteState
-from donna_tui.tui.origins import actor_name, author_of, done_by, what_of, when
-from donna_tui.tui.refusals import _WORDS, refusal_of, sentence
-from donna_tui.tui.screens.ask_path import note_path
-from donna_tui.tui.templates import fill, formatted, templates_of
-from donna_tui.tui.widgets.diff_rows import MOST_LINES, Shape, diff_rows, marked_line, pairs_of
-from donna_tui.tui.widgets.history_list import undone
-from donna_tui.tui.widgets.note_pages import PAGE, pages_of
-from donna_tui.tui.widgets.three_way_rows import stretches_of, three_way_rows
-from donna_tui.tui.widgets.tree_rows import folders_of, tree_rows
-from donna_tui.vault.changes import BlobChange, Change, Clash, Operation, OperationKind, Revision
-from donna_tui.vault.diff import diff_bytes, diff_changes
+from donna_tui.tui.lib.diff import MOST_LINES, Shape, diff_rows, marked_line, pairs_of
+from donna_tui.tui.lib.error_messages import _WORDS, refusal_of, sentence
+from donna_tui.tui.vault.lists import undone
+from donna_tui.tui.vault.note_detail import PAGE, pages_of
+from donna_tui.tui.vault.plan_dialog import note_path
+from donna_tui.tui.vault.templates import fill, formatted, templates_of
+from donna_tui.tui.vault.three_way import stretches_of, three_way_rows
+from donna_tui.tui.vault.tree import folders_of, tree_rows
+from donna_tui.tui.vault.wording import actor_name, author_of, done_by, what_of, when
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.types.notes import NoteRow, NoteState
+from donna_tui.vault.note.diff import diff_bytes, diff_changes
+from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, OperationKind, Revision
 from tests.tui import hostile
 from tests.tui.sample_vault import NOW
 

@@ -11,18 +11,17 @@ from textual import events
 from textual.screen import Screen
 from textual.widgets import Input
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.notes import Edit
-from donna_tui.tui.external import External
-from donna_tui.tui.screens import edit as edit_screen
-from donna_tui.tui.screens.ask_path import AskPath
-from donna_tui.tui.screens.conflict import ConflictScreen
-from donna_tui.tui.screens.edit import EditScreen, NoteField
-from donna_tui.tui.screens.picker import Picker
-from donna_tui.tui.screens.plan import PlanScreen
-from donna_tui.tui.screens.refusal import RefusalScreen
-from donna_tui.tui.screens.three_way import ThreeWayScreen
-from donna_tui.vault.changes import OperationKind, etag_of
+from donna_tui.tui.lib import edit_dialog as edit_screen
+from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.edit_dialog import EditScreen, NoteField
+from donna_tui.tui.lib.external import External
+from donna_tui.tui.lib.picker import Picker
+from donna_tui.tui.vault.conflict_dialogs import ConflictScreen
+from donna_tui.tui.vault.plan_dialog import AskPath, PlanScreen
+from donna_tui.tui.vault.three_way import ThreeWayScreen
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.types.notes import Edit
+from donna_tui.vault.write.changes import OperationKind, etag_of
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from docs.walks import MOST_KEYS, WALKS
-from donna_tui.memories import MemorySource, MemoryType
 from donna_tui.memory.checkboxes import task_key_hash, tasks_in
-from donna_tui.results import SearchOutcome
-from donna_tui.tui.screens.ask_path import AskPath
-from donna_tui.tui.screens.conflict import ConflictScreen
-from donna_tui.tui.screens.detail import DetailScreen
-from donna_tui.tui.screens.plan import PlanScreen
-from donna_tui.tui.screens.switcher import Switcher
-from donna_tui.tui.widgets.jump import JumpOverlay
+from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.jump import JumpOverlay
+from donna_tui.tui.vault.conflict_dialogs import ConflictScreen
+from donna_tui.tui.vault.plan_dialog import AskPath, PlanScreen
+from donna_tui.tui.vault.switcher import Switcher
+from donna_tui.types.memory import MemorySource, MemoryType
+from donna_tui.types.search import SearchOutcome
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, hit
 from tests.tui.fake_backend import FakeBackend, no_hits

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.search.why_not import Cause, WhyNot
-from donna_tui.tui.panes.why_found import facts_of
-from donna_tui.tui.screens.detail import DetailScreen
-from donna_tui.tui.screens.switcher import Switcher
+from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.search.why_found import facts_of
+from donna_tui.tui.vault.switcher import Switcher
 from tests.tui import scenarios
 from tests.tui.bursts import send
 from tests.tui.driving import driving, outcome

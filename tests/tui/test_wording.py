@@ -9,35 +9,7 @@ from typing import get_args
 
 import pytest
 
-from donna_tui.calendarevents import (
-    CalendarEvent,
-    CalendarFetched,
-    MeetingEndDetected,
-    MeetingEndDispatchFailed,
-    MeetingEndPollerCancelled,
-    MeetingEndPollerCycleFailed,
-    MeetingEndPollerStarted,
-)
-from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, DraftEvent, ModelCalled
-from donna_tui.errors import Reason
-from donna_tui.events import (
-    EngineEvent,
-    IndexEvent,
-    IndexProgress,
-    IngestBatch,
-    ModelPhase,
-    NoteEmbedded,
-    NoteFailed,
-    NoteIndexed,
-    ReconcileDone,
-    SearchDone,
-    StageTimes,
-    WatchHint,
-)
-from donna_tui.status import Coverage, Latency
-from donna_tui.tui import humanize
-from donna_tui.tui.sentences import REASONS, Kind, Tone, reason_title, reason_words
-from donna_tui.tui.summary import (
+from donna_tui.tui.activity.wording import (
     coverage_figures,
     doing,
     engine_figures,
@@ -47,7 +19,45 @@ from donna_tui.tui.summary import (
     since_start,
     speed_now,
 )
-from donna_tui.tui.wording import _DESCRIBE, describe, stage_times
+from donna_tui.tui.lib import humanize
+from donna_tui.tui.lib.event_messages import (
+    _DESCRIBE,
+    REASONS,
+    Kind,
+    Tone,
+    describe,
+    reason_title,
+    reason_words,
+    stage_times,
+)
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import (
+    AutowriteFailed,
+    AutowriteSkipped,
+    Autowritten,
+    CalendarEvent,
+    CalendarFetched,
+    DraftEvent,
+    EngineEvent,
+    IndexEvent,
+    IndexProgress,
+    IngestBatch,
+    MeetingEndDetected,
+    MeetingEndDispatchFailed,
+    MeetingEndPollerCancelled,
+    MeetingEndPollerCycleFailed,
+    MeetingEndPollerStarted,
+    ModelCalled,
+    ModelPhase,
+    NoteEmbedded,
+    NoteFailed,
+    NoteIndexed,
+    ReconcileDone,
+    SearchDone,
+    StageTimes,
+    WatchHint,
+)
+from donna_tui.types.status import Coverage, Latency
 from tests.tui import hostile, scenarios
 from tests.tui.sample_vault import NOW
 from tests.tui.scenarios import AT_REST

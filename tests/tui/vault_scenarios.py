@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from donna_tui.notes import NoteState
-from donna_tui.vault.changes import Change, Clash, Operation, OperationKind, Plan, Revision
+from donna_tui.types.notes import NoteState
+from donna_tui.vault.write.changes import Change, Clash, Operation, OperationKind, Plan, Revision
 from tests.tui import hostile
 from tests.tui.driving import Driver
 from tests.tui.fake_vault import FakeVault

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from donna_tui.calendar.reading import read_calendar
 from donna_tui.calendar.values import Fetched, Window
-from donna_tui.drafting import Meeting
+from donna_tui.types.drafts import Meeting
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MAY_6 = ("DTSTART:20240506T090000Z", "DTEND:20240506T100000Z")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from donna_tui.embedding.files import WEIGHTS_SHA256
-from donna_tui.embedding.manifest import Manifest
+from donna_tui.embedding.files import WEIGHTS_SHA256, Manifest
 
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "one", "two", "three", "##s", "[", "]", "sep")
 

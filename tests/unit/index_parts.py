@@ -12,8 +12,8 @@ import numpy as np
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.documents import Document
 from donna_tui.index.migrations import migrate
-from donna_tui.index.packing import Vector
 from donna_tui.index.store import MemoryStore
+from donna_tui.index.vectors import Vector
 from donna_tui.text.chunker import Chunk, chunk_markdown
 from donna_tui.text.tokens import EstimatedTokens
 

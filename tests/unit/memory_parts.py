@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from donna_tui.config.models import ChatSourceConfig, SourcesConfig
-from donna_tui.events import EngineEvent, EventHub
 from donna_tui.index.store import MemoryStore
-from donna_tui.memories import ImportReport, MemoryChunk, MemorySource, MemoryType, SessionRow, Turn
-from donna_tui.memory.book import Book, open_book
+from donna_tui.memory.chat import Cut
 from donna_tui.memory.conversations import Recorder
-from donna_tui.memory.follower import FeedParts, Follower
-from donna_tui.memory.importing import Import
-from donna_tui.memory.passages import Cut
+from donna_tui.memory.database import MemoryDb, open_book
+from donna_tui.memory.importers import Import
+from donna_tui.memory.indexer import ChangeFollower, FeedParts
 from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.types.events import EngineEvent, EventHub
+from donna_tui.types.memory import ImportReport, MemoryChunk, MemorySource, MemoryType, SessionRow, Turn
 from donna_tui.vault.client import VaultClient
 from tests.unit.index_parts import open_store
 
@@ -69,7 +69,7 @@ def said(session_id: str, *texts: str, **others: Any) -> list[dict[str, Any]]:
     ]
 
 
-def import_file(book: Book, path: Path, **recorder: Any) -> ImportReport:
+def import_file(book: MemoryDb, path: Path, **recorder: Any) -> ImportReport:
     importing = Import(Recorder(book, **recorder))
     for _ in importing.run(path):
         continue
@@ -89,7 +89,7 @@ class Desk:
         hub = EventHub()
         hub.subscribe(self.events.append)
         self.client = VaultClient(self.vault)
-        self.follower = Follower(
+        self.follower = ChangeFollower(
             FeedParts(folder=self.folder, sources=SourcesConfig(**sources), client=self.client, cut=CUT, hub=hub),
             self.store,
         )

@@ -13,12 +13,12 @@ import pytest
 
 from donna_tui.embedding.provider import Matrix
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import ModelError, Reason
-from donna_tui.events import EngineEvent, EventHub, IngestBatch, NoteEmbedded, NoteFailed
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.store import MemoryStore
-from donna_tui.ingest import backlog as backlog_module
-from donna_tui.ingest.backlog import BATCH, EmbeddingBacklog
+from donna_tui.ingest import embedding_queue as backlog_module
+from donna_tui.ingest.embedding_queue import BATCH, EmbeddingQueue
+from donna_tui.types.errors import ModelError, Reason
+from donna_tui.types.events import EngineEvent, EventHub, IngestBatch, NoteEmbedded, NoteFailed
 from tests.unit.index_parts import note, open_store, vector_of
 
 PATIENCE_SECONDS = 30.0
@@ -50,7 +50,7 @@ class Bench:
         self.events: list[EngineEvent] = []
         self.hub.subscribe(self.events.append)
         service = cast("EmbeddingService", self.service)
-        self.backlog = EmbeddingBacklog(store, self.write, service, self.hub, InputHash(b"k" * 32), lambda: None)
+        self.backlog = EmbeddingQueue(store, self.write, service, self.hub, InputHash(b"k" * 32), lambda: None)
 
     async def write(self, work: Callable[[], Any]) -> Any:
         await asyncio.sleep(0)

@@ -16,8 +16,8 @@ from bench.scale import made_questions
 from bench.screen import Piece, words_of
 from bench.vaults import LONGEST, MadeNote, Material, made_up, material, notes, write_vault
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.frontmatter import aliases_of, parse_frontmatter, tags_of
-from donna_tui.vault.links import extract_links
+from donna_tui.vault.links.spans import extract_links
+from donna_tui.vault.note.read import aliases_of, parse_frontmatter, tags_of
 
 NOTES = 600
 

@@ -21,8 +21,8 @@ import pytest
 from donna_tui.calendar.caldav import ANSWER_BYTES, CalDav
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
-from donna_tui.drafting import Attendee
-from donna_tui.errors import DonnaError
+from donna_tui.types.drafts import Attendee
+from donna_tui.types.errors import DonnaError
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, times
 from tests.unit.calendar_server import Asked, Reply, serving
 

@@ -9,8 +9,8 @@ import pytest
 
 from donna_tui.calendar.sources import IcsFiles
 from donna_tui.calendar.values import Window
-from donna_tui.drafting import Attendee, Meeting
-from donna_tui.errors import CalendarError
+from donna_tui.types.drafts import Attendee, Meeting
+from donna_tui.types.errors import CalendarError
 from tests.hostile import make_hostile_vault
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, told, utc
 

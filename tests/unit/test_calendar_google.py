@@ -14,13 +14,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from donna_tui.calendar.google import Endpoints, GoogleCalendar
-from donna_tui.calendar.google_consent import connect
-from donna_tui.calendar.google_tokens import Tokens
+from donna_tui.calendar.google import Endpoints, GoogleCalendar, Tokens, connect
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
-from donna_tui.drafting import Attendee
-from donna_tui.errors import DonnaError
+from donna_tui.types.drafts import Attendee
+from donna_tui.types.errors import DonnaError
 from tests.unit.calendar_parts import BERLIN, YEAR, ids, times, told
 from tests.unit.calendar_server import Asked, Reply, serving
 

@@ -23,8 +23,8 @@ from donna_tui.calendar.mirror import (
     watermark,
 )
 from donna_tui.calendar.values import EntryProblem, Fetched, Window
-from donna_tui.drafting import Attendee, CalendarRow, Meeting
-from donna_tui.memory.book import Book, open_book
+from donna_tui.memory.database import MemoryDb, open_book
+from donna_tui.types.drafts import Attendee, CalendarRow, Meeting
 from tests.unit.calendar_parts import meeting, utc
 
 MAY = Window(utc(2024, 5, 1), utc(2024, 6, 1))
@@ -32,17 +32,17 @@ NOW = utc(2024, 5, 15).timestamp()
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[Book]:
+def book(tmp_path: Path) -> Iterator[MemoryDb]:
     opened = open_book(tmp_path)
     yield opened
     opened.close()
 
 
-def keep(book: Book, *meetings: Meeting, calendar: str = "Work", complete: bool = True, at: float = NOW) -> Stored:
+def keep(book: MemoryDb, *meetings: Meeting, calendar: str = "Work", complete: bool = True, at: float = NOW) -> Stored:
     return store(book, calendar, "ics", MAY, Fetched(meetings, (), complete), at)
 
 
-def all_of(book: Book) -> dict[str, Meeting]:
+def all_of(book: MemoryDb) -> dict[str, Meeting]:
     found = meetings_between(book.database, utc(1000, 1, 1).timestamp(), utc(9999, 1, 1).timestamp())
     return {each.event_id: each for each in found}
 
@@ -58,7 +58,7 @@ FULL = meeting(
 )
 
 
-def test_a_meeting_comes_out_as_it_went_in(book: Book) -> None:
+def test_a_meeting_comes_out_as_it_went_in(book: MemoryDb) -> None:
     odd = replace(FULL, event_id="odd", start=utc(1601, 1, 1), end=utc(9999, 12, 31, 23, 59, 59), all_day=True)
     assert keep(book, FULL, odd) == Stored(new=2)
     assert meeting_of(book.database, "full") == FULL
@@ -66,7 +66,7 @@ def test_a_meeting_comes_out_as_it_went_in(book: Book) -> None:
     assert meeting_of(book.database, "none") is None
 
 
-def test_doing_it_twice_changes_nothing(book: Book) -> None:
+def test_doing_it_twice_changes_nothing(book: MemoryDb) -> None:
     early, late = meeting("early", utc(2024, 5, 2)), meeting("late", utc(2024, 5, 30))
     assert keep(book, early, FULL, late) == Stored(new=3)
     assert keep(book, early, FULL, late) == Stored()
@@ -75,7 +75,7 @@ def test_doing_it_twice_changes_nothing(book: Book) -> None:
     assert len(all_of(book)) == 3
 
 
-def test_what_vanished_is_cancelled_and_comes_back(book: Book) -> None:
+def test_what_vanished_is_cancelled_and_comes_back(book: MemoryDb) -> None:
     other = meeting("other", utc(2024, 5, 21))
     keep(book, FULL, other)
     assert keep(book, other) == Stored(gone=1)
@@ -85,13 +85,13 @@ def test_what_vanished_is_cancelled_and_comes_back(book: Book) -> None:
     assert all_of(book)["full"] == FULL
 
 
-def test_nothing_vanishes_from_a_listing_that_is_not_complete(book: Book) -> None:
+def test_nothing_vanishes_from_a_listing_that_is_not_complete(book: MemoryDb) -> None:
     keep(book, FULL)
     assert keep(book, complete=False) == Stored()
     assert not all_of(book)["full"].cancelled
 
 
-def test_what_lies_outside_the_window_is_left_alone(book: Book) -> None:
+def test_what_lies_outside_the_window_is_left_alone(book: MemoryDb) -> None:
     into = meeting("into", utc(2024, 4, 30, 23), minutes=120)
     before, after = meeting("before", utc(2024, 4, 1)), meeting("after", utc(2024, 6, 1))
     keep(book, before, into, after, meeting("long ago", utc(2024, 5, 1)))
@@ -99,7 +99,7 @@ def test_what_lies_outside_the_window_is_left_alone(book: Book) -> None:
     assert [name for name, each in all_of(book).items() if each.cancelled] == []
 
 
-def test_a_calendar_that_drops_what_is_over_cancels_nothing_that_has_taken_place(book: Book) -> None:
+def test_a_calendar_that_drops_what_is_over_cancels_nothing_that_has_taken_place(book: MemoryDb) -> None:
     over, coming, later = (
         meeting(name, utc(2024, 5, day)) for name, day in (("over", 14), ("coming", 20), ("later", 25))
     )
@@ -108,21 +108,21 @@ def test_a_calendar_that_drops_what_is_over_cancels_nothing_that_has_taken_place
     assert {name for name, each in all_of(book).items() if each.cancelled} == {"coming"}
 
 
-def test_a_calendar_that_shows_the_past_tells_what_was_deleted_there(book: Book) -> None:
+def test_a_calendar_that_shows_the_past_tells_what_was_deleted_there(book: MemoryDb) -> None:
     first, second = meeting("first", utc(2024, 5, 10)), meeting("second", utc(2024, 5, 14))
     keep(book, first, second)
     assert keep(book, first) == Stored(gone=1)
     assert all_of(book)["second"].cancelled
 
 
-def test_calendars_are_apart(book: Book) -> None:
+def test_calendars_are_apart(book: MemoryDb) -> None:
     keep(book, FULL)
     keep(book, replace(FULL, calendar="Home", title="At home"), calendar="Home", at=NOW + 1)
     assert keep(book, calendar="Home", at=NOW + 2) == Stored(gone=1)
     assert meeting_of(book.database, "full") == FULL
 
 
-def test_an_entry_in_two_calendars_is_shown_once_as_it_was_fetched_last(book: Book) -> None:
+def test_an_entry_in_two_calendars_is_shown_once_as_it_was_fetched_last(book: MemoryDb) -> None:
     keep(book, FULL)
     keep(book, replace(FULL, calendar="Home"), calendar="Home", at=NOW + 1)
     assert [each.calendar for each in all_of(book).values()] == ["Home"]
@@ -131,14 +131,14 @@ def test_an_entry_in_two_calendars_is_shown_once_as_it_was_fetched_last(book: Bo
     assert [each.calendar for each in all_of(book).values()] == ["Work"]
 
 
-def test_a_stretch_of_time_holds_what_touches_it(book: Book) -> None:
+def test_a_stretch_of_time_holds_what_touches_it(book: MemoryDb) -> None:
     names = {"until": (8, 60), "into": (8, 90), "at": (9, 60), "moment": (9, 0), "end": (10, 0), "after": (10, 60)}
     keep(book, *(meeting(name, utc(2024, 5, 20, hour), minutes) for name, (hour, minutes) in names.items()))
     between = (utc(2024, 5, 20, 9).timestamp(), utc(2024, 5, 20, 10).timestamp())
     assert [each.event_id for each in meetings_between(book.database, *between)] == ["into", "moment", "at"]
 
 
-def test_what_is_due_is_given_in_order_without_days_and_cancelled_ones(book: Book) -> None:
+def test_what_is_due_is_given_in_order_without_days_and_cancelled_ones(book: MemoryDb) -> None:
     keep(
         book,
         meeting("later", utc(2024, 5, 20, 9), 50),
@@ -157,7 +157,7 @@ def test_what_is_due_is_given_in_order_without_days_and_cancelled_ones(book: Boo
     assert [each.event_id for each in found] == ["sooner", "later", "at end", "goes on", "begins"]
 
 
-def test_the_watermark_is_kept_for_each_calendar(book: Book) -> None:
+def test_the_watermark_is_kept_for_each_calendar(book: MemoryDb) -> None:
     keep(book, FULL)
     keep(book, calendar="Home")
     assert watermark(book.database, "Work") is None
@@ -167,7 +167,7 @@ def test_the_watermark_is_kept_for_each_calendar(book: Book) -> None:
     assert watermark(book.database, "Work") == 5.5
 
 
-def test_a_problem_is_kept_until_the_calendar_is_read_again(book: Book) -> None:
+def test_a_problem_is_kept_until_the_calendar_is_read_again(book: MemoryDb) -> None:
     note_problem(book, "Work", "caldav", "the server is away")
     assert calendar_rows(book.database) == [CalendarRow(name="Work", kind="caldav", problem="the server is away")]
     keep(book, FULL, meeting("off", utc(2024, 5, 20), cancelled=True))
@@ -177,7 +177,7 @@ def test_a_problem_is_kept_until_the_calendar_is_read_again(book: Book) -> None:
     assert (row.meetings, row.fetched_at, row.problem) == (1, NOW, "the file is gone")
 
 
-def test_what_is_followed_no_longer_leaves_its_past_and_what_was_imported(book: Book) -> None:
+def test_what_is_followed_no_longer_leaves_its_past_and_what_was_imported(book: MemoryDb) -> None:
     keep(book, meeting("over", utc(2024, 5, 14)), FULL)
     store(book, "file.ics", IMPORTED, MAY, Fetched((replace(FULL, event_id="imported", calendar="file.ics"),)), NOW)
     keep_only(book, ["Work"], NOW)
@@ -187,7 +187,7 @@ def test_what_is_followed_no_longer_leaves_its_past_and_what_was_imported(book: 
     assert [row.name for row in calendar_rows(book.database)] == ["file.ics"]
 
 
-def test_all_or_nothing_of_a_fetch_is_kept(book: Book) -> None:
+def test_all_or_nothing_of_a_fetch_is_kept(book: MemoryDb) -> None:
     keep(book, FULL)
     broken = replace(FULL, event_id="broken", title=b"\xff")  # type: ignore[arg-type]
     unfit = replace(FULL, event_id="unfit", title=object())  # type: ignore[arg-type]
@@ -197,7 +197,7 @@ def test_all_or_nothing_of_a_fetch_is_kept(book: Book) -> None:
     assert FULL.start.tzinfo is datetime.UTC
 
 
-def test_the_id_of_a_series_means_its_latest_occurrence(book: Book) -> None:
+def test_the_id_of_a_series_means_its_latest_occurrence(book: MemoryDb) -> None:
     week = datetime.timedelta(days=7)
     occurrences = [
         replace(FULL, event_id=f"weekly/{number}", series_id="weekly", start=utc(2024, 5, 1) + number * week,

@@ -16,20 +16,21 @@ from donna_tui.calendar.mirror import IMPORTED, calendar_rows, meeting_of, store
 from donna_tui.calendar.poller import CATCH_UP_SECONDS, MeetingEndPoller
 from donna_tui.calendar.sources import IcsFiles
 from donna_tui.calendar.values import EntryProblem, Fetched, Window
-from donna_tui.calendarevents import (
+from donna_tui.config.calendars import CalendarKind
+from donna_tui.config.models import MeetingNoteConfig
+from donna_tui.memory.db_thread import DbThread
+from donna_tui.types.drafts import Meeting
+from donna_tui.types.errors import CalendarError, DonnaError, Reason
+from donna_tui.types.events import (
     CalendarFetched,
+    EngineEvent,
+    EventHub,
     MeetingEndDetected,
     MeetingEndDispatchFailed,
     MeetingEndPollerCancelled,
     MeetingEndPollerCycleFailed,
     MeetingEndPollerStarted,
 )
-from donna_tui.config.calendars import CalendarKind
-from donna_tui.config.skills import MeetingNoteConfig
-from donna_tui.drafting import Meeting
-from donna_tui.errors import CalendarError, DonnaError, Reason
-from donna_tui.events import EngineEvent, EventHub
-from donna_tui.memory.bookthread import BookThread
 from tests.unit.calendar_parts import BERLIN, calendar, event, meeting, utc
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
@@ -74,7 +75,7 @@ class Desk:
         self.events: list[EngineEvent] = []
         self.hub = EventHub()
         self.hub.subscribe(self.events.append)
-        self.books = BookThread(folder, self.hub, lambda: None)
+        self.books = DbThread(folder, self.hub, lambda: None)
         self.config = MeetingNoteConfig(brief_minutes=0)
         self.poller = self.new_poller()
 

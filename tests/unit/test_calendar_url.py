@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.calendar.passwords import Login, login_of
+from donna_tui.calendar.http import Login, login_of
 from donna_tui.calendar.sources import IcsUrl
 from donna_tui.config.calendars import CalendarConfig
-from donna_tui.errors import CalendarError, DonnaError
+from donna_tui.types.errors import CalendarError, DonnaError
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids
 from tests.unit.calendar_server import Asked, Reply, serving
 

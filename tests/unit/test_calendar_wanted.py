@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from donna_tui.calendar.mirror import series_without_notes, want_notes
-from donna_tui.calendar.wanted import why_no_draft
+from donna_tui.calendar.poller import why_no_draft
 from donna_tui.config.calendars import Notes
-from donna_tui.drafting import Attendee, Meeting
-from donna_tui.memory.book import open_book
+from donna_tui.memory.database import open_book
+from donna_tui.types.drafts import Attendee, Meeting
 from tests.unit.calendar_parts import meeting, utc
 
 ME = ("Ana Lima", "ana@example.org")

@@ -11,7 +11,7 @@ import pytest
 import tzlocal
 
 from donna_tui.calendar.ics import read_ics
-from donna_tui.calendar.zones import local_zone, zone_named
+from donna_tui.calendar.values import local_zone, zone_named
 from tests.unit.calendar_parts import YEAR, calendar, event, times
 
 FLOATING = calendar(event("DTSTART:20240506T090000", "DURATION:PT1H"))

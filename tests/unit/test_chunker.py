@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.text.chunker import Chunk, chunk_markdown, embedding_text
-from donna_tui.text.context import context_of
+from donna_tui.text.chunker import Chunk, chunk_markdown, context_of, embedding_text
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 

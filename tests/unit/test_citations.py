@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.results import Hit, Snippet
-from donna_tui.search.citations import citation, citation_link, location
+from donna_tui.search.snippets import citation, citation_link, location
+from donna_tui.types.search import Hit, Snippet
 
 
 def hit(path: str, *headings: str, lines: tuple[int, int] = (41, 58)) -> Hit:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings, settings_of
 from donna_tui.config.agents import Agent
-from donna_tui.config.agentsettings import AgentEmbedding, AgentSettings, settings_of
 from donna_tui.config.files import space_file
 from donna_tui.config.load import LoadedConfig, load_agent, load_config
 from donna_tui.config.models import MemoryConfig
 from donna_tui.config.schema import value_of
-from donna_tui.errors import ConfigError
-from donna_tui.ingest.policy import policy_of
+from donna_tui.ingest.progress import policy_of
+from donna_tui.types.errors import ConfigError
 
 SEED = {
     "agents": {

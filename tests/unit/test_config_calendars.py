@@ -11,7 +11,7 @@ from donna_tui.config.calendars import CalendarConfig
 from donna_tui.config.files import space_file
 from donna_tui.config.load import LoadedConfig, load_config
 from donna_tui.config.schema import value_of
-from donna_tui.errors import ConfigError
+from donna_tui.types.errors import ConfigError
 
 
 def loaded(home: Path, text: str) -> LoadedConfig:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from donna_tui.cli.config import config_app
 from donna_tui.cli.output import ExitCode
-from donna_tui.config.settings import SETTINGS
+from donna_tui.config.schema import SETTINGS
 
 RUNNER = CliRunner()
 

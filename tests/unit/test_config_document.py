@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.config.document import parse_document
-from donna_tui.config.origin import Origin
-from donna_tui.errors import ConfigError, Reason
+from donna_tui.config.document import Origin, parse_document
+from donna_tui.types.errors import ConfigError, Reason
 
 FILE = Origin("user", "memory.yaml")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from donna_tui.config.edit import add_item, with_item
-from donna_tui.config.origin import Origin
-from donna_tui.errors import ConfigError
+from donna_tui.config.document import Origin
+from donna_tui.config.files import add_item, with_item
+from donna_tui.types.errors import ConfigError
 
 HOME = {"name": "Home", "kind": "ics", "path": "/calendars/home: all.ics"}
 ORIGIN = Origin("user", "memory.yaml")

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
+from donna_tui.config.document import Origin
 from donna_tui.config.load import LoadedConfig, load_config, packaged_file
 from donna_tui.config.models import MemoryConfig
-from donna_tui.config.origin import Origin
-from donna_tui.config.settings import SETTINGS
-from donna_tui.errors import ConfigError, Reason
+from donna_tui.config.schema import SETTINGS
+from donna_tui.types.errors import ConfigError, Reason
 
 SEED_FILE = """
 vault:

@@ -8,8 +8,7 @@ import yaml
 
 from donna_tui.config.load import packaged_file
 from donna_tui.config.models import MemoryConfig
-from donna_tui.config.schema import default_file, json_schema, markdown_reference, value_of
-from donna_tui.config.settings import SETTINGS
+from donna_tui.config.schema import SETTINGS, default_file, json_schema, markdown_reference, value_of
 
 
 def test_the_shipped_file_is_fresh() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.load import LoadedConfig, load_config
-from donna_tui.config.settings import SETTINGS
-from donna_tui.errors import ConfigError
+from donna_tui.config.schema import SETTINGS
+from donna_tui.types.errors import ConfigError
 
 OPEN_TO_THE_SPACE = {
     "vault.ignore_globs",

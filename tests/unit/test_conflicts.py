@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.vault.changes import OperationKind
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.conflict_resolution import merged
 from donna_tui.vault.conflicts import Keep, is_conflict_copy, original_of
-from donna_tui.vault.resolving import merged
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.vault.write.changes import OperationKind
+from donna_tui.vault.write.writer import VaultWriter
 from tests.git_vaults import User, memory_folder, new_writer, tree_of
 
 COPIES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.search.dates import date_phrases, without_dates
+from donna_tui.search.query import date_phrases, without_dates
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,13 @@ import pytest
 from donna_tui.calendar.mirror import meetings_between
 from donna_tui.cli.demo import drafts_of_demo, furnish_demo
 from donna_tui.cli.session import Session, session_for
-from donna_tui.demo import demo_folder, make_demo
-from donna_tui.drafting import DraftState
 from donna_tui.embedding import files as embedding_files
-from donna_tui.engine import Engine
-from donna_tui.memory.book import open_book
-from donna_tui.paths import AppPaths, app_paths
-from donna_tui.resources import resource
-from donna_tui.space import space_at
+from donna_tui.engine.engine import Engine
+from donna_tui.memory.database import open_book
+from donna_tui.platform.demo import demo_folder, make_demo
+from donna_tui.platform.paths import AppPaths, app_paths, resource
+from donna_tui.platform.spaces import space_at
+from donna_tui.types.drafts import DraftState
 from donna_tui.vault.conflicts import is_conflict_copy
 from donna_tui.vault.open import open_writer
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.errors import Reason
-from donna_tui.events import EngineEvent, EventHub, ProblemCleared, ProblemRaised
-from donna_tui.ingest import departures as departures_module
-from donna_tui.ingest.departures import FEW, MANY, SHARE, Departures, suspicious
+from donna_tui.ingest import pending_deletions as departures_module
+from donna_tui.ingest.pending_deletions import FEW, MANY, SHARE, PendingDeletions, suspicious
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import EngineEvent, EventHub, ProblemCleared, ProblemRaised
 
 WINDOW = 2.0
 
@@ -36,7 +36,7 @@ class Vault:
         self.events: list[EngineEvent] = []
         hub = EventHub()
         hub.subscribe(self.events.append)
-        self.departures = Departures(hub, WINDOW, self.remove, lambda: self.reading, self.count)
+        self.departures = PendingDeletions(hub, WINDOW, self.remove, lambda: self.reading, self.count)
 
     async def remove(self, path: str) -> None:
         self.removed.append(path)

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from donna_tui.text.matching import common_runs
-from donna_tui.text.threeway import merge_texts
+from donna_tui.text.merge import common_runs, merge_texts
 from donna_tui.text.words import changed_words, partners
-from donna_tui.vault.changes import Change
-from donna_tui.vault.diff import WHOLE, FileDiff, LineKind, as_unified, diff_bytes, diff_changes
+from donna_tui.vault.note.diff import WHOLE, FileDiff, LineKind, as_unified, diff_bytes, diff_changes
+from donna_tui.vault.write.changes import Change
 
 NOTE = b"# Gateway\n\n## Cache\n\nWe use Redis.\nIt is fast.\n\n## Time-outs\n\nOnce.\n"
 

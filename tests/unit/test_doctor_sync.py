@@ -8,10 +8,10 @@ from typing import Literal
 import pytest
 
 from donna_tui.config.models import MemoryConfig, VaultConfig
-from donna_tui.paths import app_paths
-from donna_tui.space import space_at
-from donna_tui.tools.doctor import examine
-from donna_tui.tools.finding import Finding
+from donna_tui.ops.doctor import examine
+from donna_tui.ops.finding import Finding
+from donna_tui.platform.paths import app_paths
+from donna_tui.platform.spaces import space_at
 
 Method = Literal["webdav", "syncthing", "manual"]
 

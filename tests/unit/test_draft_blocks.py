@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.drafts.blocks import Block, Role, blocks_of, is_quotable
+from donna_tui.drafts.drafters import sentence_spans
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.quotes import Points, Read, open_boxes, points_of
-from donna_tui.drafts.sentences import sentence_spans
 
 WEEKLY = """# Weekly
 

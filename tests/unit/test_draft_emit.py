@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.drafts.emit import frontmatter_block, whole_note
-from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.drafts.text import frontmatter_block, whole_note
+from donna_tui.vault.note.read import parse_frontmatter
 
 ODD = st.sampled_from(
     [

@@ -9,18 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.drafting import Evidence
-from donna_tui.drafts.answers import (
+from donna_tui.drafts.drafters import (
     Answer,
     CommitmentsAnswer,
+    Corrected,
     DailyReflectionAnswer,
+    Extract,
     MeetingNoteAnswer,
     PersonProfileAnswer,
+    Task,
     WeeklyReviewAnswer,
+    corrected,
+    extract,
+    statements,
 )
-from donna_tui.drafts.composing import Corrected, Task, corrected, extract, statements
-from donna_tui.drafts.extractive import Extract
-from donna_tui.drafts.plain import words_only
+from donna_tui.drafts.text import words_only
+from donna_tui.types.drafts import Evidence
 
 
 def passage(number: int, text: str) -> Evidence:

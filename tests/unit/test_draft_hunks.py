@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.drafting import Claim, Hunk
-from donna_tui.drafts.hunks import claims_of, hunks_of, without_hunks
-from donna_tui.vault.frontmatter import parse_frontmatter
+from donna_tui.drafts.blocks import claims_of, hunks_of, without_hunks
+from donna_tui.types.drafts import Claim, Hunk
+from donna_tui.vault.note.read import parse_frontmatter
 
 FRONT = "---\ntype: meeting\nattendees:\n  - Ana\ndonna_draft: true\n---\n"
 NOTE = f"""{FRONT}# Team

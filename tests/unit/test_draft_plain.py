@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from donna_tui.drafts.plain import LONGEST_LINE, can_be_linked, inline, slug, wikilink, words_only
+from donna_tui.drafts.text import LONGEST_LINE, can_be_linked, inline, slug, wikilink, words_only
 
 PIECES = st.sampled_from(
     [

@@ -10,7 +10,7 @@ import pytest
 
 from donna_tui.drafts.renderer import LARGEST_TEMPLATE, VaultTemplateRenderer
 from donna_tui.drafts.sandbox import LONGEST_TEXT
-from donna_tui.errors import DonnaError, Reason
+from donna_tui.types.errors import DonnaError, Reason
 
 CONTEXT: dict[str, Any] = {
     "frontmatter": {"type": "meeting"}, "title": "Team", "items": ["one", "two"], "event": {"title": "Team"},

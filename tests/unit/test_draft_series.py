@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from donna_tui.drafting import Attendee, Meeting
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.series import Earlier, Invited, background_notes, earlier_notes, path_after, title_key
 from donna_tui.index.database import Database
+from donna_tui.types.drafts import Attendee, Meeting
 
 DAY = datetime.date(2026, 2, 10)
 

@@ -16,12 +16,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.hosts import is_this_machine
+from donna_tui.platform.addresses import is_this_machine
 from donna_tui.safety import egress
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import Payload, Segment, carried, carrying
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import VaultClient
 
 PATIENCE = 20

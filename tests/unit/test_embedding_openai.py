@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from donna_tui.config.memorysearch import OPENAI, RemoteConfig
+from donna_tui.config.agents import OPENAI, RemoteConfig
 from donna_tui.embedding.openai_compatible import BATCH, MOST_TRIES, OpenAICompatible
 from donna_tui.embedding.provider import leaves_machine
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.errors import ModelAwayError, ModelError, Reason
 from donna_tui.safety import egress
+from donna_tui.types.errors import ModelAwayError, ModelError, Reason
 from tests.embedding_server import DIM, Asked, EmbeddingServer, Told, after_the_first, good, well
 
 KEY = "sk-canary-4711-not-for-any-eye"

@@ -14,8 +14,8 @@ import pytest
 
 from donna_tui.embedding import files, prepare
 from donna_tui.embedding.prepare import prepare_model
-from donna_tui.errors import ModelError, Reason
-from donna_tui.events import ModelPhase
+from donna_tui.types.errors import ModelError, Reason
+from donna_tui.types.events import ModelPhase
 from tests.unit.embedding_files import tokenizer_json, write_export
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from donna_tui.embedding.provider import Matrix, Vector
 from donna_tui.embedding.service import INGEST_NICENESS, EmbeddingService
-from donna_tui.errors import ModelError, Reason
 from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.types.errors import ModelError, Reason
 
 DIM = 8
 

@@ -12,7 +12,7 @@ import pytest
 
 from donna_tui.embedding.counting import ModelCounter
 from donna_tui.embedding.tokenizer import ModelTokens
-from donna_tui.errors import ModelError, Reason
+from donna_tui.types.errors import ModelError, Reason
 from tests.unit.embedding_files import tokenizer_json
 
 CLS, SEP, ONE = 2, 3, 4

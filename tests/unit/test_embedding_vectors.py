@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from donna_tui.embedding.provider import Matrix, check_vectors, normalised, version_tag
-from donna_tui.errors import ModelError, Reason
+from donna_tui.types.errors import ModelError, Reason
 
 UNIT = np.eye(3, 4, dtype=np.float32)
 

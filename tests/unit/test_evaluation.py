@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import DonnaError, Reason
+from donna_tui.ops.evaluation import Grep, own_questions, read_set, with_turns_around
 from donna_tui.search.evaluation import Gold, Place, Question, mean, score
-from donna_tui.tools.evaluation import Grep, own_questions, read_set
-from donna_tui.tools.turns import with_turns_around
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import VaultClient
 
 

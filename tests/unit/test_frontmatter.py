@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from donna_tui.vault.frontmatter import (
+from donna_tui.vault.note.read import (
     LARGEST_BLOCK,
     MOST_TAGS,
     aliases_of,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.vault.globs import GlobSet
+from donna_tui.vault.include import GlobSet
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from donna_tui.ingest.hints import SortedHints, sort_hints
+from donna_tui.ingest.watcher import FileEvents, sort_hints
 from donna_tui.vault.client import VaultClient
 
 
-def sort(root: Path, *paths: str) -> SortedHints:
+def sort(root: Path, *paths: str) -> FileEvents:
     return sort_hints(VaultClient(root, ignore=("Templates/**",)), root, paths)
 
 
@@ -17,22 +17,22 @@ def test_notes_folders_and_what_is_gone(tmp_path: Path) -> None:
     (tmp_path / "P").mkdir()
     (tmp_path / "P" / "a.md").write_text("x")
     found = sort(tmp_path, "P/a.md", "P", "gone.md", "gone")
-    assert found == SortedHints(("P/a.md",), ("P",), ("gone", "gone.md"))
+    assert found == FileEvents(("P/a.md",), ("P",), ("gone", "gone.md"))
 
 
 def test_the_root_itself_is_a_folder(tmp_path: Path) -> None:
-    assert sort(tmp_path, "") == SortedHints((), ("",), ())
+    assert sort(tmp_path, "") == FileEvents((), ("",), ())
 
 
 def test_what_is_no_note_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "Templates").mkdir()
     for name in ("picture.png", "Templates/t.md", "a.md~", ".hidden.md"):
         (tmp_path / name).write_text("x")
-    assert sort(tmp_path, "picture.png", "Templates/t.md", "a.md~", ".hidden.md") == SortedHints((), (), ())
+    assert sort(tmp_path, "picture.png", "Templates/t.md", "a.md~", ".hidden.md") == FileEvents((), (), ())
 
 
 def test_hidden_paths_are_left_out_even_when_gone(tmp_path: Path) -> None:
-    assert sort(tmp_path, ".obsidian/workspace.json", "P/.git/index", ".trash") == SortedHints((), (), ())
+    assert sort(tmp_path, ".obsidian/workspace.json", "P/.git/index", ".trash") == FileEvents((), (), ())
 
 
 def test_a_link_to_a_folder_is_no_folder(tmp_path: Path) -> None:

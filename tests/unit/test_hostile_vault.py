@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from donna_tui.errors import VaultReadError
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.text.chunker import Chunk, chunk_markdown
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.types.errors import VaultReadError
 from donna_tui.vault.client import Entry, VaultClient, VaultNote
 from tests.hostile import make_hostile_vault
 

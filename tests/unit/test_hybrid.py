@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from donna_tui.index.keyword import MAY_BECOME
-from donna_tui.index.packing import Vector
 from donna_tui.index.store import MemoryStore
-from donna_tui.results import Filters, Mode, SearchOutcome, SearchRequest
+from donna_tui.index.vectors import Vector
 from donna_tui.search.hybrid import Settings, more_like, search
 from donna_tui.search.legs import Legs, Question, ask, by_meaning, by_words, candidates_for
+from donna_tui.types.search import Filters, Mode, SearchOutcome, SearchRequest
 from tests.unit.index_parts import DIM, note, open_store, unit
 
 SETTINGS = Settings(min_score=0.5, max_k=20)

@@ -7,9 +7,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index import database as database_module
 from donna_tui.index.database import open_database
+from donna_tui.types.errors import DatabaseError, Reason
 
 
 def test_what_fails_inside_a_transaction_is_taken_back(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.files import FileState, file_state, file_states, forget_state, save_state, with_etag
 from donna_tui.index.generations import (
@@ -23,6 +22,7 @@ from donna_tui.index.generations import (
     set_aside,
 )
 from donna_tui.index.migrations import migrate, set_meta
+from donna_tui.types.errors import DatabaseError, Reason
 
 LONG_AGO = 1_000_000_000_000_000_000
 

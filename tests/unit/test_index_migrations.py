@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index import migrations
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.migrations import MIGRATIONS, get_meta, migrate, set_meta
+from donna_tui.types.errors import DatabaseError, Reason
 
 
 @pytest.fixture

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from donna_tui.errors import DatabaseError, Reason
 from donna_tui.index import vectors
 from donna_tui.index.documents import Document, folders_of, linking_to, sources_of
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import quoted, search_words
-from donna_tui.index.packing import coarse, packed
 from donna_tui.index.store import MemoryStore
-from donna_tui.results import Filters
+from donna_tui.index.vectors import coarse, packed
 from donna_tui.text.chunker import Chunk
+from donna_tui.types.errors import DatabaseError, Reason
+from donna_tui.types.search import Filters
 from tests.unit.index_parts import DIM, bytes_on_disk, cut, embed_all, note, open_store, unit, vector_of
 
 TWO_SECTIONS = "# Cache\nWe keep sessions in Redis.\n\n# Queue\nJobs wait in Postgres.\n"

@@ -10,20 +10,20 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from donna_tui.errors import DatabaseError, Reason
-from donna_tui.index import nearest, vectors
-from donna_tui.index import scan as scanning
+from donna_tui.index import exact_scan as scanning
+from donna_tui.index import vector_backend as nearest
+from donna_tui.index import vectors
 from donna_tui.index.database import Database
+from donna_tui.index.exact_scan import ExactScan
 from donna_tui.index.filters import Scope
 from donna_tui.index.generations import index_path
 from donna_tui.index.migrations import get_meta
-from donna_tui.index.nearest import reading_vectors
-from donna_tui.index.packing import coarse, packed, unpacked
 from donna_tui.index.readers import Readers
-from donna_tui.index.scan import ExactScan
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import VecTable, VectorIndex, rebuild, shorten_log, vectors_of
-from donna_tui.results import Filters
+from donna_tui.index.vector_backend import reading_vectors
+from donna_tui.index.vectors import VecTable, VectorIndex, coarse, packed, rebuild, shorten_log, unpacked, vectors_of
+from donna_tui.types.errors import DatabaseError, Reason
+from donna_tui.types.search import Filters
 from tests.unit.index_parts import embed_all, note, open_store, unit, vector_of
 
 EVERYTHING = Scope(Filters())

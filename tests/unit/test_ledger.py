@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.errors import Reason
-from donna_tui.events import (
+from donna_tui.ingest.problem_log import RATE_WINDOW_SECONDS, SAMPLES, Ledger, Rate, percentiles
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import (
     IngestBatch,
     NoteEmbedded,
     NoteIndexed,
@@ -15,8 +16,7 @@ from donna_tui.events import (
     SearchDone,
     StageTimes,
 )
-from donna_tui.ingest.ledger import RATE_WINDOW_SECONDS, SAMPLES, Ledger, Rate, percentiles
-from donna_tui.status import Latency
+from donna_tui.types.status import Latency
 
 
 def searched(ms: float) -> SearchDone:

@@ -14,15 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.index import levels
+from donna_tui.index import candidate_pruning as levels
+from donna_tui.index.candidate_pruning import Level, choose_level, whole
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import quoted, rank_all, search_words
-from donna_tui.index.levels import Level, choose_level, whole
-from donna_tui.index.ranges import span
-from donna_tui.index.sampling import SAMPLED_FROM, STRETCH, STRETCHES, stretches
+from donna_tui.index.sampling import SAMPLED_FROM, STRETCH, STRETCHES, span, stretches
 from donna_tui.index.store import MemoryStore
-from donna_tui.results import Filters
+from donna_tui.types.search import Filters
 from tests.unit.index_parts import note, open_store
 
 EVERYTHING = Scope(Filters())

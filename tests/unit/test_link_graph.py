@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.notes import Destination
+from donna_tui.types.notes import Destination
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.files import VaultFiles
-from donna_tui.vault.link_graph import LinkGraph, line_of_fragment
+from donna_tui.vault.links.graph import LinkGraph, line_of_fragment
 from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.write.files import VaultFiles
 
 NOTES = {
     "Home.md": "# Home\n\nSee [[Garden]] and [[Gone|the old one]].\n\n![[plan.png]]\n",

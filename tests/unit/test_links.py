@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.vault.links import LONGEST_LINK, extract_links
+from donna_tui.vault.links.spans import LONGEST_LINK, extract_links
 
 
 @pytest.mark.parametrize(

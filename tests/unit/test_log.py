@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from donna_tui import log as log_module
-from donna_tui.errors import Reason
-from donna_tui.events import (
+from donna_tui.platform import log as log_module
+from donna_tui.platform.log import LogFile
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import (
     IndexProgress,
     ModelPhase,
     ModelStateChanged,
@@ -20,7 +21,6 @@ from donna_tui.events import (
     ProblemRaised,
     StageTimes,
 )
-from donna_tui.log import LogFile
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.text.markdown import HEADING_CHARS, shorten, split_sections
-from donna_tui.text.outline import UNDERLINED_CHARS, headings, opening_heading
+from donna_tui.text.markdown import HEADING_CHARS, UNDERLINED_CHARS, headings, opening_heading, shorten, split_sections
 
 
 def found(text: str) -> list[tuple[int, str]]:

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 import pytest
 
-from donna_tui.index import members
+from donna_tui.index import scope as members
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, all_in_scope
 from donna_tui.index.keyword import quoted
-from donna_tui.index.members import Members, Reach, known_members, reach_of
-from donna_tui.index.remembered import MOST, Remembered
+from donna_tui.index.revision_cache import MOST, RevisionCache
+from donna_tui.index.scope import Members, ScopeEstimate, known_members, reach_of
 from donna_tui.index.store import MemoryStore
-from donna_tui.results import Filters
+from donna_tui.types.search import Filters
 from tests.unit.index_parts import note, open_store
 
 FOLDER = Scope(Filters(path_prefix="Projects"))
@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 @pytest.fixture
 def database(store: MemoryStore) -> Database:
-    return replace(store.database, remembered=Remembered())
+    return replace(store.database, remembered=RevisionCache())
 
 
 class Company:
@@ -139,7 +139,7 @@ def test_what_words_demand_or_forbid_is_not_remembered(database: Database, scope
 
 
 def test_a_program_that_does_not_stay_remembers_nothing(store: MemoryStore) -> None:
-    assert reach_of(store.database, FOLDER) == Reach(pytest.approx(0.3))
+    assert reach_of(store.database, FOLDER) == ScopeEstimate(pytest.approx(0.3))
     assert known_members(store.database, FOLDER) is None
 
 
@@ -156,7 +156,7 @@ def test_the_first_of_some_chunks_that_are_members() -> None:
 
 
 def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
-    remembered = Remembered()
+    remembered = RevisionCache()
     for number in range(MOST):
         remembered.keep(number, 1, f"value {number}")
     assert remembered.get(0, 1) == "value 0"
@@ -166,7 +166,7 @@ def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
 
 
 def test_what_was_true_of_another_revision_is_not_told() -> None:
-    remembered = Remembered()
+    remembered = RevisionCache()
     remembered.keep("key", 1, "value")
     assert remembered.get("key", 2) is None
     assert remembered.get("key", 1) == "value"

@@ -8,26 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import DatabaseError, DonnaError, Reason
 from donna_tui.index.database import open_database
-from donna_tui.memories import Correction, MemoryType, SessionRow
-from donna_tui.memory.backups import (
-    APART_SECONDS,
-    back_up,
-    back_up_if_due,
-    backups,
-    drop_backups,
-    superseded_by_schedule,
-    taken_at,
-)
-from donna_tui.memory.book import Book, book_path, open_book, read_book
 from donna_tui.memory.chat import TurnRules
 from donna_tui.memory.compression import compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, read_turns
-from donna_tui.memory.facts import Fact, add_correction, add_facts, procedural
+from donna_tui.memory.database import (
+    APART_SECONDS,
+    MemoryDb,
+    back_up,
+    back_up_if_due,
+    backups,
+    book_path,
+    drop_backups,
+    open_book,
+    read_book,
+    superseded_by_schedule,
+    taken_at,
+)
+from donna_tui.memory.facts import Fact, Told, add_correction, add_facts, procedural, remember, replace_fact
 from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin
-from donna_tui.memory.remembering import Told, remember, replace_fact
 from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.types.errors import DatabaseError, DonnaError, Reason
+from donna_tui.types.memory import Correction, MemoryType, SessionRow
 from tests.unit.index_parts import bytes_on_disk, embed_all
 from tests.unit.memory_parts import CUT, DAY, START, Desk, chat_config, desks, import_file, jsonl, said, turn
 
@@ -286,7 +288,7 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(desk: Desk, tmp_path: 
     assert due(desk.book.database, 5) == []
 
 
-def summed_up(book: Book, session: SessionRow, rules: TurnRules) -> Fact:
+def summed_up(book: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
     """Sum a session up in its own sentences."""
     found = material(book, session, rules)
     return compress(book, found, summary_of(found.title, found.turns, CUT.counter))

@@ -13,38 +13,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.errors import DonnaError
-from donna_tui.memories import BadLine
-from donna_tui.memory import formats, streams
-from donna_tui.memory.archives import size_of
-from donna_tui.memory.book import Book, open_book
+from donna_tui.memory import importers as formats
+from donna_tui.memory import importers as streams
 from donna_tui.memory.conversations import NewTurn, Recorder, list_sessions, read_turns
-from donna_tui.memory.importing import Import
-from donna_tui.memory.streams import Piece, array_elements, json_lines
-from donna_tui.memory.values import LeftOut, moment_of
+from donna_tui.memory.database import MemoryDb, open_book
+from donna_tui.memory.importers import Import, LeftOut, Piece, array_elements, json_lines, moment_of, size_of
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.memory import BadLine
 from tests.unit.memory_parts import import_file, jsonl, said
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[Book]:
+def book(tmp_path: Path) -> Iterator[MemoryDb]:
     opened = open_book(tmp_path)
     yield opened
     opened.close()
 
 
-def texts(book: Book, name: str) -> list[str]:
+def texts(book: MemoryDb, name: str) -> list[str]:
     key = book.database.value("SELECT id FROM sessions WHERE name = ?", (name,))
     return [turn.text for turn in read_turns(book.database, key)]
 
 
-def names(book: Book) -> list[str]:
+def names(book: MemoryDb) -> list[str]:
     return sorted(each.name for each in list_sessions(book.database))
 
 
 # Lines of turns
 
 
-def test_turns_are_imported_once_however_often(book: Book, tmp_path: Path) -> None:
+def test_turns_are_imported_once_however_often(book: MemoryDb, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", said("s1", "first", "second", "third"))
     report = import_file(book, file)
     assert (report.sessions, report.turns, report.known, report.malformed) == (1, 3, 0, 0)
@@ -53,7 +51,7 @@ def test_turns_are_imported_once_however_often(book: Book, tmp_path: Path) -> No
     assert texts(book, "s1") == ["first", "second", "third"]
 
 
-def test_what_came_to_a_file_since_is_added(book: Book, tmp_path: Path) -> None:
+def test_what_came_to_a_file_since_is_added(book: MemoryDb, tmp_path: Path) -> None:
     rows = [{"session_id": "s", "role": "user", "text": text} for text in ("yes", "yes", "no")]
     assert import_file(book, jsonl(tmp_path / "t.jsonl", rows)).turns == 3
     grown = import_file(book, jsonl(tmp_path / "t.jsonl", [*rows, rows[0]]))
@@ -61,24 +59,24 @@ def test_what_came_to_a_file_since_is_added(book: Book, tmp_path: Path) -> None:
     assert texts(book, "s") == ["yes", "yes", "no", "yes"]
 
 
-def test_duplicate_lines_are_one_turn(book: Book, tmp_path: Path) -> None:
+def test_duplicate_lines_are_one_turn(book: MemoryDb, tmp_path: Path) -> None:
     row = {"session_id": "s", "role": "user", "text": "yes", "timestamp": "2024-01-01T10:00:00"}
     assert import_file(book, jsonl(tmp_path / "t.jsonl", [row, row, row])).turns == 1
 
 
-def test_two_messages_with_one_turn_number_are_both_kept(book: Book, tmp_path: Path) -> None:
+def test_two_messages_with_one_turn_number_are_both_kept(book: MemoryDb, tmp_path: Path) -> None:
     rows = [{"session_id": "s", "turn": 1, "role": role, "text": f"said by {role}"} for role in ("user", "assistant")]
     import_file(book, jsonl(tmp_path / "t.jsonl", rows))
     assert texts(book, "s") == ["said by user", "said by assistant"]
 
 
-def test_turns_are_read_in_the_order_of_their_numbers(book: Book, tmp_path: Path) -> None:
+def test_turns_are_read_in_the_order_of_their_numbers(book: MemoryDb, tmp_path: Path) -> None:
     rows = said("s", "one", "two", "three", "four")
     import_file(book, jsonl(tmp_path / "t.jsonl", [rows[2], rows[0], rows[3], rows[1]]))
     assert texts(book, "s") == ["one", "two", "three", "four"]
 
 
-def test_sessions_of_one_name_and_two_people_are_told_apart(book: Book, tmp_path: Path) -> None:
+def test_sessions_of_one_name_and_two_people_are_told_apart(book: MemoryDb, tmp_path: Path) -> None:
     rows = [*said("s", "mine", user_id="ann"), *said("s", "yours", user_id="bo")]
     file = jsonl(tmp_path / "t.jsonl", rows)
     import_file(book, file, one_user=True)
@@ -86,7 +84,7 @@ def test_sessions_of_one_name_and_two_people_are_told_apart(book: Book, tmp_path
     assert import_file(book, file, one_user=True).turns == 0
 
 
-def test_roles_and_speakers(book: Book, tmp_path: Path) -> None:
+def test_roles_and_speakers(book: MemoryDb, tmp_path: Path) -> None:
     rows = [
         {"session_id": "s", "speaker": "Caroline", "text": "a"},
         {"session_id": "s", "role": "Human", "text": "b"},
@@ -116,14 +114,18 @@ MALFORMED: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(("line", "why"), MALFORMED, ids=[why + str(n) for n, (_, why) in enumerate(MALFORMED)])
-def test_a_malformed_line_is_told_and_nothing_else_is_lost(book: Book, tmp_path: Path, line: object, why: str) -> None:
+def test_a_malformed_line_is_told_and_nothing_else_is_lost(
+    book: MemoryDb, tmp_path: Path, line: object, why: str
+) -> None:
     first, last = said("s", "before", "after")
     report = import_file(book, jsonl(tmp_path / "t.jsonl", [first, b"", line, last]))
     assert report.bad == (BadLine(3, why),)
     assert texts(book, "s") == ["before", "after"]
 
 
-def test_a_line_that_never_ends_takes_no_memory(book: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_never_ends_takes_no_memory(
+    book: MemoryDb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(streams, "LONGEST_LINE", 10_000)
     first, last = said("s", "before", "after")
     report = import_file(book, jsonl(tmp_path / "t.jsonl", [first, b'{"text": "' + b"x" * 50_000, last]))
@@ -132,35 +134,35 @@ def test_a_line_that_never_ends_takes_no_memory(book: Book, tmp_path: Path, monk
     assert texts(book, "s") == ["before", "after"]
 
 
-def test_a_line_of_ten_megabytes_is_told_if_it_is_no_message(book: Book, tmp_path: Path) -> None:
+def test_a_line_of_ten_megabytes_is_told_if_it_is_no_message(book: MemoryDb, tmp_path: Path) -> None:
     rows = [*said("s", "before", "x" * 10_000_000, "after")]
     report = import_file(book, jsonl(tmp_path / "t.jsonl", rows))
     assert report.bad == (BadLine(2, "the message has more than 2,000,000 characters"),)
     assert texts(book, "s") == ["before", "after"]
 
 
-def test_control_bytes_are_text(book: Book, tmp_path: Path) -> None:
+def test_control_bytes_are_text(book: MemoryDb, tmp_path: Path) -> None:
     import_file(book, jsonl(tmp_path / "t.jsonl", said("s\x1b[2J", "evil \x1b]0;x\x07 \udcff \0 text")))
     assert names(book) == ["s\x1b[2J"]
     assert texts(book, "s\x1b[2J") == ["evil \x1b]0;x\x07 ? � text"]
 
 
-def test_an_empty_message_is_left_out(book: Book, tmp_path: Path) -> None:
+def test_an_empty_message_is_left_out(book: MemoryDb, tmp_path: Path) -> None:
     report = import_file(book, jsonl(tmp_path / "t.jsonl", said("s", "a", "  \n ")))
     assert (report.turns, report.left_out, report.malformed) == (1, 1, 0)
 
 
-def test_a_file_that_is_not_there_is_said(book: Book, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_said(book: MemoryDb, tmp_path: Path) -> None:
     with pytest.raises(DonnaError, match="cannot be read"):
         import_file(book, tmp_path / "nothing.jsonl")
 
 
-def test_an_empty_file_is_no_error(book: Book, tmp_path: Path) -> None:
+def test_an_empty_file_is_no_error(book: MemoryDb, tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_bytes(b"")
     assert import_file(book, tmp_path / "t.jsonl").turns == 0
 
 
-def test_only_one_persons_turns(book: Book, tmp_path: Path) -> None:
+def test_only_one_persons_turns(book: MemoryDb, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", [*said("a", "mine", user_id="ann"), *said("b", "yours", user_id="bo")])
     for _ in Import(Recorder(book, one_user=True), user="bo").run(file):
         continue
@@ -205,7 +207,7 @@ def zipped(path: Path, **members: bytes) -> Path:
     return path
 
 
-def test_an_export_is_imported_as_it_was_downloaded(book: Book, tmp_path: Path) -> None:
+def test_an_export_is_imported_as_it_was_downloaded(book: MemoryDb, tmp_path: Path) -> None:
     one, two = chatgpt(), {**chatgpt(), "conversation_id": "other"}
     parts = {"conversations-000.json": json.dumps([one]).encode(), "conversations-001.json": json.dumps([two]).encode()}
     file = zipped(tmp_path / "export.zip", **{"user.json": b"{}", "chat.html": b"<p>", **parts})
@@ -215,7 +217,7 @@ def test_an_export_is_imported_as_it_was_downloaded(book: Book, tmp_path: Path) 
     assert import_file(book, file).turns == 0
 
 
-def test_progress_of_an_archive_reaches_its_size(book: Book, tmp_path: Path) -> None:
+def test_progress_of_an_archive_reaches_its_size(book: MemoryDb, tmp_path: Path) -> None:
     data = json.dumps([chatgpt()]).encode()
     file = zipped(tmp_path / "export.zip", **{"a__conversations.json": data, "b__conversations.json": data})
     assert [read for read, _ in Import(Recorder(book)).run(file)] == [len(data), 2 * len(data)]
@@ -226,7 +228,9 @@ def test_progress_of_an_archive_reaches_its_size(book: Book, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:40] + b"\xff" * 40 + data[80:], lambda data: data.replace(b"conv", b"xonv")]
 )
-def test_an_archive_that_cannot_be_read_is_said(book: Book, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_an_archive_that_cannot_be_read_is_said(
+    book: MemoryDb, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
     file = zipped(tmp_path / "export.zip", **{"conversations.json": json.dumps([chatgpt()]).encode()})
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(DonnaError, match="cannot be read"):
@@ -235,7 +239,9 @@ def test_an_archive_that_cannot_be_read_is_said(book: Book, tmp_path: Path, dama
 
 
 @pytest.mark.parametrize("current", ["d", None, "gone"])
-def test_a_chatgpt_export_gives_the_branch_that_it_ended_on(book: Book, tmp_path: Path, current: str | None) -> None:
+def test_a_chatgpt_export_gives_the_branch_that_it_ended_on(
+    book: MemoryDb, tmp_path: Path, current: str | None
+) -> None:
     report = import_file(book, write_json(tmp_path / "conversations.json", [chatgpt(current)]))
     assert (report.format, report.turns, report.malformed) == ("ChatGPT export", 3, 0)
     assert texts(book, "chatgpt/6512-ab") == ["How do kestrels hover?", "They fly into the wind.", "Thanks"]
@@ -243,7 +249,7 @@ def test_a_chatgpt_export_gives_the_branch_that_it_ended_on(book: Book, tmp_path
     assert import_file(book, tmp_path / "conversations.json").turns == 0
 
 
-def test_a_circle_of_messages_ends(book: Book, tmp_path: Path) -> None:
+def test_a_circle_of_messages_ends(book: MemoryDb, tmp_path: Path) -> None:
     export = chatgpt()
     export["mapping"]["b"]["parent"] = "d"
     assert import_file(book, write_json(tmp_path / "c.json", [export])).turns == 3
@@ -258,7 +264,7 @@ def test_a_circle_of_messages_ends(book: Book, tmp_path: Path) -> None:
         {"mapping": {"d": {"message": {"author": "me", "content": [1]}, "parent": ["x"]}}, "current_node": "d"},
     ],
 )
-def test_a_damaged_conversation_costs_only_itself(book: Book, tmp_path: Path, damage: dict[str, Any]) -> None:
+def test_a_damaged_conversation_costs_only_itself(book: MemoryDb, tmp_path: Path, damage: dict[str, Any]) -> None:
     report = import_file(book, write_json(tmp_path / "c.json", [{**chatgpt(), **damage}, chatgpt()]))
     assert report.turns == 3
 
@@ -283,7 +289,7 @@ def claude() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_claude_export(book: Book, tmp_path: Path) -> None:
+def test_a_claude_export(book: MemoryDb, tmp_path: Path) -> None:
     report = import_file(book, write_json(tmp_path / "conversations.json", [claude(), {**claude(), "uuid": 5}]))
     assert (report.format, report.turns, report.malformed) == ("Claude export", 2, 1)
     assert texts(book, "claude/77-c") == ["What do falcons eat?", "Mostly birds.\n\nSome eat insects."]
@@ -299,7 +305,7 @@ def code_line(uuid: str, role: str, content: object, **others: Any) -> dict[str,
     }  # fmt: skip
 
 
-def test_a_claude_code_log(book: Book, tmp_path: Path) -> None:
+def test_a_claude_code_log(book: MemoryDb, tmp_path: Path) -> None:
     rows: list[object] = [
         {"type": "summary", "summary": "Fix the gateway", "leafUuid": "u9"},
         {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.memories import Importance, MemoryType, Signal
-from donna_tui.memory.cleaning import clean_text
-from donna_tui.memory.routing import preference_key, route
-from donna_tui.memory.salience import names_something, rarity, salience
+from donna_tui.memory.facts import clean_text, preference_key, route
+from donna_tui.memory.scores import names_something, rarity, salience
 from donna_tui.text.semantic import chunk_semantic
 from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.types.memory import Importance, MemoryType, Signal
 
 COUNTER = EstimatedTokens()
 

@@ -9,22 +9,20 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.models import ChatSourceConfig
-from donna_tui.memories import ME, SessionRow, Turn
-from donna_tui.memory.archives import exports_in
-from donna_tui.memory.book import Book, open_book
-from donna_tui.memory.chat import ChatSource
+from donna_tui.memory.chat import ChatSource, Cut
 from donna_tui.memory.conversations import Recorder, erase_turns, find_session, list_sessions, read_turns
-from donna_tui.memory.importing import Import
-from donna_tui.memory.passages import Cut
-from donna_tui.memory.remembering import Told, remember, would_replace
+from donna_tui.memory.database import MemoryDb, open_book
+from donna_tui.memory.facts import Told, remember, would_replace
+from donna_tui.memory.importers import Import, exports_in
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
 from donna_tui.memory.watching import LogFolder
 from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.types.memory import ME, SessionRow, Turn
 from tests.unit.memory_parts import START, jsonl
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[Book]:
+def book(tmp_path: Path) -> Iterator[MemoryDb]:
     (tmp_path / "state").mkdir()
     opened = open_book(tmp_path / "state")
     yield opened
@@ -40,20 +38,20 @@ def log_line(number: int, text: str, session: str = "abc") -> str:
     ) + "\n"  # fmt: skip
 
 
-def follow(book: Book, logs: LogFolder) -> tuple[int, int]:
+def follow(book: MemoryDb, logs: LogFolder) -> tuple[int, int]:
     """One round: how many turns are new, and how many bytes were read."""
     importing = Import(Recorder(book))
     return_bytes = sum(logs.read_new(importing))
     return importing.report.turns, return_bytes
 
 
-def texts(book: Book, session: str = "claude-code/abc") -> list[str]:
+def texts(book: MemoryDb, session: str = "claude-code/abc") -> list[str]:
     key = find_session(book.database, session)
     assert key is not None
     return [turn.text for turn in read_turns(book.database, key)]
 
 
-def test_a_log_is_followed_by_whole_lines_and_resumed_where_it_was(book: Book, tmp_path: Path) -> None:
+def test_a_log_is_followed_by_whole_lines_and_resumed_where_it_was(book: MemoryDb, tmp_path: Path) -> None:
     folder, state = tmp_path / "logs", tmp_path / "state"
     (folder / "project").mkdir(parents=True)
     log = folder / "project" / "abc.jsonl"
@@ -71,7 +69,7 @@ def test_a_log_is_followed_by_whole_lines_and_resumed_where_it_was(book: Book, t
 
 @pytest.mark.parametrize("marks", ["kept", "lost", "damaged"])
 def test_a_log_that_was_truncated_or_replaced_is_read_anew_and_adds_nothing_twice(
-    book: Book, tmp_path: Path, marks: str
+    book: MemoryDb, tmp_path: Path, marks: str
 ) -> None:
     folder, state = tmp_path / "logs", tmp_path / "state"
     folder.mkdir()
@@ -91,7 +89,7 @@ def test_a_log_that_was_truncated_or_replaced_is_read_anew_and_adds_nothing_twic
     assert texts(book) == ["The first message.", "The second message.", "The third message."]
 
 
-def test_links_out_of_the_folder_are_not_followed(book: Book, tmp_path: Path) -> None:
+def test_links_out_of_the_folder_are_not_followed(book: MemoryDb, tmp_path: Path) -> None:
     outside = tmp_path / "outside.jsonl"
     outside.write_text(log_line(1, "Not to be read."))
     folder = tmp_path / "logs"
@@ -105,7 +103,7 @@ def row(user: str, text: str, session: str = "s1") -> dict[str, object]:
     return {"user_id": user, "session_id": session, "role": "user", "text": text, "timestamp": "2026-03-02T08:00:00Z"}
 
 
-def test_imported_turns_keep_their_user_unless_one_is_named(book: Book, tmp_path: Path) -> None:
+def test_imported_turns_keep_their_user_unless_one_is_named(book: MemoryDb, tmp_path: Path) -> None:
     file = jsonl(
         tmp_path / "both.jsonl", [row("ann", "Ann likes kestrels a lot."), row("bob", "Bob likes ospreys a lot.")]
     )
@@ -126,7 +124,7 @@ def test_folders_are_imported_with_the_exports_in_them(tmp_path: Path) -> None:
     assert found == ["a/conversations.json", "b/export.zip", "b/log.jsonl"]
 
 
-def test_a_preference_in_a_chat_is_offered_once_and_answered(book: Book, tmp_path: Path) -> None:
+def test_a_preference_in_a_chat_is_offered_once_and_answered(book: MemoryDb, tmp_path: Path) -> None:
     said = "Morning! I prefer dark roast. Do I always say that? My favourite bird is the kestrel."
     file = jsonl(tmp_path / "t.jsonl", [
         {"session_id": "s", "role": "user", "text": said},
@@ -169,7 +167,7 @@ def test_a_system_message_ends_a_passage() -> None:
     assert found == ["s:1-1", "s:3-4"]
 
 
-def test_what_a_preference_would_replace_is_known_before(book: Book) -> None:
+def test_what_a_preference_would_replace_is_known_before(book: MemoryDb) -> None:
     cut = Cut(EstimatedTokens(), 256)
     remember(book, Told("My favourite colour is blue."), cut, START)
     ((held, fresh),) = would_replace(book, Told("My favourite colour is green."), cut)

@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.errors import ModelError, Reason
-from donna_tui.memories import CutReason, Importance, MemoryChunk, MemorySource, MemoryType
 from donna_tui.memory import tokens
-from donna_tui.memory.blending import recency, rerank
-from donna_tui.memory.packing import pack
-from donna_tui.memory.prompt import assemble, harmless
+from donna_tui.memory.recall import assemble, harmless, pack, recency, rerank
 from donna_tui.memory.tokens import Estimated, prompt_tokens
+from donna_tui.types.errors import ModelError, Reason
+from donna_tui.types.memory import CutReason, Importance, MemoryChunk, MemorySource, MemoryType
 from tests.unit.memory_parts import DAY, START, Words, memory
 
 LABELS = re.compile(r"^\[(WORKING|EPISODIC|SEMANTIC|PROCEDURAL)\] ")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.index.packing import packed, unpacked
 from donna_tui.index.store import MemoryStore
+from donna_tui.index.vectors import packed, unpacked
 from donna_tui.memory.scores import (
     Centroid,
     importance_of,

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.events import MemoryIngestFailed
 from donna_tui.memory.checkboxes import Task, checked, parse_task, task_line, tasks_in, with_task
-from donna_tui.memory.tasklist import line_now, list_tasks, named_task
-from donna_tui.memory.tasks import task_text
+from donna_tui.memory.tasks import line_now, list_tasks, named_task, task_text
+from donna_tui.types.events import MemoryIngestFailed
 from tests.unit.index_parts import embed_all
 from tests.unit.memory_parts import Desk, desks
 

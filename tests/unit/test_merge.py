@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.text.threeway import marked_text
-from donna_tui.vault.bounded_yaml import top_level_nodes
-from donna_tui.vault.frontmatter import LARGEST_BLOCK, parse_frontmatter
-from donna_tui.vault.merge import merge_frontmatter
+from donna_tui.text.merge import marked_text
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.note.merge import merge_frontmatter
+from donna_tui.vault.note.read import LARGEST_BLOCK, parse_frontmatter
+from donna_tui.vault.note.yaml import top_level_nodes
 
 EVALUATION = Path(__file__).resolve().parents[3] / "shared" / "eval"
 VAULTS = sorted(EVALUATION.glob("*/vault"))

@@ -16,13 +16,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.draftevents import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.events import (
+from donna_tui.engine import metrics as metrics_server
+from donna_tui.engine.metrics import MOST_SERIES, Histogram, Metrics, serve_metrics
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.events import (
+    AutowriteFailed,
+    AutowriteSkipped,
+    Autowritten,
     EngineEvent,
     EngineStateChanged,
     EventHub,
     IngestBatch,
+    ModelCalled,
     NoteDeleted,
     NoteEmbedded,
     NoteFailed,
@@ -32,9 +37,6 @@ from donna_tui.events import (
     StageTimes,
     WatchHint,
 )
-from donna_tui.tools import metrics_server
-from donna_tui.tools.metrics import MOST_SERIES, Histogram, Metrics
-from donna_tui.tools.metrics_server import serve_metrics
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATIENCE = 20

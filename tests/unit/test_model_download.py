@@ -17,8 +17,8 @@ import pytest
 
 from donna_tui.embedding import download, files
 from donna_tui.embedding.download import Pinned, Sources, configured_sources, download_weights
-from donna_tui.errors import DonnaError, ModelError, Reason
 from donna_tui.safety.egress import _check_redirect
+from donna_tui.types.errors import DonnaError, ModelError, Reason
 
 WEIGHTS = bytes(range(256)) * 900
 TOKENIZER = b'{"model": "pretend"}' * 50

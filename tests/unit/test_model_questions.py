@@ -16,19 +16,18 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from donna_tui.config.routes import Route, Routes
-from donna_tui.errors import DatabaseError, Reason
-from donna_tui.events import EngineEvent, EventHub, ProblemRaised
 from donna_tui.llm import ledger as ledger_module
-from donna_tui.llm.answers import parse_answer, read_object
-from donna_tui.llm.dialects.ollama_chat import OllamaChat
+from donna_tui.llm.dialects import OllamaChat
 from donna_tui.llm.failures import CompletionMetadata, FailureKind, ModelCallError
 from donna_tui.llm.ledger import CallLedger, ModelCall, record_call, spent_since
-from donna_tui.llm.questions import compose, plain_schema
+from donna_tui.llm.questions import compose, parse_answer, plain_schema, read_object
 from donna_tui.llm.router import ModelRouter
-from donna_tui.memory.book import Book, open_book
-from donna_tui.memory.bookthread import BookThread
+from donna_tui.memory.database import MemoryDb, open_book
+from donna_tui.memory.db_thread import DbThread
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
+from donna_tui.types.errors import DatabaseError, Reason
+from donna_tui.types.events import EngineEvent, EventHub, ProblemRaised
 from tests import model_server as server
 from tests.model_server import ModelServer
 
@@ -137,7 +136,7 @@ def call(cost: float, prompt: Payload) -> ModelCall:
     return ModelCall(task_type="draft_meeting_note", metadata=metadata, prompt=prompt)
 
 
-def test_the_ledger_keeps_figures_and_no_text(book: Book) -> None:
+def test_the_ledger_keeps_figures_and_no_text(book: MemoryDb) -> None:
     for sensitivity in (Sensitivity.PUBLIC, Sensitivity.LOCAL_ONLY):
         record_call(book, call(0.5, payload("THE-NOTE", sensitivity)), 100.0)
     rows = book.database.rows("SELECT * FROM model_calls ORDER BY id")
@@ -146,7 +145,7 @@ def test_the_ledger_keeps_figures_and_no_text(book: Book) -> None:
     assert "THE-NOTE" not in str(rows)
 
 
-def test_spending_is_added_up_from_a_moment_on(book: Book) -> None:
+def test_spending_is_added_up_from_a_moment_on(book: MemoryDb) -> None:
     assert spent_since(book, 0.0) == 0.0
     for at, cost in ((10.0, 1.0), (20.0, 0.25), (30.0, 0.5)):
         record_call(book, call(cost, payload("x")), at)
@@ -154,7 +153,7 @@ def test_spending_is_added_up_from_a_moment_on(book: Book) -> None:
 
 
 async def test_yesterday_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    thread = BookThread(tmp_path, EventHub(), lambda: None)
+    thread = DbThread(tmp_path, EventHub(), lambda: None)
     ledger = CallLedger(thread)
     midnight = ledger_module._midnight()
     await thread.run(lambda book: record_call(book, call(3.0, payload("x")), midnight - 1))
@@ -164,14 +163,14 @@ async def test_yesterday_does_not_count(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-async def thread(tmp_path: Path) -> AsyncIterator[BookThread]:
-    opened = BookThread(tmp_path, EventHub(), lambda: None)
+async def thread(tmp_path: Path) -> AsyncIterator[DbThread]:
+    opened = DbThread(tmp_path, EventHub(), lambda: None)
     yield opened
     await opened.close()
 
 
 async def test_private_text_is_not_shown_to_a_model_elsewhere(
-    thread: BookThread, monkeypatch: pytest.MonkeyPatch
+    thread: DbThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_up: list[Any] = []
 
@@ -197,7 +196,7 @@ async def test_private_text_is_not_shown_to_a_model_elsewhere(
 
 
 @pytest.mark.parametrize("sensitivity", list(Sensitivity))
-async def test_private_text_is_shown_to_a_model_on_this_machine(sensitivity: Sensitivity, thread: BookThread) -> None:
+async def test_private_text_is_shown_to_a_model_on_this_machine(sensitivity: Sensitivity, thread: DbThread) -> None:
     listening = ModelServer("ollama", server.text('{"summary": "s", "points": [], "note": null}'))
     async with listening.running() as port:
         route = Route(dialect="ollama", model="m", base_url=f"http://localhost:{port}")
@@ -214,7 +213,7 @@ class FullDisk(CallLedger):
         raise DatabaseError(Reason.DISK_FULL, "the memory cannot grow: the disk is full")
 
 
-async def test_a_ledger_that_cannot_be_written_costs_no_answer(thread: BookThread) -> None:
+async def test_a_ledger_that_cannot_be_written_costs_no_answer(thread: DbThread) -> None:
     hub, events = EventHub(), list[EngineEvent]()
     hub.subscribe(events.append)
     async with ModelServer("ollama", server.text('{"summary": "s"}')).running() as port:
@@ -227,7 +226,7 @@ async def test_a_ledger_that_cannot_be_written_costs_no_answer(thread: BookThrea
 
 @pytest.mark.parametrize(("dialect", "library"), [("openai", "openai"), ("anthropic", "anthropic")])
 async def test_without_the_library_it_says_how_to_install_it(
-    dialect: Any, library: str, thread: BookThread, monkeypatch: pytest.MonkeyPatch
+    dialect: Any, library: str, thread: DbThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, library, None)
     route = Route(dialect=dialect, model="m", base_url="http://localhost:1")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui import monitor as monitor_module
-from donna_tui.errors import Reason
-from donna_tui.events import (
+from donna_tui.engine import status_reporter as monitor_module
+from donna_tui.engine.status_reporter import Measurement, StatusReporter, file_bytes
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import (
     EngineEvent,
     EngineStateChanged,
     EventHub,
@@ -22,8 +23,7 @@ from donna_tui.events import (
     SearchDone,
     WatcherStateChanged,
 )
-from donna_tui.monitor import Measurement, Monitor, file_bytes
-from donna_tui.status import Coverage, Problem, Status
+from donna_tui.types.status import Coverage, Problem, Status
 
 
 class Bench:
@@ -34,7 +34,7 @@ class Bench:
         self.coverage = Coverage(notes=4, text=4, vectors=2, chunks=8, chunks_embedded=6)
         self.problems: tuple[Problem, ...] = ()
         self.queued = 0
-        self.monitor = Monitor(self.hub, self.measure)
+        self.monitor = StatusReporter(self.hub, self.measure)
         self.events: list[EngineEvent] = []
         self.hub.subscribe(self.events.append)
 

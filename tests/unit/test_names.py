@@ -11,12 +11,12 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
 from donna_tui.index.names import MOST_NAMESAKES, Name, NameKind, begun_names, exact_names, name_key, similar_names
 from donna_tui.index.store import MemoryStore
-from donna_tui.results import Filters, Hit, Mode, NameMatch, SearchRequest
 from donna_tui.search.hybrid import Settings, search
 from donna_tui.search.legs import ask
 from donna_tui.search.names import misspelt_by, switch
 from donna_tui.search.query import parse_query
 from donna_tui.text.fuzzy import edit_distance
+from donna_tui.types.search import Filters, Hit, Mode, NameMatch, SearchRequest
 from tests.unit.index_parts import note, open_store
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from donna_tui.vault.dates import iso_date, note_date
+from donna_tui.vault.note.read import iso_date, note_date
 
 CHANGED = datetime.datetime(2026, 11, 24, 9, 30).timestamp()
 

@@ -6,11 +6,11 @@ import os
 import subprocess
 import sys
 
-from donna_tui.numeric import BLAS_THREADS
+from donna_tui.platform.lazy import BLAS_THREADS
 
 PROGRAM = f"""
 import os, sys
-from donna_tui.numeric import np
+from donna_tui.platform.lazy import np
 assert "numpy" not in sys.modules
 np.zeros(1)
 assert "numpy" in sys.modules

@@ -7,7 +7,7 @@ from threading import Barrier
 
 import pytest
 
-from donna_tui.once import Once
+from donna_tui.platform.lazy import Lazy
 
 
 def test_threads_that_ask_at_a_time_get_the_same() -> None:
@@ -18,7 +18,7 @@ def test_threads_that_ask_at_a_time_get_the_same() -> None:
         made.append(object())
         return made[-1]
 
-    once = Once(make)
+    once = Lazy(make)
 
     def ask(_: int) -> object:
         barrier.wait()
@@ -41,7 +41,7 @@ def test_what_fails_is_tried_again() -> None:
             raise answer
         return answer
 
-    once = Once(make)
+    once = Lazy(make)
     with pytest.raises(OSError, match="away"):
         once()
     assert once() == "there"

@@ -10,7 +10,7 @@ import pytest
 from donna_tui.index.filters import Scope, is_one_note
 from donna_tui.index.keyword import quoted, search_words
 from donna_tui.index.store import MemoryStore
-from donna_tui.results import Filters
+from donna_tui.types.search import Filters
 from tests.unit.index_parts import note, open_store
 
 MEETING = "Meetings/remote.md"

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.vault.changes import BlobChange, Operation, OperationKind
-from donna_tui.vault.operations import (
+from donna_tui.vault.git.operations import (
     MOST_SUBJECT,
     Stacks,
     each_operation,
@@ -22,6 +21,7 @@ from donna_tui.vault.operations import (
     parse_message,
     stacks,
 )
+from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
 from tests.git_vaults import User, new_writer
 
 SHA1 = st.text("0123456789abcdef", min_size=40, max_size=40)

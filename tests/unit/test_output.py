@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.cli.output import ExitCode, emit, exit_code, fail, say
-from donna_tui.errors import DonnaError, Reason
+from donna_tui.types.errors import DonnaError, Reason
 
 HOSTILE = "a\x1b[31m\x9b2J\u202eb\ud800\rc\nd"
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from donna_tui.tui.widgets.pieces import Line, cells, cut, plain, width_of, wrapped
+from donna_tui.tui.lib.styled import Line, cells, cut, plain, width_of, wrapped
 
 LETTERS = "ab é…漢字👍ｗ"
 lines = st.lists(st.tuples(st.text(LETTERS, max_size=12), st.sampled_from(["one", "two"])), max_size=6)

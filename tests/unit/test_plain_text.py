@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.text.plain import plain_text
+from donna_tui.text.markdown import plain_text
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from donna_tui.results import Filters
 from donna_tui.search.query import parse_day, parse_query
+from donna_tui.types.search import Filters
 
 NOW = datetime(2026, 3, 12, 15, 30, tzinfo=timezone(timedelta(hours=1)))
 

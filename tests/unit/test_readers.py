@@ -11,16 +11,16 @@ from unittest import mock
 
 import pytest
 
-from donna_tui.errors import DatabaseError, Reason
-from donna_tui.events import EventHub
 from donna_tui.index.database import Database
 from donna_tui.index.generations import index_path
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import READERS, Part, Readers
 from donna_tui.index.vectors import VectorIndex
-from donna_tui.results import Filters, SearchRequest
-from donna_tui.search.desk import SearchDesk
 from donna_tui.search.hybrid import Settings
+from donna_tui.search.service import SearchService
+from donna_tui.types.errors import DatabaseError, Reason
+from donna_tui.types.events import EventHub
+from donna_tui.types.search import Filters, SearchRequest
 from tests.unit.index_parts import note, open_store
 
 THREADS = READERS + 1
@@ -106,7 +106,7 @@ async def test_a_search_that_is_cancelled_drops_its_words(readers: Readers) -> N
         parts.append(mock.Mock(wraps=beside(work)))
         return parts[-1]
 
-    desk = SearchDesk(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    desk = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
     with mock.patch.object(readers, "beside", watched):
         searching = asyncio.ensure_future(desk.search(SearchRequest(text="heron", k=8)))
         await asyncio.sleep(0)
@@ -159,7 +159,7 @@ async def test_an_index_that_is_replaced_during_a_search_is_not_missed(readers: 
         readers.close()
         return started
 
-    desk = SearchDesk(lambda: now[0], Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    desk = SearchService(lambda: now[0], Settings(0.25, 8), EventHub(), InputHash(b"key"))
     with mock.patch.object(readers, "beside", replaced_meanwhile):
         outcome = await desk.search(SearchRequest(text="heron", k=8))
     assert [hit.path for hit in outcome.hits] == ["2.md"]
@@ -167,7 +167,7 @@ async def test_an_index_that_is_replaced_during_a_search_is_not_missed(readers: 
 
 
 async def test_an_index_that_is_closed_and_not_replaced_is_told(readers: Readers) -> None:
-    desk = SearchDesk(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    desk = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
     readers.close()
     with pytest.raises(DatabaseError, match="no longer"):
         await desk.search(SearchRequest(text="heron", k=8))
@@ -178,7 +178,7 @@ async def test_a_folder_that_is_asked_for_again_has_what_another_connection_brou
     for path in ("Projects/1.md", "Projects/2.md", "Garden/3.md"):
         store.upsert(note(path, f"a heron of {path}"))
     readers = Readers(index_path(tmp_path, 1), stays=True)
-    desk = SearchDesk(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    desk = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
     request = SearchRequest(text="heron", k=8, filters=Filters(path_prefix="Projects"))
 
     async def paths() -> set[str]:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultReadError
 from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, save_state
 from donna_tui.ingest.reconcile import Difference, compare
+from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.vault.client import VaultClient
 from tests.unit.index_parts import open_store
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.search.query import parse_query
-from donna_tui.search.relevance import answers, wanted
+from donna_tui.search.ranking import answers, wanted
 
 
 def coverage(question: str, text: str, *, partial: bool = False) -> float:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.vault.link_index import LinkIndex
-from donna_tui.vault.link_spans import find_links
-from donna_tui.vault.relink import Relinked, relink, relink_moved, resolve, unlink
+from donna_tui.vault.links.resolve import LinkIndex
+from donna_tui.vault.links.rewrite import Relinked, relink, relink_moved, resolve, unlink
+from donna_tui.vault.links.spans import find_links
 
 NOTES = (
     "a/old.md",

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.commits import Author, blob_id, quoted
-from donna_tui.vault.gitcommand import GitCommand
-from donna_tui.vault.repository import GitRepo, Place, Tip
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.command import GitCommand
+from donna_tui.vault.git.objects import Author, blob_id, quoted
+from donna_tui.vault.git.repository import GitRepo, Place, Tip
 from tests.git_vaults import NOTES, User, fill, new_writer
 
 FORMATS = ("sha1", "sha256")
@@ -110,8 +110,8 @@ def test_without_git_a_vault_can_be_read_but_not_written(base: Path) -> None:
     code = f"""
 import sys
 from pathlib import Path
-from donna_tui.errors import VaultWriteError
-from donna_tui.vault.repository import GitRepo
+from donna_tui.types.errors import VaultWriteError
+from donna_tui.vault.git.repository import GitRepo
 for _ in range(2):
     try:
         GitRepo(Path({str(base)!r})).find()

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.errors import ModelError, Reason
-from donna_tui.events import EventHub
 from donna_tui.index.generations import index_path
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
-from donna_tui.results import SearchRequest
-from donna_tui.search.desk import SearchDesk
 from donna_tui.search.hybrid import Settings
 from donna_tui.search.reranking import RERANKED
+from donna_tui.search.service import SearchService
+from donna_tui.types.errors import ModelError, Reason
+from donna_tui.types.events import EventHub
+from donna_tui.types.search import SearchRequest
 from tests.unit.index_parts import note, open_store
 
 MANY = RERANKED + 8
@@ -34,8 +34,8 @@ def readers(tmp_path: Path) -> Iterator[Readers]:
     store.database.close()
 
 
-def desk(readers: Readers, scorer: object) -> SearchDesk:
-    return SearchDesk(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"), scorer)  # type: ignore[arg-type]
+def desk(readers: Readers, scorer: object) -> SearchService:
+    return SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"), scorer)  # type: ignore[arg-type]
 
 
 def by_number(query: str, texts: Sequence[str]) -> list[float]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.routes import Route, Routes, load_routes, models_file
-from donna_tui.errors import ConfigError, Reason
-from donna_tui.resources import resource
-from donna_tui.tools.models import examine_models
+from donna_tui.ops.models import examine_models
+from donna_tui.platform.paths import resource
+from donna_tui.types.errors import ConfigError, Reason
 
 REMOTE = "{dialect: anthropic, model: m, api_key_env: SOME_KEY, price_in: 3, price_out: 15}"
 

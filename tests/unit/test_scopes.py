@@ -9,7 +9,7 @@ import pytest
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, share_in_scope
 from donna_tui.index.sampling import SPREAD, spread
-from donna_tui.results import Filters
+from donna_tui.types.search import Filters
 from tests.unit.index_parts import open_store
 
 NOTES = 20_000

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from donna_tui.index.store import MemoryStore
-from donna_tui.results import Mode, SearchOutcome, SearchRequest
 from donna_tui.search.hybrid import Settings, search
 from donna_tui.search.legs import ask
-from donna_tui.text.phrases import holds_phrase
+from donna_tui.text.words import holds_phrase
+from donna_tui.types.search import Mode, SearchOutcome, SearchRequest
 from tests.unit.index_parts import note, open_store
 
 

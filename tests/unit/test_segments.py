@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.text.segments import segments
+from donna_tui.text.words import segments
 
 
 @pytest.mark.parametrize(

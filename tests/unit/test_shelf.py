@@ -8,27 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.notes import Edit
-from donna_tui.vault import durable
-from donna_tui.vault.shelf import EditShelf, edited_text
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.types.notes import Edit
+from donna_tui.vault.edit_drafts import EditDrafts, edited_text
+from donna_tui.vault.write import durable
 
 EDIT = Edit("Folder/Ünïcode ␛.md", "before\r\n", "0" * 64, "before\r\nand \x1b after\n")
 NEW = Edit("a.md", "", None, "new\n")
 
 
 def test_what_is_kept_is_found_by_another_program(tmp_path: Path) -> None:
-    shelf = EditShelf(tmp_path / "edits")
+    shelf = EditDrafts(tmp_path / "edits")
     assert shelf.edits() == ()
     shelf.keep(EDIT)
     shelf.keep(NEW)
-    assert EditShelf(tmp_path / "edits").edits() == (EDIT, NEW)
+    assert EditDrafts(tmp_path / "edits").edits() == (EDIT, NEW)
     assert {file.stat().st_mode & 0o777 for file in (tmp_path / "edits").iterdir()} == {0o600}
     assert (tmp_path / "edits").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_later_edit_of_a_note_takes_the_place_of_the_earlier(tmp_path: Path) -> None:
-    shelf = EditShelf(tmp_path)
+    shelf = EditDrafts(tmp_path)
     shelf.keep(NEW)
     shelf.keep(Edit("a.md", "", None, "newer\n"))
     assert [edit.text for edit in shelf.edits()] == ["newer\n"]
@@ -38,7 +38,7 @@ def test_a_later_edit_of_a_note_takes_the_place_of_the_earlier(tmp_path: Path) -
 
 
 def test_a_full_disk_leaves_the_earlier_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf = EditShelf(tmp_path)
+    shelf = EditDrafts(tmp_path)
     shelf.keep(NEW)
 
     def full(_: int) -> None:
@@ -57,7 +57,7 @@ def test_a_full_disk_leaves_the_earlier_edit(tmp_path: Path, monkeypatch: pytest
 )
 def test_a_file_that_is_no_edit_is_left_alone(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "strange.json").write_bytes(content)
-    shelf = EditShelf(tmp_path)
+    shelf = EditDrafts(tmp_path)
     shelf.keep(NEW)
     assert shelf.edits() == (NEW,)
     assert (tmp_path / "strange.json").read_bytes() == content
@@ -67,7 +67,7 @@ def test_a_file_that_is_no_edit_is_left_alone(tmp_path: Path, content: bytes) ->
     "path", ["a/b.md", "../../etc/x.md", "-rf.md", "\x1b]0;x.md", "a\ud800.md", ".md", "x" * 999 + ".md"]
 )
 def test_the_copy_for_an_editor_is_private_and_has_a_harmless_name(tmp_path: Path, path: str) -> None:
-    shelf = EditShelf(tmp_path / "edits")
+    shelf = EditDrafts(tmp_path / "edits")
     file = shelf.begin(Edit(path, "", None, "text\r\n"))
     assert file.read_bytes() == b"text\r\n"
     assert file.suffix == ".md"
@@ -81,10 +81,10 @@ def test_the_copy_for_an_editor_is_private_and_has_a_harmless_name(tmp_path: Pat
 
 
 def test_what_an_editor_saved_is_on_the_shelf_at_once(tmp_path: Path) -> None:
-    file = EditShelf(tmp_path).begin(EDIT)
+    file = EditDrafts(tmp_path).begin(EDIT)
     file.write_text("typed in the editor\n", encoding="utf-8")
     saved = Edit(EDIT.path, EDIT.base, EDIT.etag, "typed in the editor\n")
-    shelf = EditShelf(tmp_path)
+    shelf = EditDrafts(tmp_path)
     assert shelf.edits() == (saved,)
     shelf.keep(saved)
     assert not file.exists()
@@ -92,31 +92,31 @@ def test_what_an_editor_saved_is_on_the_shelf_at_once(tmp_path: Path) -> None:
 
 
 def test_a_copy_in_which_nothing_was_changed_is_removed(tmp_path: Path) -> None:
-    file = EditShelf(tmp_path).begin(EDIT)
-    assert EditShelf(tmp_path).edits() == ()
+    file = EditDrafts(tmp_path).begin(EDIT)
+    assert EditDrafts(tmp_path).edits() == ()
     assert not file.parent.exists()
 
 
 def test_what_an_editor_keeps_for_a_recovery_stays(tmp_path: Path) -> None:
-    file = EditShelf(tmp_path).begin(EDIT)
+    file = EditDrafts(tmp_path).begin(EDIT)
     (file.parent / f".{file.name}.swp").write_bytes(b"what vim had not saved")
-    assert EditShelf(tmp_path).edits() == ()
-    (copy,) = EditShelf(tmp_path).copies()
+    assert EditDrafts(tmp_path).edits() == ()
+    (copy,) = EditDrafts(tmp_path).copies()
     assert copy.beside == (f".{file.name}.swp",)
 
 
 def test_a_copy_that_another_program_waits_for_is_left_alone(tmp_path: Path) -> None:
-    file = EditShelf(tmp_path).begin(EDIT)
+    file = EditDrafts(tmp_path).begin(EDIT)
     begun = file.parent / "edit.json"
     begun.write_text(json.dumps({**json.loads(begun.read_text()), "owner": os.getppid()}))
-    shelf = EditShelf(tmp_path)
+    shelf = EditDrafts(tmp_path)
     assert shelf.edits() == ()
     shelf.drop(EDIT.path)
     assert file.exists()
 
 
 def test_a_copy_that_is_no_text_any_more_is_kept(tmp_path: Path) -> None:
-    shelf = EditShelf(tmp_path)
+    shelf = EditDrafts(tmp_path)
     file = shelf.begin(EDIT)
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(VaultWriteError) as caught:
@@ -134,5 +134,5 @@ def test_a_copy_that_is_no_text_any_more_is_kept(tmp_path: Path) -> None:
 def test_without_room_for_a_copy_it_is_said(tmp_path: Path) -> None:
     (tmp_path / "edits").write_text("a file is in the way")
     with pytest.raises(VaultWriteError) as caught:
-        EditShelf(tmp_path / "edits").begin(EDIT)
+        EditDrafts(tmp_path / "edits").begin(EDIT)
     assert caught.value.reason is Reason.IO_ERROR

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.results import Snippet
 from donna_tui.search.snippets import WIDTH, LateSnippet, best_line, make_snippet, stem, words_of
+from donna_tui.types.search import Snippet
 
 LONG = "filler words that nobody asked for " * 20
 

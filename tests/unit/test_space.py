@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import DonnaError, Reason, SpaceError
-from donna_tui.paths import AppPaths, app_paths, private_folder
-from donna_tui.space import find_space, known_spaces, remember, space_at
+from donna_tui.platform.paths import AppPaths, app_paths, private_folder
+from donna_tui.platform.spaces import find_space, known_spaces, remember, space_at
+from donna_tui.types.errors import DonnaError, Reason, SpaceError
 
 
 @pytest.fixture

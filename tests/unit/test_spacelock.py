@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from donna_tui.spacelock import SpaceLock
+from donna_tui.platform.spaces import SpaceLock
 
 ROOT = Path(__file__).parents[2]
 HOLDER = """
 import sys
 from pathlib import Path
-from donna_tui.spacelock import SpaceLock
+from donna_tui.platform.spaces import SpaceLock
 lock = SpaceLock(Path(sys.argv[1]))
 print(lock.acquire("another program"), flush=True)
 sys.stdin.read()

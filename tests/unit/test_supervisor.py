@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from donna_tui import supervisor as supervisor_module
-from donna_tui.errors import DatabaseError, Reason
-from donna_tui.events import EngineEvent, EventHub, ProblemCleared, ProblemRaised
-from donna_tui.supervisor import Supervisor, after, set_within
+from donna_tui.platform import supervisor as supervisor_module
+from donna_tui.platform.supervisor import Supervisor, after, set_within
+from donna_tui.types.errors import DatabaseError, Reason
+from donna_tui.types.events import EngineEvent, EventHub, ProblemCleared, ProblemRaised
 
 
 class Bench:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.globs import GlobSet
+from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.vault.targets import check_new_name, check_target, find_twin
+from donna_tui.vault.write.file_names import check_new_name, check_target, find_twin
 
 ALLOWLIST = ("Inbox", "Projects", "Über", "Q&A (2024)")
 IGNORE = GlobSet([".obsidian/**", "node_modules/**", "Templates/**", "*.private.md", "Inbox/raw/*.md"])

@@ -8,8 +8,8 @@ from timeit import repeat
 import pytest
 
 from donna_tui.search.query import parse_query
-from donna_tui.search.relevance import wanted
-from donna_tui.search.told_of import Compared, Share, Turn, compare, turns_of
+from donna_tui.search.ranking import wanted
+from donna_tui.search.speaker_attribution import Compared, Share, Turn, compare, turns_of
 
 TALK = """\
 # Anna and Ben, 3 May 2024

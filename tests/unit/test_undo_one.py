@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultWriteError
-from donna_tui.vault.writer import VaultWriter
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.write.writer import VaultWriter
 from tests.git_vaults import User, new_writer
 
 ONE, TWO = "Projects/one.md", "Projects/two.md"

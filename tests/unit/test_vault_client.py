@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultReadError
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.vault.client import Entry, VaultClient, decode
 
 

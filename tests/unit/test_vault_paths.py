@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import Reason, VaultReadError
+from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.vault.paths import LONGEST_NAME, LONGEST_PATH, VaultRoot, check_relative
 
 SECRET = b"outside"

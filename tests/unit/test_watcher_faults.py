@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from donna_tui.events import EventHub
 from donna_tui.ingest import watcher as watching
 from donna_tui.ingest.watcher import STORM, Hint, Watcher
+from donna_tui.types.events import EventHub
 
 PATIENCE_SECONDS = 20.0
 

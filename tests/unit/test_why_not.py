@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from donna_tui.index.files import FileState, save_state
-from donna_tui.index.packing import Vector
 from donna_tui.index.store import MemoryStore
-from donna_tui.results import Mode, SearchRequest
+from donna_tui.index.vectors import Vector
+from donna_tui.ops.hits import why_not_fields, why_not_lines
 from donna_tui.search.hybrid import Settings
 from donna_tui.search.legs import Question, ask
 from donna_tui.search.why_not import Cause, WhyNot, why_not
-from donna_tui.tools.why_not import why_not_fields, why_not_lines
+from donna_tui.types.search import Mode, SearchRequest
 from tests.unit.index_parts import DIM, note, open_store, unit
 
 SETTINGS = Settings(min_score=0.25, max_k=20)

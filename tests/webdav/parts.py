@@ -16,12 +16,11 @@ from urllib.parse import urlsplit
 
 from webdav4.client import Client
 
-from donna_tui.vault.globs import GlobSet
+from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.webdav.passwords import Password
-from donna_tui.webdav.private import PrivateFiles
+from donna_tui.webdav.files import PrivateFiles, ServedTree
+from donna_tui.webdav.gate import Password
 from donna_tui.webdav.server import Address, WebdavServer
-from donna_tui.webdav.tree import ServedTree
 
 PASSWORD = "correct horse battery"
 IGNORE = (".obsidian/**", ".trash/**", ".git/**", "node_modules/**")

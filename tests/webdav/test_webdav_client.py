@@ -16,10 +16,10 @@ import httpx
 import pytest
 from webdav4.client import Client, ClientError, HTTPError, ResourceAlreadyExists, ResourceNotFound
 
-from donna_tui.errors import DonnaError, Reason
-from donna_tui.webdav.arrival import Item, sweep
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.webdav.files import ServedTree
 from donna_tui.webdav.server import PATIENCE_SECONDS, THREADS, Address
-from donna_tui.webdav.tree import ServedTree
+from donna_tui.webdav.upload import Item, sweep
 from tests.webdav.parts import PASSWORD, Served, certificate, leftovers, serving
 
 NAMES = [

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from webdav4.client import HTTPError
 
-from donna_tui.errors import DonnaError
 from donna_tui.http.guard import Limits, is_loopback
+from donna_tui.types.errors import DonnaError
 from donna_tui.webdav import server
 from donna_tui.webdav.gate import (
     FAILURE_SECONDS,
@@ -20,9 +20,13 @@ from donna_tui.webdav.gate import (
     MOST_ADDRESSES,
     MOST_FAILURES,
     MOST_REFUSED_BYTES,
+    VARIABLE,
     Failures,
+    Password,
+    given_password,
+    kept_password,
+    make_password,
 )
-from donna_tui.webdav.passwords import VARIABLE, Password, given_password, kept_password, make_password
 from donna_tui.webdav.server import Address
 from tests.webdav.parts import PASSWORD, Served, basic, serving
 

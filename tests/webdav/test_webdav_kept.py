@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.errors import VaultWriteError
-from donna_tui.vault.changes import OperationKind
-from donna_tui.vault.globs import GlobSet
+from donna_tui.types.errors import VaultWriteError
+from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.write.changes import OperationKind
+from donna_tui.webdav.files import ServedTree
 from donna_tui.webdav.preimages import Preimages, Touched
-from donna_tui.webdav.tree import ServedTree
 from tests.cli.running import Donna
 from tests.git_vaults import User, new_writer
 from tests.webdav.parts import Served, leftovers

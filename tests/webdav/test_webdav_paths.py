@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from webdav4.client import ClientError, ResourceNotFound
 
-from donna_tui.vault.globs import GlobSet
+from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.webdav.private import PrivateFiles
-from donna_tui.webdav.tree import ServedTree
+from donna_tui.webdav.files import PrivateFiles, ServedTree
 from tests.webdav.parts import Served, basic, leftovers, serving
 
 CLOSED = """

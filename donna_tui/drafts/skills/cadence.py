@@ -9,29 +9,27 @@ import asyncio
 import datetime
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafting import Evidence, Meeting
-from donna_tui.drafts.answers import Answer
 from donna_tui.drafts.blocks import Block
-from donna_tui.drafts.composing import Corrected, Task, correcting
 from donna_tui.drafts.context import Gatherer, Read
+from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
-from donna_tui.drafts.plain import inline, wikilink, words_only
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.quotes import points_of
 from donna_tui.drafts.series import day_in, is_meeting_note
+from donna_tui.drafts.text import inline, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter
-from donna_tui.errors import DonnaError
-from donna_tui.memories import MemoryChunk, MemoryFilter, MemorySource, TaskRow
 from donna_tui.memory.checkboxes import tasks_in
 from donna_tui.memory.listing import list_memories
-from donna_tui.memory.tasklist import list_tasks
-from donna_tui.records import dataclass
+from donna_tui.memory.tasks import list_tasks
+from donna_tui.types.drafts import Evidence, Meeting
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemorySource, TaskRow
 from donna_tui.vault.client import VaultClient
 
 MOST_NOTES = 60

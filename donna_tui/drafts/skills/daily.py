@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from donna_tui.drafts.answers import CommitmentsAnswer, DailyReflectionAnswer
-from donna_tui.drafts.days import long_day
+from donna_tui.drafts.drafters import CommitmentsAnswer, DailyReflectionAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.skills.cadence import (
     CadenceParts,
@@ -19,6 +18,7 @@ from donna_tui.drafts.skills.cadence import (
     notes_of,
     open_in,
 )
+from donna_tui.drafts.text import long_day
 
 REFLECTION, REFLECTION_TASK = "daily_reflection", "draft_daily_reflection"
 COMMITMENTS, COMMITMENTS_TASK = "commitment_log", "extract_commitments"

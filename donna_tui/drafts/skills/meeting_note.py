@@ -6,27 +6,24 @@ import asyncio
 import datetime
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from donna_tui.config.skills import MeetingNoteConfig
-from donna_tui.drafting import Evidence, Meeting
-from donna_tui.drafts.answers import MeetingNoteAnswer
+from donna_tui.config.models import MeetingNoteConfig
 from donna_tui.drafts.blocks import Block
-from donna_tui.drafts.composing import Corrected, Task, correcting
 from donna_tui.drafts.context import Gatherer
-from donna_tui.drafts.days import short_day, when
+from donna_tui.drafts.drafters import Corrected, MeetingNoteAnswer, Task, correcting
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, Passages
 from donna_tui.drafts.people import person_links
-from donna_tui.drafts.plain import inline, slug, wikilink, words_only
 from donna_tui.drafts.quotes import Points, Read, day_of_note, open_boxes, points_of
 from donna_tui.drafts.series import OVERVIEWS, Earlier, Invited, Match, day_in, may_be_quoted, path_after
+from donna_tui.drafts.text import inline, short_day, slug, when, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
-from donna_tui.records import dataclass
+from donna_tui.types.drafts import Evidence, Meeting
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.targets import EVERYWHERE
+from donna_tui.vault.write.file_names import EVERYWHERE
 
 TEMPLATE, TASK_TYPE = "meeting_note", "draft_meeting_note"
 UNTITLED = "Meeting"

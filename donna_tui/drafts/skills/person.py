@@ -7,27 +7,24 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from donna_tui.config.skills import PersonProfileConfig
-from donna_tui.drafting import Evidence
-from donna_tui.drafts.answers import PersonProfileAnswer
+from donna_tui.config.models import PersonProfileConfig
 from donna_tui.drafts.blocks import Block, bare, blocks_of, is_own, is_quotable
-from donna_tui.drafts.days import iso_week
+from donna_tui.drafts.drafters import PersonProfileAnswer, sentence_spans
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
-from donna_tui.drafts.plain import can_be_linked, inline, words_only
 from donna_tui.drafts.quotes import Read
-from donna_tui.drafts.sentences import sentence_spans
 from donna_tui.drafts.series import day_in
 from donna_tui.drafts.skills.cadence import CadenceParts, Material, new_material, task_line
-from donna_tui.errors import DonnaError, Reason, VaultReadError
+from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
-from donna_tui.memories import MemorySource
-from donna_tui.memory.tasklist import list_tasks
-from donna_tui.records import dataclass
+from donna_tui.memory.tasks import list_tasks
+from donna_tui.types.drafts import Evidence
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.types.memory import MemorySource
 from donna_tui.vault.client import VaultClient
 
 TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"

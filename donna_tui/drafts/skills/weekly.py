@@ -7,9 +7,8 @@ import datetime
 import re
 from pathlib import PurePosixPath
 
-from donna_tui.drafts.answers import WeeklyReviewAnswer
 from donna_tui.drafts.blocks import is_quotable
-from donna_tui.drafts.days import iso_week, short_day
+from donna_tui.drafts.drafters import WeeklyReviewAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.quotes import Read
@@ -28,6 +27,7 @@ from donna_tui.drafts.skills.cadence import (
     open_in,
     will_link,
 )
+from donna_tui.drafts.text import iso_week, short_day
 from donna_tui.index.database import Database
 
 TEMPLATE, TASK_TYPE = "weekly_review", "draft_weekly_review"

@@ -1,0 +1,242 @@
+"""Admit only local clients that know the token, within limits on connections and rate.
+
+It comes before everything else, and tells whoever is refused nothing about what is behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from donna_tui.http.guard import FrontDoor, Limits, Visitor, has_long_header, is_own_host, is_own_origin, is_secret
+from donna_tui.platform.paths import private_folder
+from donna_tui.types.errors import DonnaError, Reason
+
+NAME = "mcp-token"
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+def token_file(state: Path) -> Path:
+    """Where the token of a space is."""
+    return state / NAME
+
+
+def token_of(state: Path) -> str:
+    """The token of a space, made now if there is none. Raises DonnaError if others can read it."""
+    file = token_file(state)
+    private_folder(state)
+    try:
+        known = _read(file)
+        return known if known is not None else _made(file)
+    except OSError as error:
+        raise DonnaError(Reason.IO_ERROR, f"the token {file} cannot be read or written ({error.strerror})") from error
+
+
+def _read(file: Path) -> str | None:
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, "rb") as opened:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or stat.S_IMODE(status.st_mode) & 0o077:
+            message = f"others can read the token {file}"
+            raise DonnaError(Reason.NOT_TRUSTED, message, hint="delete it; the next start makes another")
+        text = opened.read(100).decode("ascii", "replace").strip()
+    if not _TOKEN.fullmatch(text):
+        raise DonnaError(
+            Reason.NOT_TRUSTED, f"{file} does not hold a token", hint="delete it; the next start makes another"
+        )
+    return text
+
+
+def _made(file: Path) -> str:
+    token = secrets.token_urlsafe(32)
+    pending = file.with_name(f"{NAME}.{os.getpid()}.new")
+    descriptor = os.open(pending, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as opened:
+            opened.write(f"{token}\n")
+            opened.flush()
+            os.fsync(descriptor)
+        os.link(pending, file)  # fails if another process was first
+    except FileExistsError:
+        return _read(file) or token
+    finally:
+        pending.unlink(missing_ok=True)
+    return token
+
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PATH = "/mcp"
+MOST_BODY_BYTES = 8_000_000
+BODY_SECONDS = 30.0
+"""How long a request may take to arrive."""
+
+CONNECTIONS = Limits(connections=192, untrusted=128, per_address=128)
+"""All clients are on this machine, so one address is no reason to close a connection. A client of httpx may open 100
+at once, none of which has shown the token before the first of its requests is read."""
+
+RATE = 100.0
+BURST = 500.0
+"""Requests a second in the long run, and at once."""
+
+_PHRASES = {
+    400: "bad request", 401: "the token is missing or wrong", 403: "not from here", 404: "not found",
+    408: "too slow", 413: "too large", 429: "too many requests", 431: "a header is too long",
+}  # fmt: skip
+
+
+class NotAdmittedError(Exception):
+    """A request is not let in."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(_PHRASES[status])
+        self.status = status
+
+
+@dataclass(slots=True)
+class Rate:
+    """A bucket that fills with time and is emptied by requests."""
+
+    rate: float = RATE
+    burst: float = BURST
+    clock: Callable[[], float] = time.monotonic
+    _left: float = BURST
+    _at: float = field(default=0.0)
+
+    def take(self) -> bool:
+        """Whether another request is let in now."""
+        now = self.clock()
+        self._left = min(self.burst, self._left + (now - self._at) * self.rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+@dataclass(slots=True)
+class Guard:
+    """An ASGI application around another one. `port` is known once the server listens."""
+
+    app: App
+    token: str
+    port: int = 0
+    rate: Rate = field(default_factory=Rate)
+    door: FrontDoor = field(default_factory=lambda: FrontDoor(CONNECTIONS))
+    visitors: dict[tuple[str, int], Visitor] = field(default_factory=dict)
+    """The open connections, by the address and port of the client."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer that it is refused."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        visitor = self.visitors.get(tuple(scope["client"] or ("", 0)))
+        if visitor is None:  # its connection was closed meanwhile to make room
+            return
+        with self.door.answering(visitor):
+            await self._answer(visitor, scope, receive, send)
+
+    async def _answer(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self._check(scope)
+            self.door.trust(visitor)
+            body = await _body(scope, receive)
+        except NotAdmittedError as error:
+            await _refuse(send, error.status)
+            return
+        if body is not None:
+            await self.app(scope, _replaying(body, receive), send)
+
+    def _check(self, scope: Scope) -> None:
+        """Raises NotAdmittedError. Names come first: a web page does not even learn whether its token is right."""
+        headers = _headers(scope)
+        if has_long_header([value for _, value in scope["headers"]]):
+            raise NotAdmittedError(431)
+        if not (
+            is_own_host(headers.get("host", []), self.port) and is_own_origin(headers.get("origin", []), self.port)
+        ):
+            raise NotAdmittedError(403)
+        if not self._is_token(headers.get("authorization", [])):
+            raise NotAdmittedError(401)
+        if scope["path"] != PATH:
+            raise NotAdmittedError(404)
+        if not self.rate.take():
+            raise NotAdmittedError(429)
+
+    def _is_token(self, given: list[str]) -> bool:
+        if len(given) != 1:
+            return False
+        scheme, _, token = given[0].partition(" ")
+        return scheme.lower() == "bearer" and is_secret(token.strip(), self.token)
+
+
+def _headers(scope: Scope) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return found
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes | None:
+    """The whole body of a request, None if the client went away. Raises NotAdmittedError if it is too large or slow."""
+    length = next(iter(_headers(scope).get("content-length", [])), "0")
+    if not (length.isascii() and length.isdigit()) or len(length) > 12:
+        raise NotAdmittedError(400)
+    if int(length) > MOST_BODY_BYTES:
+        raise NotAdmittedError(413)
+    held = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return None
+                held += message.get("body", b"")
+                if len(held) > MOST_BODY_BYTES:
+                    raise NotAdmittedError(413)
+                if not message.get("more_body", False):
+                    return bytes(held)
+    except TimeoutError:
+        raise NotAdmittedError(408) from None
+
+
+def _replaying(body: bytes, receive: Receive) -> Receive:
+    """What the application receives: the body at once, then whatever comes."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay
+
+
+async def _refuse(send: Send, status: int) -> None:
+    text = f"{_PHRASES[status]}\n".encode()
+    extra = {401: [(b"www-authenticate", b"Bearer")], 429: [(b"retry-after", b"1")]}.get(status, [])
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(text)).encode()),
+        (b"x-content-type-options", b"nosniff"),
+        (b"connection", b"close"),
+        *extra,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text})

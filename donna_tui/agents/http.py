@@ -1,0 +1,113 @@
+"""MCP over HTTP, on this machine only: the SDK's server behind the guard."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import uvicorn
+from mcp.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from donna_tui.agents.guard import MOST_BODY_BYTES, PATH, Guard
+from donna_tui.agents.server import IDLE_SECONDS, MOST_SESSIONS, OpenSessions
+from donna_tui.http.guard import NAMES, FrontDoor, Visitor
+from donna_tui.types.errors import DonnaError, Reason
+
+HOST = "127.0.0.1"
+MOST_HEAD_BYTES = 16_384
+GOODBYE_SECONDS = 5
+
+
+async def serve_http(server: Server[Any], *, port: int, token: str, ready: Callable[[str], None]) -> None:
+    """Answer clients until cancelled; `ready` is told the address. Raises DonnaError if the port cannot be had."""
+    guard = Guard(OpenSessions(_application(server)), token)
+    listener = _Listener(
+        uvicorn.Config(
+            guard,
+            host=HOST,
+            port=port,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            http=_guarded(guard),
+            h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+            timeout_graceful_shutdown=GOODBYE_SECONDS,
+            ws="none",
+            lifespan="on",
+        )
+    )
+    work = asyncio.ensure_future(_served(listener, port))
+    sweeping = asyncio.ensure_future(guard.door.sweep_forever())
+    try:
+        while not listener.started and not work.done():
+            await asyncio.sleep(0.01)
+        if listener.started:
+            guard.port = listener.servers[0].sockets[0].getsockname()[1]
+            ready(f"http://{HOST}:{guard.port}{PATH}")
+        await asyncio.shield(work)
+    finally:
+        listener.should_exit = True
+        sweeping.cancel()
+        await asyncio.gather(work, sweeping, return_exceptions=True)
+
+
+def _guarded(guard: Guard) -> type[H11Protocol]:
+    """Make the protocol of the server report each connection to the guard."""
+    door: FrontDoor = guard.door
+
+    class Protocol(H11Protocol):
+        visitor: Visitor | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+            super().connection_made(transport)
+            if self.client is None:
+                transport.abort()
+                return
+            self.visitor = guard.visitors[self.client] = door.enter(self.client[0], transport.abort)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            if self.visitor is not None and self.client is not None:
+                door.leave(self.visitor)
+                guard.visitors.pop(self.client, None)
+
+    return Protocol
+
+
+class _Listener(uvicorn.Server):
+    """Leaves signals to whoever runs it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """None of them."""
+        yield
+
+
+async def _served(listener: uvicorn.Server, port: int) -> None:
+    try:
+        await listener.serve()
+    except SystemExit:
+        message = f"port {port} of this machine cannot be had"
+        raise DonnaError(Reason.IO_ERROR, message, hint="--port names another one; 0 takes any") from None
+
+
+def _application(server: Server[Any]) -> Any:
+    """The SDK's application; it looks at names itself once more, whatever the port."""
+    names = [f"{name}:*" for name in NAMES]
+    return server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=MOST_BODY_BYTES,
+        session_idle_timeout=IDLE_SECONDS,
+        max_sessions=2 * MOST_SESSIONS,  # OpenSessions ends the idlest before it comes to that
+        transport_security=TransportSecuritySettings(
+            enable_dns_rebinding_protection=True,
+            allowed_hosts=names,
+            allowed_origins=[f"http://{name}" for name in names],
+        ),
+        host=HOST,
+    )

@@ -1,0 +1,250 @@
+"""Serve the tools for agents over MCP: list them, call a few at a time, and close idle sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from donna_tui import __version__
+from donna_tui.agents.guard import App, Message, Receive, Scope, Send
+from donna_tui.agents.setup import skill_text
+from donna_tui.agents.tools.catalogue import Tool, call, refusal, tools_for
+from donna_tui.agents.tools.context import NAMELESS, ClientSession, Quota, ToolContext, actor_of
+from donna_tui.types.errors import DonnaError, Reason
+
+IDLE_SECONDS = 1_800.0
+"""Without a call for so long, a session is over, and the next call begins another."""
+
+MOST_SESSIONS = 64
+RAW_SESSION_HEADER = b"mcp-session-id"
+
+
+@dataclass(slots=True)
+class _Open:
+    session: ClientSession
+    last: float
+
+
+@dataclass(slots=True)
+class Sessions:
+    """The sessions of one server. Over standard streams there is one for as long as the process runs.
+
+    `quota` is that of all of them: a client over HTTP that opens another session gets no further writes by it.
+    Newer clients send each request by itself, without a session of the transport: they are told apart by their names.
+    """
+
+    quota: Quota
+    alone: bool
+    clock: Callable[[], float] = time.monotonic
+    _open: OrderedDict[str, _Open] = field(default_factory=OrderedDict)
+
+    def of(self, client: str, transport: str = "") -> ClientSession:
+        """The session of a call from a client, by the transport's own session if there is one."""
+        actor = actor_of(client)
+        key = "" if self.alone else f"{transport}\0{actor}"
+        now = self.clock()
+        known = self._open.pop(key, None)
+        if known is None or (not self.alone and now - known.last > IDLE_SECONDS):
+            known = _Open(ClientSession(actor, self.quota), now)
+        known.last = now
+        self._open[key] = known
+        while len(self._open) > MOST_SESSIONS:
+            self._open.popitem(last=False)
+        return known.session
+
+
+class OpenSessions:
+    """An ASGI application around the SDK's, which refuses everybody once it has too many sessions.
+
+    Before it comes to that, the session that was idle longest is ended, with the request by which a client ends one.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._open: OrderedDict[bytes, int] = OrderedDict()
+        self._opening = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, and note which session it opens, uses or ends."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        session = next((value for name, value in scope["headers"] if name.lower() == RAW_SESSION_HEADER), b"")
+        if session in self._open:
+            await self._use(session, scope, receive, send)
+        elif session or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+        else:
+            await self._begin(scope, receive, send)
+
+    async def _use(self, session: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        self._open[session] += 1
+        self._open.move_to_end(session)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            if session in self._open:
+                self._open[session] -= 1
+                self._open.move_to_end(session)
+        if scope["method"] == "DELETE":
+            self._open.pop(session, None)
+
+    async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
+        while self._open and len(self._open) + self._opening >= MOST_SESSIONS:
+            await self._end_idlest(scope)
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                for name, value in message["headers"]:
+                    if name.lower() == RAW_SESSION_HEADER:
+                        self._open[value] = 0
+            await send(message)
+
+        self._opening += 1
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            self._opening -= 1
+
+    async def _end_idlest(self, scope: Scope) -> None:
+        """End the session that was not used for longest, rather one on which no request is being answered."""
+        idlest = next((each for each, requests in self._open.items() if not requests), next(iter(self._open)))
+        del self._open[idlest]
+        kept = [(name, value) for name, value in scope["headers"] if name.lower() in (b"host", b"mcp-protocol-version")]
+
+        async def nothing() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def nowhere(_: Message) -> None:
+            return None
+
+        await self._app(
+            {**scope, "method": "DELETE", "headers": [*kept, (RAW_SESSION_HEADER, idlest)]}, nothing, nowhere
+        )
+
+
+AT_ONCE = 8
+"""Calls that are worked on at the same time; the others wait."""
+
+MOST_WAITING = 4_000
+DEADLINE_SECONDS = 60.0
+"""How long a call may take that changes nothing. A write is never broken off."""
+
+SESSION_HEADER = "mcp-session-id"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Desk:
+    """Answers the calls of all clients of one server. `workspace` is the space as a session sees it."""
+
+    workspace: Callable[[ClientSession], ToolContext]
+    sessions: Sessions
+    write: bool
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    _waiting: int = 0
+
+    async def call(self, session: ClientSession, name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
+        """What a tool answers. It raises nothing: what Donna does not understand is told without its text."""
+        if self._waiting >= MOST_WAITING:
+            return refusal(DonnaError(Reason.BUSY, "too many calls at once", hint="try again in a moment"))
+        self._waiting += 1
+        try:
+            async with self._turns:
+                return await self._answer(session, name, arguments)
+        except TimeoutError:
+            return refusal(DonnaError(Reason.BUSY, "this took too long", hint="ask for less, or try again"))
+        except Exception as error:  # the server goes on for the other calls
+            log.error("%s failed: %s", name if self.tool(name) else "a tool", type(error).__name__)
+            return refusal(DonnaError(Reason.INTERNAL, f"this failed ({type(error).__name__})"))
+        finally:
+            self._waiting -= 1
+
+    async def _answer(self, session: ClientSession, name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
+        tool, space = self.tool(name), self.workspace(session)
+        async with asyncio.timeout(None if tool and tool.writes else DEADLINE_SECONDS):
+            return await call(space, name, arguments)
+
+    def tool(self, name: str) -> Tool | None:
+        """A tool that clients have."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that clients have."""
+        return tools_for(write=self.write)
+
+
+def build_server(desk: Desk) -> Server[Any]:
+    """The server of the official SDK over a desk."""
+
+    async def list_tools(_: ServerRequestContext[Any], __: object) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[published(tool) for tool in desk.tools])
+
+    async def call_tool(
+        context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        if desk.tool(params.name) is None:
+            raise MCPError(code=types.INVALID_PARAMS, message="there is no such tool")
+        session = desk.sessions.of(_client_of(context), _transport_of(context))
+        return _result(await desk.call(session, params.name, params.arguments))
+
+    return Server(
+        "donna",
+        version=__version__,
+        title="Donna",
+        instructions=skill_text(),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def published(tool: Tool) -> types.Tool:
+    """A tool as clients see it. All four hints are said, since what is left out counts as dangerous."""
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.takes.model_json_schema(),
+        output_schema=tool.gives.model_json_schema(mode="serialization"),
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=not tool.writes,
+            destructive_hint=tool.destroys,
+            idempotent_hint=tool.repeats,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _result(answer: dict[str, Any]) -> types.CallToolResult:
+    text = json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace").decode()
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], structured_content=answer, is_error=not answer["ok"]
+    )
+
+
+def _client_of(context: ServerRequestContext[Any]) -> str:
+    """What a client calls itself."""
+    params = context.session.client_params
+    return params.client_info.name if params else NAMELESS
+
+
+def _transport_of(context: ServerRequestContext[Any]) -> str:
+    """The session of the transport; a header counts only where the transport itself has checked it."""
+    if context.request is None or context.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        return ""
+    return str(context.request.headers.get(SESSION_HEADER, ""))

@@ -1,0 +1,98 @@
+"""Ready configuration for the programs that ask Donna, and the text that tells an agent how to use her."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.types.errors import DonnaError, Reason
+
+NAME = "donna"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How a client starts the server: the program, its arguments, and variables that it needs."""
+
+    words: tuple[str, ...]
+    environ: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What to paste, and where."""
+
+    text: str
+    where: str
+
+
+def server_command(arguments: Sequence[str], environ: Mapping[str, str]) -> Command:
+    """The command that starts this very Donna, from any folder."""
+    beside = Path(sys.executable).with_name("donna")
+    found = str(beside) if beside.exists() else shutil.which("donna")
+    program = (found,) if found else (sys.executable, "-m", "donna_tui")
+    kept = {name: value for name, value in environ.items() if name == "DONNA_HOME" and value}
+    return Command((*program, "mcp", *arguments), kept)
+
+
+def setup_for(client: str, command: Command) -> Setup:
+    """The configuration for a client. Raises DonnaError for one that is not known."""
+    make = _CLIENTS.get(client)
+    if make is None:
+        raise DonnaError(Reason.USAGE, f"there is no client {client}", hint=f"the clients are {', '.join(_CLIENTS)}")
+    return make(command)
+
+
+def skill_file() -> str:
+    """The skill file: when to search, when to remember."""
+    return Path(__file__).with_name("SKILL.md").read_text(encoding="utf-8")
+
+
+def skill_text() -> str:
+    """The same without its head, as a server tells it."""
+    return skill_file().split("\n---\n", 1)[-1].strip()
+
+
+def _claude_code(command: Command) -> Setup:
+    variables = [word for name, value in command.environ.items() for word in ("--env", f"{name}={value}")]
+    words = ("claude", "mcp", "add", "--scope", "user", NAME, *variables, "--", *command.words)
+    return Setup(shlex.join(words), "Run this once in a terminal; `claude mcp list` then shows it.")
+
+
+def _claude_desktop(command: Command) -> Setup:
+    program, *arguments = command.words
+    server = {"command": program, "args": arguments, **({"env": dict(command.environ)} if command.environ else {})}
+    text = json.dumps({"mcpServers": {NAME: server}}, indent=2, ensure_ascii=True)
+    where = (
+        "Settings, Developer, Edit Config: put this into claude_desktop_config.json beside what is there, and start"
+        " Claude Desktop again."
+    )
+    return Setup(text, where)
+
+
+def _codex(command: Command) -> Setup:
+    program, *arguments = command.words
+    lines = [f"[mcp_servers.{NAME}]", f"command = {_toml(program)}", f"args = [{', '.join(map(_toml, arguments))}]"]
+    if command.environ:
+        pairs = (f"{name} = {_toml(value)}" for name, value in command.environ.items())
+        lines.append(f"env = {{ {', '.join(pairs)} }}")
+    return Setup("\n".join(lines), "Put this into ~/.codex/config.toml, and start Codex again.")
+
+
+def _toml(text: str) -> str:
+    """A basic string of TOML: what JSON escapes, TOML escapes in the same way, but for DEL and what is no character."""
+    quoted = json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False)
+    return quoted.replace("\x7f", "\\u007f")
+
+
+_CLIENTS: dict[str, Callable[[Command], Setup]] = {
+    "claude-code": _claude_code,
+    "claude-desktop": _claude_desktop,
+    "codex": _codex,
+}
+CLIENTS = tuple(_CLIENTS)

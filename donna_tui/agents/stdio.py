@@ -1,0 +1,171 @@
+"""MCP over standard streams. While it is served, nothing but the protocol can get to stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+
+from donna_tui.types.errors import DonnaError, Reason
+
+CHUNK_BYTES = 65_536
+LONGEST_MESSAGE = 16_000_000
+TOO_LONG = f"the message is longer than {LONGEST_MESSAGE:,} bytes"
+WAITING_LINES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """The streams of the client, on descriptors of their own."""
+
+    incoming: int
+    outgoing: int
+
+
+def take_wire() -> Wire:
+    """Take stdin and stdout away from everybody else, for good: what is printed goes to stderr from now on.
+
+    Raises DonnaError if there are no such streams.
+    """
+    try:
+        wire = Wire(os.dup(0), os.dup(1))
+        nowhere = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nowhere, 0)
+        os.close(nowhere)
+        os.dup2(2, 1)
+    except OSError as error:
+        message = f"there is nobody to talk to over standard streams ({error.strerror})"
+        raise DonnaError(Reason.USAGE, message, hint="donna mcp --http serves over HTTP") from error
+    return wire
+
+
+async def serve_stdio(server: Server[Any], wire: Wire) -> None:
+    """Answer one client until it closes its end."""
+    replies = _Replies(wire.outgoing)
+    lines = _Lines(wire.incoming, replies)
+    try:
+        # the SDK only iterates the one and writes to the other
+        async with stdio_server(lines, replies) as (incoming, outgoing):  # type: ignore[arg-type]
+            await server.run(incoming, outgoing, server.create_initialization_options())
+    except* (BrokenPipeError, ConnectionError):
+        pass  # the client is gone
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A line that is no message: a code and a text of JSON-RPC, and the id of the request as far as it can be read."""
+
+    code: int
+    message: str
+    id: str | int | None = None
+
+    @property
+    def answer(self) -> str:
+        """The error response."""
+        error = {"code": self.code, "message": self.message}
+        return json.dumps({"jsonrpc": "2.0", "id": self.id, "error": error}) + "\n"
+
+
+def readable_message(line: str) -> str | Unreadable:
+    """Return a line that the SDK can parse, or why it cannot; the SDK itself drops what does not parse.
+
+    Half of a surrogate pair, which JSON can write and UTF-8 cannot, becomes U+FFFD.
+    """
+    if _is_message(line):
+        return line
+    try:
+        value = json.loads(line)
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    except (ValueError, RecursionError):
+        return Unreadable(types.PARSE_ERROR, "this is not JSON")
+    if _is_message(whole):
+        return whole
+    known = value.get("id") if isinstance(value, dict) else None
+    told = known if isinstance(known, (str, int)) and not isinstance(known, bool) else None
+    return Unreadable(types.INVALID_REQUEST, "this is not a JSON-RPC message", told)
+
+
+def _is_message(line: str) -> bool:
+    """Whether the SDK reads a line as what it is. A request whose id is of a wrong type it takes for a notification,
+    which gets no answer.
+    """
+    try:
+        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        return not isinstance(message, types.JSONRPCNotification) or "id" not in json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+
+
+class _Lines:
+    """The messages on a descriptor. A thread of its own reads them, which never keeps the process from ending.
+
+    A line that is no message is answered here with an error.
+    """
+
+    def __init__(self, descriptor: int, replies: _Replies) -> None:
+        self._descriptor, self._replies = descriptor, replies
+        self._loop = asyncio.get_running_loop()
+        self._waiting: asyncio.Queue[str | Unreadable | None] = asyncio.Queue(WAITING_LINES)
+        threading.Thread(target=self._read, name="donna-mcp-read", daemon=True).start()
+
+    def __aiter__(self) -> _Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        while isinstance(line := await self._waiting.get(), Unreadable):
+            await self._replies.write(line.answer)
+        if line is None:
+            raise StopAsyncIteration
+        return line
+
+    def _read(self) -> None:
+        held, too_long = bytearray(), False
+        with contextlib.suppress(OSError, RuntimeError, asyncio.CancelledError):  # the loop may be closed by now
+            while chunk := os.read(self._descriptor, CHUNK_BYTES):
+                *whole, rest = chunk.split(b"\n")
+                for each in whole:
+                    held += each
+                    self._take(bytes(held), too_long=too_long)
+                    held, too_long = bytearray(), False
+                held += rest
+                if len(held) > LONGEST_MESSAGE:  # the rest of the line is read and dropped
+                    held, too_long = bytearray(), True
+            self._take(bytes(held), too_long=too_long)
+        with contextlib.suppress(RuntimeError, asyncio.CancelledError):
+            self._put(None)
+
+    def _take(self, data: bytes, *, too_long: bool) -> None:
+        if too_long:
+            self._put(Unreadable(types.INVALID_REQUEST, TOO_LONG))
+        elif data.strip():
+            self._put(readable_message(data.decode("utf-8", "replace")))
+
+    def _put(self, line: str | Unreadable | None) -> None:
+        asyncio.run_coroutine_threadsafe(self._waiting.put(line), self._loop).result()
+
+
+class _Replies:
+    """Writes to a descriptor, whole messages one after the other."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._one_at_a_time = asyncio.Lock()
+
+    async def write(self, text: str) -> None:
+        async with self._one_at_a_time:
+            await asyncio.to_thread(self._write, text.encode("utf-8", "replace"))
+
+    async def flush(self) -> None:
+        """Nothing is held back."""
+
+    def _write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._descriptor, data) :]

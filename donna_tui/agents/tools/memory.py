@@ -1,0 +1,446 @@
+"""`recall` and `remember`: what goes into a prompt, and what an agent wants to be told again.
+
+`task_list` and `agenda`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from collections.abc import Collection, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from donna_tui.agents.tools.context import ToolContext
+from donna_tui.agents.tools.schemas import (
+    LONGEST_PATH,
+    LONGEST_QUESTION,
+    MOST_RESULTS,
+    Asked,
+    Count,
+    Given,
+    Memory,
+    Offset,
+    RecallAsked,
+    RecallGiven,
+    RememberAsked,
+    RememberGiven,
+    Row,
+    iso_time,
+)
+from donna_tui.calendar.values import local, local_zone, midnight
+from donna_tui.engine.memory_service import MemoryService
+from donna_tui.memory.conversations import NewTurn
+from donna_tui.memory.facts import Fact
+from donna_tui.memory.importers import LONGEST_NAME, LeftOut, made_turn, moment_of, name_of
+from donna_tui.memory.recall import assemble
+from donna_tui.safety.terminal import clean, clean_line
+from donna_tui.search.query import readable
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, MemorySource, MemoryType, RecallResult
+
+SETTLING_SECONDS = 2.0
+"""How long a call waits for the index to have what has changed; it gets there anyway."""
+
+MOST_TURNS = 200
+LONGEST_TEXT = 200_000
+MOST_DAYS = 31
+
+LISTED = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
+"""What `memory_list` lists; notes and tasks have tools of their own."""
+
+
+class TurnAsked(Row):
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant", "system"] = Field(description="Who says it.")
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, description="The message, word for word.")]
+    speaker: str = Field(default="", max_length=LONGEST_NAME, description="The name of a person; the role if left out.")
+    timestamp: str = Field(default="", max_length=64, description="When, in ISO 8601; now if left out.")
+
+
+class ChatAddAsked(Asked):
+    """Messages of the conversation that goes on, in order. What was added before is not stored twice."""
+
+    turns: Annotated[
+        tuple[TurnAsked, ...], Field(min_length=1, max_length=MOST_TURNS, description="The messages, oldest first.")
+    ]
+    session_id: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="A name for this conversation that you choose once and use for each of its messages.",
+        ),
+    ]
+    title: str = Field(
+        default="", max_length=LONGEST_NAME, description="What the conversation is about, in a few words."
+    )
+    closed: bool = Field(
+        default=False, description="Whether the conversation is over: its last message becomes a memory."
+    )
+
+
+class ChatAddGiven(Given):
+    """How many messages are new, and how many were stored before. `summarized` old conversations were summed up."""
+
+    added: Count
+    known: Count
+    summarized: Count
+    suggestions: tuple[str, ...]
+    writes_left: Count
+
+
+class MemoryListAsked(Asked):
+    """Which memories to list, the latest first, and which page of them."""
+
+    text: str = Field(
+        default="", max_length=LONGEST_QUESTION, description="Only memories that hold this text; any case."
+    )
+    types: tuple[MemoryType, ...] = Field(
+        default=(), description="Only these types: procedural are preferences, semantic are facts. All if it is empty."
+    )
+    sources: tuple[Literal["chat", "memory", "correction"], ...] = Field(
+        default=(), description="Only from chats, from what was told to be remembered, or from corrections."
+    )
+    offset: Offset = 0
+    limit: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="How many rows at the most.")] = 20
+
+
+class MemoryListGiven(Given):
+    """One page of memories, and how many there are in all."""
+
+    memories: tuple[Memory, ...]
+    count: Count
+    total: Count
+
+
+class MemoryForgetAsked(Asked):
+    """The memory to forget."""
+
+    id: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=LONGEST_PATH,
+            description="Exactly as in `id` of a result of recall or memory_list, such as memory:4f1c0a.",
+        ),
+    ]
+
+
+class MemoryForgetGiven(Given):
+    """Whether it was there. The owner can bring it back: `donna forget ID --undo`."""
+
+    id: str
+    changed: bool
+    writes_left: Count
+
+
+class TaskListAsked(Asked):
+    """Which tasks, and which page of them."""
+
+    done: bool = Field(default=False, description="Also tasks that are done or cancelled.")
+    due_before: str = Field(
+        default="", max_length=10, description="Only tasks due before this day, such as 2026-03-12."
+    )
+    offset: Offset = 0
+    limit: Annotated[int, Field(ge=1, le=200, description="How many rows at the most.")] = 50
+
+
+class Task(Row):
+    """A check box of a note. Days are ISO 8601, empty if none is given."""
+
+    id: str
+    title: str
+    status: str
+    path: str
+    line: int
+    due: str
+    scheduled: str
+    priority: str
+    tags: tuple[str, ...]
+    sensitive: bool
+
+
+class TaskListGiven(Given):
+    """One page of tasks, the earliest deadline first, and how many there are in all."""
+
+    tasks: tuple[Task, ...]
+    count: Count
+    total: Count
+
+
+class AgendaAsked(Asked):
+    """Which days."""
+
+    day: str = Field(default="", max_length=10, description="The first day, such as 2026-03-12; today if left out.")
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="How many days.")] = 1
+
+
+class Meeting(Row):
+    """A meeting. Times are ISO 8601 with the local offset; `path` is its note, empty if there is none."""
+
+    title: str
+    start: str
+    end: str
+    all_day: bool
+    location: str
+    cancelled: bool
+    path: str
+
+
+class AgendaGiven(Given):
+    """The meetings of the days that were asked for, in order, and the open tasks that are due by then."""
+
+    day: str
+    meetings: tuple[Meeting, ...]
+    tasks: tuple[Task, ...]
+
+
+async def chat_add(space: ToolContext, asked: ChatAddAsked) -> ChatAddGiven:
+    """Store messages of a conversation. If the client may read private notes, they are private. Raises DonnaError."""
+    session, desk = space.session, space.host.memory
+    turns = [_turn(each, asked, number) for number, each in enumerate(asked.turns, 1)]
+    async with session.turn:
+        session.quota.take()
+        try:
+            added, known = await desk.say(turns, sensitive=space.access.sensitive, closed=asked.closed)
+        except DonnaError:
+            session.quota.give_back()
+            raise
+        if not added:
+            session.quota.give_back()
+    summaries = await desk.compress_due() if added else ()
+    suggestions = await desk.suggestions(limit=5) if added else ()
+    return ChatAddGiven(
+        added=added,
+        known=known,
+        summarized=len(summaries),
+        suggestions=tuple(
+            clean_line(each.text) for each in suggestions if space.access.sensitive or not each.sensitive
+        ),
+        writes_left=session.quota.left,
+    )
+
+
+def _turn(asked: TurnAsked, chat: ChatAddAsked, number: int) -> NewTurn:
+    """A message as a turn. Raises DonnaError (`usage`) if there is nothing in it, or its time is none."""
+    at = moment_of(asked.timestamp) if asked.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
+    if at is None:
+        raise DonnaError(
+            Reason.USAGE, f"the timestamp of message {number} is not ISO 8601", hint="2026-03-12T09:30:00Z"
+        )
+    made = made_turn(
+        number,
+        session=name_of(f"agent/{chat.session_id}"),
+        role=asked.role,
+        speaker=name_of(asked.speaker) or asked.role,
+        text=asked.text,
+        at=at,
+        mark="" if asked.timestamp else f"{asked.role}\0{asked.text}",
+        title=name_of(chat.title),
+    )
+    if isinstance(made, (BadLine, LeftOut)):
+        raise DonnaError(Reason.USAGE, f"there is no text in message {number}")
+    return made
+
+
+async def memory_list(space: ToolContext, asked: MemoryListAsked) -> MemoryListGiven:
+    """A page of what is remembered beside notes."""
+    wanted = MemoryFilter(
+        types=asked.types,
+        sources=tuple(map(MemorySource, asked.sources)) or LISTED,
+        text=readable(asked.text),
+        sensitive=None if space.access.sensitive else False,
+    )
+    desk = space.host.memory
+    memories = await desk.memories(wanted, limit=asked.limit, skip=asked.offset)
+    return MemoryListGiven(
+        memories=tuple(map(memory_row, memories)), count=len(memories), total=await desk.count(wanted)
+    )
+
+
+def memory_row(memory: MemoryChunk) -> Memory:
+    """A memory as agents get it."""
+    return Memory(
+        id=memory.id,
+        type=memory.memory_type,
+        source=memory.source.value,
+        path=memory.source_id,
+        start_line=memory.start_line,
+        end_line=memory.end_line,
+        content=clean(memory.content),
+        at=iso_time(memory.at),
+        pinned=memory.pinned,
+        sensitive=memory.sensitive,
+        tokens=memory.tokens,
+    )
+
+
+async def memory_forget(space: ToolContext, asked: MemoryForgetAsked) -> MemoryForgetGiven:
+    """Forget a memory so that the owner can bring it back. Raises DonnaError.
+
+    A private one answers as one that does not exist.
+    """
+    session, desk = space.session, space.host.memory
+    identity = readable(asked.id)
+    async with session.turn:
+        known = await desk.memory(identity)
+        if known is None or (known.sensitive and not space.access.sensitive):
+            raise DonnaError(Reason.MISSING, "there is no such memory", hint="memory_list gives the ids")
+        session.quota.take()
+        try:
+            changed = await desk.forget(identity)
+        except DonnaError:
+            session.quota.give_back()
+            raise
+        await desk.settle(SETTLING_SECONDS)
+    return MemoryForgetGiven(id=identity, changed=changed, writes_left=session.quota.left)
+
+
+async def task_list(space: ToolContext, asked: TaskListAsked) -> TaskListGiven:
+    """A page of the check boxes of notes that this client may see."""
+    before = _day(asked.due_before).isoformat() if asked.due_before else ""
+    found = [each for each in await _tasks(space, done=asked.done) if not before or (each.due and each.due < before)]
+    page = found[asked.offset : asked.offset + asked.limit]
+    return TaskListGiven(tasks=tuple(page), count=len(page), total=len(found))
+
+
+async def _tasks(space: ToolContext, *, done: bool = False) -> list[Task]:
+    rows = await space.host.memory.tasks(everything=done)
+    seen = await _visible_notes(space, {row.note for row in rows})
+    return [
+        Task(
+            id=row.id,
+            title=clean_line(row.title),
+            status=row.status,
+            path=row.note,
+            line=row.line,
+            due=row.due,
+            scheduled=row.scheduled,
+            priority=row.priority,
+            tags=tuple(map(clean_line, row.tags)),
+            sensitive=row.sensitive,
+        )
+        for row in rows
+        if row.note in seen and (space.access.sensitive or not row.sensitive)
+    ]
+
+
+async def _visible_notes(space: ToolContext, notes: Collection[str]) -> set[str]:
+    return await asyncio.to_thread(lambda: {note for note in notes if space.access.sees(note)})
+
+
+async def agenda(space: ToolContext, asked: AgendaAsked) -> AgendaGiven:
+    """The meetings of some days, and the tasks that are due by their end. Raises DonnaError (`usage`) for no day."""
+    zone = local_zone()
+    first = _day(asked.day) if asked.day else datetime.datetime.now(zone).date()
+    end = first + datetime.timedelta(days=asked.days)
+    span = [midnight(each, zone).timestamp() for each in (first, end)]
+    rows = await space.host.drafts.meetings(*span)
+    seen = await _visible_notes(space, {row.path for row in rows if row.path})
+    tasks = [task for task in await _tasks(space) if task.due and task.due < end.isoformat()]
+    return AgendaGiven(
+        day=first.isoformat(),
+        meetings=tuple(
+            Meeting(
+                title=clean_line(row.meeting.title),
+                start=local(row.meeting.start, zone).isoformat(),
+                end=local(row.meeting.end, zone).isoformat(),
+                all_day=row.meeting.all_day,
+                location=clean_line(row.meeting.location),
+                cancelled=row.meeting.cancelled,
+                path=row.path if row.path in seen else "",
+            )
+            for row in rows
+        ),
+        tasks=tuple(tasks),
+    )
+
+
+def _day(text: str) -> datetime.date:
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise DonnaError(Reason.USAGE, "this is no day", hint="write it as 2026-03-12") from None
+
+
+async def recall(space: ToolContext, asked: RecallAsked) -> RecallGiven:
+    """The memories for a prompt, within a budget of tokens."""
+    result = await space.host.memory.recall(
+        readable(asked.query),
+        top_k=asked.top_k,
+        token_budget=asked.token_budget,
+        memory_types=asked.types or None,
+        remote=not space.access.sensitive,
+    )
+    memories = await _visible_memories(space, result)
+    dropped = sum(each.tokens for each in result.memories) - sum(each.tokens for each in memories)
+    return RecallGiven(
+        memories=() if asked.as_block else tuple(map(memory_row, memories)),
+        count=len(memories),
+        total_tokens=max(0, result.total_tokens - dropped),
+        token_budget=result.token_budget,
+        note=result.note,
+        prompt=assemble(memories) if asked.as_block else "",
+    )
+
+
+async def remember(space: ToolContext, asked: RememberAsked) -> RememberGiven:
+    """Remember a text. What a client says that may read private notes is private itself.
+
+    Raises DonnaError (`conflict`) where it would replace a preference and the request does not say so.
+    """
+    session, private = space.session, space.access.sensitive
+    async with session.turn:
+        if not asked.replace:
+            held = await space.host.memory.would_replace(asked.text, memory_type_hint=asked.type, sensitive=private)
+            _refuse_to_replace(held)
+        session.quota.take()
+        try:
+            told = await space.host.memory.remember(
+                asked.text,
+                session_id=session_name(session.id),
+                memory_type_hint=asked.type,
+                sensitive=private,
+                patience=SETTLING_SECONDS,
+            )
+        except DonnaError:
+            session.quota.give_back()
+            raise
+    return RememberGiven(remembered=len(told), session=session.id, writes_left=session.quota.left)
+
+
+def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
+    for old, fresh in held:
+        message = f"“{clean_line(fresh)}” would replace the preference “{clean_line(old.content)}”"
+        raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
+
+
+async def forget_session(desk: MemoryService, session: str) -> int:
+    """Forget what was remembered in a session; how many memories that were. They can be brought back."""
+    forgotten = await desk.take_back_session(session_name(session))
+    await desk.settle(SETTLING_SECONDS)
+    return forgotten
+
+
+def session_name(session: str) -> str:
+    """The name under which memories know a session."""
+    return f"mcp:{session}"
+
+
+async def _visible_memories(space: ToolContext, result: RecallResult) -> list[MemoryChunk]:
+    """Those whose notes are not private by now."""
+    if space.access.sensitive:
+        return list(result.memories)
+    notes = {note for each in result.memories if (note := _note_of(each))}
+    seen = await asyncio.to_thread(lambda: {note for note in notes if space.access.sees(note)})
+    return [each for each in result.memories if not each.sensitive and (not (note := _note_of(each)) or note in seen)]
+
+
+def _note_of(memory: MemoryChunk) -> str:
+    """The note that holds a memory, empty if none does."""
+    if memory.source is MemorySource.TASK:
+        return memory.source_id.rpartition("#")[0]
+    return memory.source_id if memory.source is MemorySource.VAULT else ""

@@ -1,0 +1,400 @@
+"""Tools that read, list and write notes, and list the drafts that wait."""
+
+from __future__ import annotations
+
+import asyncio
+
+from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, public_notes
+from donna_tui.agents.tools.memory import forget_session
+from donna_tui.agents.tools.schemas import (
+    Draft,
+    DraftsAsked,
+    DraftsGiven,
+    GetAsked,
+    GetGiven,
+    LinkAsked,
+    LinkGiven,
+    ListAsked,
+    ListGiven,
+    Note,
+    ReadAsked,
+    ReadGiven,
+    Section,
+    SectionAsked,
+    UndoAsked,
+    UndoGiven,
+    WriteAsked,
+    WriteGiven,
+    iso_time,
+)
+from donna_tui.engine.passages import Found, read_remembered
+from donna_tui.index.database import Database
+from donna_tui.index.documents import draft_paths, link_key
+from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.safety.executable import adds_executable
+from donna_tui.safety.terminal import clean, clean_line
+from donna_tui.text.lines import each_line
+from donna_tui.text.markdown import split_sections
+from donna_tui.types.drafts import Draft as Whole
+from donna_tui.types.drafts import DraftRow
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.types.memory import MemorySource
+from donna_tui.vault.client import VaultNote, decode
+from donna_tui.vault.links.resolve import LinkIndex
+from donna_tui.vault.links.spans import LinkKind, find_links
+from donna_tui.vault.note.read import parse_frontmatter
+from donna_tui.vault.write.changes import Change, Outcome, Plan, expecting
+from donna_tui.vault.write.writer import VaultWriter
+
+PREFIX = "vault:"
+
+
+async def memory_get(space: ToolContext, asked: GetAsked) -> GetGiven:
+    """Lines of a note, or of a conversation or memory that a search found. Raises VaultReadError."""
+    path = asked.path.removeprefix(PREFIX)
+    found: Found | None = await space.read(lambda database: _remembered(database, path, space.access))
+    if found and found.note and not await asyncio.to_thread(space.access.sees, found.note):
+        found = None  # as if there were nothing of that name
+    if found and not found.note:
+        return _lines_of(found.passage.text, asked, path=path, title=found.passage.title)
+    note = await asyncio.to_thread(space.access.read, found.note if found else path)
+    return _lines_of(note.text, asked, path=note.path, title=note.title)
+
+
+async def vault_read(space: ToolContext, asked: ReadAsked) -> ReadGiven:
+    """A whole note, byte for byte, with the etag of this version. Raises VaultReadError."""
+    note = await asyncio.to_thread(space.access.read, asked.path.removeprefix(PREFIX))
+    return ReadGiven(
+        path=note.path,
+        title=clean_line(note.title),
+        text=note.text,
+        etag=note.etag,
+        tags=tuple(map(clean_line, note.tags)),
+        type=clean_line(note.note_type),
+        sections=tuple(
+            Section(
+                heading_path=tuple(map(clean_line, each.heading_path)),
+                start_line=each.start_line,
+                end_line=each.end_line,
+            )
+            for each in split_sections(note.text, note.body_start)
+        ),
+    )
+
+
+async def vault_list(space: ToolContext, asked: ListAsked) -> ListGiven:
+    """The notes below a folder; `draft_list` has the drafts. Raises VaultReadError for a folder outside the vault."""
+    known: Known = await space.read(public_notes)
+    drafts: set[str] = await space.read(draft_paths)
+    folder = asked.folder.removeprefix(PREFIX).strip("/")
+    below = await asyncio.to_thread(lambda: list(space.access.notes(known, folder)))
+    found = [each for each in below if each.path not in drafts]
+    depth = len(folder) + 1 if folder else 0
+    wanted = sorted(
+        (each for each in found if asked.recursive or "/" not in each.path[depth:]), key=lambda each: each.path
+    )
+    notes = tuple(
+        Note(path=each.path, size=each.size, modified=iso_time(each.mtime_ns / 1e9))
+        for each in wanted[asked.offset : asked.offset + asked.limit]
+    )
+    return ListGiven(notes=notes, count=len(notes), total=len(wanted))
+
+
+async def vault_links(space: ToolContext, asked: LinkAsked) -> LinkGiven:
+    """The notes that a note links to, and those that link to it. Raises VaultReadError."""
+    path = asked.path.removeprefix(PREFIX)
+    note = await asyncio.to_thread(space.access.read, path)
+    known: Known = await space.read(public_notes)
+    candidates: list[str] = await space.read(lambda database: _naming(database, path))
+    links, back = await asyncio.to_thread(_linked, space.access, note, known, candidates)
+    return LinkGiven(path=path, links=links, linked_from=back)
+
+
+def _linked(
+    access: Access, note: VaultNote, known: Known, candidates: list[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where links lead is decided as if the notes that this client may not see were not there."""
+    index = LinkIndex({each.path for each in access.notes(known)})
+    back = []
+    for path in candidates:
+        if path != note.path and access.sees(path) and note.path in _targets(index, access.read(path)):
+            back.append(path)
+    return tuple(sorted(_targets(index, note) - {note.path})), tuple(sorted(back))
+
+
+def _targets(index: LinkIndex, note: VaultNote) -> set[str]:
+    found = (
+        index.find(each.target, note.path) if each.kind is LinkKind.WIKI else index.find_url(each.target, note.path)
+        for each in find_links(note.text)
+    )
+    return {hit.path for hit in found if hit}
+
+
+def _naming(database: Database, path: str) -> list[str]:
+    """The notes with a link whose last part is the name of a note."""
+    rows = database.rows(
+        "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
+        " WHERE l.target = ? AND d.source_type = 'vault' AND d.is_draft = 0",
+        (link_key(path),),
+    )
+    return [each for (each,) in rows]
+
+
+def _remembered(database: Database, identity: str, access: Access) -> Found | None:
+    """What is no note, unless anything of it is private and this client may not see that."""
+    found = read_remembered(database, identity)
+    if found is None or access.sensitive:
+        return found
+    session = identity.rpartition(":")[0]
+    private = database.value(
+        "SELECT count(*) FROM memory_documents WHERE sensitive AND source_type <> 'vault'"
+        " AND (source_id = ? OR (source_type = 'chat' AND source_id >= ? AND source_id < ?))",
+        (identity, f"{session}:", f"{session};"),
+    )
+    return None if private or found.passage.sensitive else found
+
+
+def _lines_of(text: str, asked: GetAsked, *, path: str, title: str) -> GetGiven:
+    lines = [_visible(text[low:high]) for low, high, _ in each_line(text)]
+    first = min(asked.from_, len(lines) + 1)
+    shown = lines[first - 1 : first - 1 + asked.lines]
+    return GetGiven(
+        path=path,
+        title=clean_line(title),
+        text="\n".join(shown),
+        start_line=first,
+        end_line=first + len(shown) - 1,
+        total_lines=len(lines),
+    )
+
+
+def _visible(line: str) -> str:
+    """A line in which nothing hides; its tabs stay."""
+    return "\t".join(map(clean, line.split("\t")))
+
+
+NOT_FREE = "no note can be written under this name"
+NO_HISTORY = "this workspace is not in a git repository, so nothing could be undone; an agent may not create one"
+WHO_AGREES = (
+    "ask the person whose notes these are: they run git init in the workspace, or open it with donna, write a note and"
+    " agree to create a repository; then try again"
+)
+
+
+async def vault_write(space: ToolContext, asked: WriteAsked) -> WriteGiven:
+    """Write a note: one operation in the name of this client. Raises DonnaError."""
+    session, writer = space.session, _writer(space)
+    async with session.turn:
+        session.quota.take()  # before the work, so that a call which is cancelled counts as well
+        try:
+            plan = await asyncio.to_thread(_planned, space, writer, asked)
+            outcome = await _applied(space, writer, plan)
+        except DonnaError:
+            session.quota.give_back()
+            raise
+        if not outcome.changed:
+            session.quota.give_back()
+    return WriteGiven(
+        path=asked.path,
+        changed=outcome.changed,
+        operation=outcome.operation,
+        etag=next(iter(outcome.etags), asked.etag or ""),
+        session=session.id,
+        writes_left=session.quota.left,
+        remarks=plan.remarks,
+    )
+
+
+async def vault_section(space: ToolContext, asked: SectionAsked) -> WriteGiven:
+    """Append to one section of a note, or replace its own text: one operation. Raises DonnaError."""
+    note = await asyncio.to_thread(space.access.read, asked.path)
+    if note.lossy:
+        raise VaultWriteError(Reason.ENCODING, f"{note.path} is not all UTF-8", hint="the owner has to change it")
+    if note.etag != asked.etag:
+        raise VaultWriteError(Reason.CONFLICT, "the note has changed", hint="read it again", path=note.path)
+    text = with_section(note.text, note.body_start, asked)
+    return await vault_write(space, WriteAsked(path=note.path, content=text, etag=asked.etag, replace=True))
+
+
+def with_section(text: str, body_start: int, asked: SectionAsked) -> str:
+    """The text of a note with one section changed. Raises DonnaError (`missing`) if it has no such section, and
+    (`usage`) if it has several of that name.
+    """
+    wanted = tuple(asked.heading_path)
+    found = [each for each in split_sections(text, body_start) if each.heading_path == wanted]
+    if len(found) > 1:
+        raise DonnaError(Reason.USAGE, f"the note has {len(found)} sections of that name", hint="use vault_write")
+    if not found and wanted:
+        raise DonnaError(Reason.MISSING, "the note has no such section", hint="vault_read gives the heading paths")
+    start, end = (found[0].body_start, found[0].end) if found else (body_start, body_start)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    content = newline.join(asked.content.strip("\r\n").splitlines())
+    before, own, after = text[:start], text[start:end].rstrip(), text[end:]
+    if asked.mode == "append" and own:
+        content = f"{own}{newline}{content}"
+    before = before if not before or before.endswith(("\n", "\r")) else f"{before}{newline}"
+    gap = f"{newline}{newline}" if after else newline
+    return f"{before}{content}{gap}{after}" if content else f"{before}{newline if after else ''}{after}"
+
+
+async def vault_undo_last(space: ToolContext, asked: UndoAsked) -> UndoGiven:
+    """Take back the last operations of this session, and of no other. Raises DonnaError."""
+    session, writer = space.session, _writer(space)
+    wanted = None if asked.everything else asked.n
+    async with session.turn:
+        plan, why_not = await asyncio.to_thread(_undoing, writer, session.id, wanted)
+        if plan:
+            await _applied(space, writer, plan)
+        forgotten = await forget_session(space.host.memory, session.id) if asked.everything else 0
+        if why_not and not forgotten:
+            raise why_not
+    undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
+    return UndoGiven(undone=undone, paths=paths, forgotten=forgotten)
+
+
+def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> tuple[Plan | None, VaultWriteError | None]:
+    """The plan, or why there is nothing to plan. Raises VaultWriteError if something stands in the way."""
+    try:
+        return writer.restorer.undo_session(session, wanted), None
+    except VaultWriteError as error:
+        if error.reason in (Reason.NOTHING_TO_UNDO, Reason.NO_REPOSITORY):
+            return None, error
+        raise _named(error) from None
+
+
+def _writer(space: ToolContext) -> VaultWriter:
+    if space.writer is None:
+        raise DonnaError(Reason.USAGE, "this client may not write", hint="donna mcp --write lets it")
+    return space.writer
+
+
+def _planned(space: ToolContext, writer: VaultWriter, asked: WriteAsked) -> Plan:
+    """The plan of a write that says nothing of notes which this client may not see."""
+    path, access = asked.path, space.access
+    writer.rules.check_path(path)
+    if not access.client.is_note(path):
+        raise VaultWriteError(Reason.OUTSIDE_ALLOWLIST, "this is no place for notes of this space", path=path)
+    _check_version(space, path, asked.etag)
+    try:
+        plan = writer.planner.write(path, asked.content, seen=expecting(asked.etag), replace=asked.replace)
+    except VaultWriteError as error:
+        if asked.etag is None and error.reason is Reason.CONFLICT:  # it would name a note that is nearly of that name
+            raise _not_free(path) from None
+        raise
+    for change in plan.changes:
+        for data in (change.before, change.after):
+            _check_public(writer, path, data)
+        if not access.executable:
+            _check_inert(path, change)
+    return plan
+
+
+def _check_version(space: ToolContext, path: str, etag: str | None) -> None:
+    """Raises for a version of a note that this client may not see, as for one that is not there."""
+    if space.access.sees(path):
+        if etag is None:
+            hint = "read it, and give the etag of what you have read"
+            raise VaultWriteError(Reason.CONFLICT, "there is a note of that name already", hint=hint, path=path)
+    elif etag is not None:
+        raise missing()
+    elif _is_taken(space, path):
+        raise _not_free(path)
+
+
+def _is_taken(space: ToolContext, path: str) -> bool:
+    """Whether anything is there, whatever it is."""
+    try:
+        space.access.client.stat(path)
+    except VaultReadError as error:
+        return error.reason is not Reason.MISSING
+    return True
+
+
+def _not_free(path: str) -> VaultWriteError:
+    return VaultWriteError(Reason.CONFLICT, NOT_FREE, hint="choose another name", path=path)
+
+
+def _check_public(writer: VaultWriter, path: str, data: bytes | None) -> None:
+    """Raises VaultWriteError (`sensitive`): whether a note is private is for a person to say."""
+    if data is not None and writer.rules.sensitivity(path, data) is not Sensitivity.PUBLIC:
+        message = "an agent does not write private notes, and does not make a note private"
+        raise VaultWriteError(Reason.SENSITIVE, message, hint="leave its frontmatter without such a mark", path=path)
+
+
+def _check_inert(path: str, change: Change) -> None:
+    """Raises VaultWriteError (`executable`) for code that a plugin would run and that was not in the note before.
+
+    Undo needs no such check: what it restores was in the note before this client changed it, or passed here.
+    """
+    before, after = (decode(data)[0] if data else "" for data in (change.before, change.after))
+    if adds_executable(before, after):
+        message = "an agent does not write what Obsidian's plugins run: <% … %>, dataviewjs blocks, `$= …`"
+        hint = "describe it in words; the person at the keyboard can allow it: donna mcp --write --allow-code"
+        raise VaultWriteError(Reason.EXECUTABLE, message, hint=hint, path=path)
+
+
+def _named(error: VaultWriteError) -> VaultWriteError:
+    """The notes of this session's operations are its own, so the one that stands in the way may be named."""
+    message = f"{error.message} ({error.path})" if error.path else error.message
+    return VaultWriteError(error.reason, message, hint=error.hint, path=error.path)
+
+
+async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outcome:
+    """Carried out to its end whatever becomes of the call."""
+    session = space.session
+    work = asyncio.to_thread(writer.apply, plan, actor=session.actor, session=session.id)
+    try:
+        return await asyncio.shield(asyncio.ensure_future(work))
+    except VaultWriteError as error:
+        if error.reason is Reason.NO_REPOSITORY:
+            raise VaultWriteError(error.reason, NO_HISTORY, hint=WHO_AGREES, path=error.path) from None
+        raise
+
+
+async def draft_list(space: ToolContext, asked: DraftsAsked) -> DraftsGiven:
+    """The drafts that this client may see: neither they nor what they rest on is private."""
+    desk = space.host.drafts
+    rows = await desk.drafts(everything=asked.everything)
+    if not space.access.sensitive:
+        rows = tuple([row for row in rows if await _is_public(space, row)])
+    return DraftsGiven(drafts=tuple(map(_row, rows)), count=len(rows))
+
+
+async def _is_public(space: ToolContext, row: DraftRow) -> bool:
+    try:
+        draft = await space.host.drafts.draft(row.id)
+    except DonnaError:
+        return False  # whether it is private cannot be told
+    return await asyncio.to_thread(_all_public, space.access, row, draft)
+
+
+def _all_public(access: Access, row: DraftRow, draft: Whole) -> bool:
+    front = parse_frontmatter(draft.text)
+    metadata = front.data if front.present else None
+    key = access.client.sensitive_key
+    if classify(metadata, draft.text, key=key, broken=bool(front.problem)) is not Sensitivity.PUBLIC:
+        return False
+    there = [path for path in {row.path, row.target} if path and _exists(access, path)]
+    notes = {each.path for each in draft.evidence if each.source_type == MemorySource.VAULT}
+    return all(access.sees(path) for path in (*there, *notes))
+
+
+def _exists(access: Access, path: str) -> bool:
+    """Whether anything is there, readable or not."""
+    try:
+        access.client.stat(path)
+    except DonnaError:
+        return False
+    return True
+
+
+def _row(row: DraftRow) -> Draft:
+    return Draft(
+        id=row.id,
+        skill=row.skill,
+        title=clean_line(row.title),
+        state=row.state.value,
+        path=row.path,
+        target=row.target,
+        created_at=iso_time(row.created_at),
+    )

@@ -1,0 +1,390 @@
+"""Arguments and results of the tools for agents, as the models from which their schemas are published."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from donna_tui.types.memory import MemoryType
+from donna_tui.types.search import Mode
+
+LONGEST_QUESTION = 4_000
+LONGEST_PATH = 4_096
+MOST_RESULTS = 50
+MOST_LINES = 2_000
+MOST_BUDGET = 32_000
+
+Count = Annotated[int, Field(ge=0)]
+NotePath = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_PATH,
+        description="Vault-relative, exactly as in `path` of a result, such as Projects/plan.md.",
+    ),
+]
+Offset = Annotated[int, Field(ge=0, description="How many rows to skip: 0 for the first page.")]
+IsoTime = Annotated[str, Field(description="ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown.")]
+Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in any words.")]
+
+
+def iso_time(at: float) -> str:
+    """A Unix time as ISO 8601 in UTC; empty for none, or for a time that no calendar has."""
+    try:
+        return (
+            f"{datetime.datetime.fromtimestamp(at, datetime.UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+            if at
+            else ""
+        )
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+class Asked(BaseModel):
+    """The base of what a tool takes. A key that it does not know is an error, so that no wish is lost in silence."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, str_strip_whitespace=False
+    )
+
+
+class Given(BaseModel):
+    """The base of what a tool gives."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+    ok: Literal[True] = True
+
+
+class Row(BaseModel):
+    """The base of a row in what a tool gives."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+
+class Refused(Row):
+    """What every tool answers where it does not do what was asked: the same as `--json` of the command line."""
+
+    ok: Literal[False] = False
+    reason: str
+    message: str
+    hint: str = ""
+
+
+class SearchAsked(Asked):
+    """A question. Quotes, -words and filters such as tag: or before: work as in Donna's search bar."""
+
+    query: Question
+    max_results: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = Field(
+        default=None, description="How many passages at the most; the configured number if it is left out."
+    )
+    min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description="Leave out passages less similar than this, unless they share a word with the query."
+    )
+    mode: Mode = Field(default="hybrid", description="By words and meaning, or by one of them.")
+    sources: Annotated[tuple[str, ...], Field(max_length=8)] = Field(
+        default=(), description="Only these kinds of documents: vault, chat, memory, correction, task, draft."
+    )
+    folder: str = Field(
+        default="",
+        max_length=LONGEST_PATH,
+        description="Only notes below this folder, vault-relative, such as Projects.",
+    )
+    near_misses: bool = Field(default=False, description="Also give what came close, where nothing is relevant.")
+
+
+class Hit(Row):
+    """A passage. Lines are 1-based and inclusive; `score` is the cosine similarity, null where it is not known.
+
+    `date` is the note's own, as 2026-03-12: from its frontmatter or file name, else the day of its last change.
+    `draft` says that Donna wrote the note and nobody has approved it; such notes are found only with `in:draft`.
+    `type` is what the frontmatter calls the note, or the type of a memory; `sensitive` marks what must not leave this
+    machine.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    snippet: str
+    score: float | None
+    title: str
+    date: str
+    type: str
+    tags: tuple[str, ...]
+    draft: bool
+    sensitive: bool
+    heading_path: tuple[str, ...]
+    source: str
+    citation: str
+
+
+class SearchGiven(Given):
+    """Passages, best first. `stale` says that the latest edits may be missing; `note` limits the answer in words.
+
+    `filterProblems` are filters of the query that are not known or match nothing, each with the nearest that would.
+    """
+
+    results: tuple[Hit, ...]
+    count: Count
+    near_misses: tuple[Hit, ...]
+    mode: Mode
+    note: str
+    filter_problems: tuple[str, ...]
+    stale: bool
+    indexed: bool
+
+
+class GetAsked(Asked):
+    """Where to read: a path as `memory_search` gives it, and which lines."""
+
+    path: NotePath
+    from_: Annotated[int, Field(ge=1)] = Field(default=1, alias="from", description="The first line, from 1.")
+    lines: Annotated[int, Field(ge=1, le=MOST_LINES)] = Field(default=MOST_LINES, description="How many lines.")
+
+
+class GetGiven(Given):
+    """Lines as they stand on disk now, with what hides or reorders text made visible. To edit, use `vault_read`."""
+
+    path: str
+    title: str
+    text: str
+    start_line: int
+    end_line: int
+    total_lines: int
+
+
+class RecallAsked(Asked):
+    """What to recall, and how many tokens that may take."""
+
+    query: Question
+    top_k: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = Field(
+        default=None, description="How many memories at the most, besides preferences; as many as fit if left out."
+    )
+    token_budget: Annotated[int, Field(ge=1, le=MOST_BUDGET)] | None = Field(
+        default=None, description="How many tokens the memories may take together; the configured number if left out."
+    )
+    types: tuple[MemoryType, ...] = Field(
+        default=(),
+        description="Only these types: procedural are preferences, episodic are conversations, semantic are facts and"
+        " notes, working is what is under way. All if it is empty.",
+    )
+    as_block: bool = Field(
+        default=False, description="Give one <memory> block to paste into a prompt, in place of the list."
+    )
+
+
+class Memory(Row):
+    """A memory. `id` is what `memory_forget` takes; `path` and the lines lead to where it is.
+
+    `sensitive` marks what must not leave this machine.
+    """
+
+    id: str
+    type: MemoryType
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    content: str
+    at: IsoTime
+    pinned: bool
+    sensitive: bool
+    tokens: int
+
+
+class RecallGiven(Given):
+    """The memories that fit, preferences first: as a list, or with `asBlock` as one block for a prompt."""
+
+    memories: tuple[Memory, ...]
+    count: Count
+    total_tokens: Count
+    token_budget: Count
+    note: str
+    prompt: str
+
+
+class RememberAsked(Asked):
+    """What to remember: one fact, decision or preference, in a sentence that stands alone."""
+
+    text: Annotated[
+        str, Field(min_length=1, max_length=20_000, description="The sentence, with names and dates in full.")
+    ]
+    type: MemoryType | None = Field(
+        default=None,
+        description="procedural for a preference, semantic for a fact, episodic for an event, working for what is under"
+        " way; found by the wording if it is left out.",
+    )
+    replace: bool = Field(
+        default=False,
+        description="Replace a preference on the same subject, once the owner agreed. Without it, a text that would"
+        " replace one is refused with `conflict` and both texts.",
+    )
+
+
+class RememberGiven(Given):
+    """How many pieces are remembered now; what was remembered before counts and is not stored twice."""
+
+    remembered: Count
+    session: str
+    writes_left: Count
+
+
+MOST_LISTED = 1_000
+
+
+class ReadAsked(Asked):
+    """Which note."""
+
+    path: NotePath
+
+
+class Section(Row):
+    """A section of a note: its headings and its lines, 1-based and inclusive."""
+
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+
+
+class ReadGiven(Given):
+    """A whole note, exactly as it stands on disk. `etag` is what `vault_write` must be given to change it."""
+
+    path: str
+    title: str
+    text: str
+    etag: str
+    tags: tuple[str, ...]
+    type: str
+    sections: tuple[Section, ...]
+
+
+class ListAsked(Asked):
+    """Which notes to list, and which page of them."""
+
+    folder: str = Field(
+        default="",
+        max_length=LONGEST_PATH,
+        description="Only notes below this folder, vault-relative, such as Projects.",
+    )
+    recursive: bool = Field(default=True, description="Also those in folders below it.")
+    offset: Offset = 0
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="How many rows at the most.")] = 200
+
+
+class Note(Row):
+    """A note: its path, size in bytes, and when its file was changed."""
+
+    path: str
+    size: Count
+    modified: IsoTime
+
+
+class ListGiven(Given):
+    """Notes by path, and how many there are in all."""
+
+    notes: tuple[Note, ...]
+    count: Count
+    total: Count
+
+
+class LinkAsked(Asked):
+    """The note whose links are meant."""
+
+    path: NotePath
+
+
+class LinkGiven(Given):
+    """The notes that a note links to, and those with a wikilink to it. Links that lead nowhere are left out."""
+
+    path: str
+    links: tuple[str, ...]
+    linked_from: tuple[str, ...]
+
+
+class WriteAsked(Asked):
+    """A note to write. `etag` is that of the version which was read; a note that is new has none."""
+
+    path: NotePath
+    content: Annotated[str, Field(max_length=2_000_000)] = Field(
+        description="The text. Frontmatter that it does not name is kept, unless `replace` is true."
+    )
+    etag: Annotated[str, Field(max_length=128)] | None = Field(
+        default=None, description="The `etag` of vault_read, to change a note; left out for a new one."
+    )
+    replace: bool = Field(default=False, description="The content is the whole note, frontmatter too.")
+
+
+class SectionAsked(Asked):
+    """A change of one section of a note. The rest of the note keeps its bytes."""
+
+    path: NotePath
+    heading_path: tuple[str, ...] = Field(
+        default=(),
+        max_length=12,
+        description="The headings down to the section, exactly as in `headingPath` of vault_read; empty for the text"
+        " before the first heading.",
+    )
+    content: Annotated[str, Field(max_length=2_000_000)] = Field(
+        description="The text to add or to put in place of what is there, without the heading of the section itself."
+    )
+    mode: Literal["append", "replace"] = Field(
+        default="append",
+        description="append adds to the end of the section's own text, replace puts the content in its place. Sections"
+        " below it stay as they are.",
+    )
+    etag: Annotated[str, Field(min_length=1, max_length=128, description="The `etag` of vault_read.")]
+
+
+class WriteGiven(Given):
+    """What came of a write: its operation, and the etag of the note now."""
+
+    path: str
+    changed: bool
+    operation: str
+    etag: str
+    session: str
+    writes_left: Count
+    remarks: tuple[str, ...]
+
+
+class UndoAsked(Asked):
+    """How much of this session to take back."""
+
+    n: Annotated[int, Field(ge=1, le=1_000)] = Field(default=1, description="How many of the last operations.")
+    everything: bool = Field(default=False, description="All of this session, and what it remembered.")
+
+
+class UndoGiven(Given):
+    """What was taken back: operations, the notes that they had changed, and memories that are forgotten again."""
+
+    undone: tuple[str, ...]
+    paths: tuple[str, ...]
+    forgotten: Count
+
+
+class DraftsAsked(Asked):
+    """Which drafts."""
+
+    everything: bool = Field(default=False, description="Also those that were approved or rejected.")
+
+
+class Draft(Row):
+    """A note that Donna drafted. `path` is where it stands, empty if nowhere; `target` is where it goes if approved."""
+
+    id: str
+    skill: str
+    title: str
+    state: str
+    path: str
+    target: str
+    created_at: IsoTime
+
+
+class DraftsGiven(Given):
+    """Drafts, the newest first. Only the person at the keyboard approves them."""
+
+    drafts: tuple[Draft, ...]
+    count: Count

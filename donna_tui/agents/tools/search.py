@@ -1,0 +1,89 @@
+"""`memory_search`: a question, and the passages that answer it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from donna_tui.agents.tools.context import ToolContext
+from donna_tui.agents.tools.schemas import Hit, SearchAsked, SearchGiven
+from donna_tui.safety.terminal import clean_line
+from donna_tui.search.query import readable
+from donna_tui.search.snippets import citation
+from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import Filters, SearchRequest
+from donna_tui.types.search import Hit as Found
+from donna_tui.vault.note.read import iso_date
+
+
+async def memory_search(space: ToolContext, asked: SearchAsked) -> SearchGiven:
+    """Passages of notes, chats and what was told, best first."""
+    filters = Filters(
+        sources=tuple(map(readable, asked.sources)),
+        path_prefix=readable(asked.folder),
+        sensitive=None if space.access.sensitive else False,
+    )
+    request = SearchRequest(
+        text=readable(asked.query),
+        k=asked.max_results or space.results,
+        mode=asked.mode,
+        filters=filters,
+        near_misses=asked.near_misses,
+    )
+    outcome = await space.host.search_fresh(request)
+    least = space.min_score if asked.min_score is None else asked.min_score
+    hits = [hit for hit in await _seen(space, outcome.hits) if _is_near_enough(hit, least)]
+    near = await _seen(space, outcome.near_misses) if asked.near_misses else []
+    return SearchGiven(
+        results=tuple(map(_row, hits)),
+        count=len(hits),
+        near_misses=tuple(map(_row, near)),
+        mode=outcome.mode,
+        note=outcome.note,
+        filter_problems=tuple(clean_line(each.sentence) for each in outcome.filter_problems),
+        stale=outcome.stale,
+        indexed=outcome.indexed,
+    )
+
+
+async def _seen(space: ToolContext, hits: Iterable[Found]) -> list[Found]:
+    """Those whose notes are not private by now: the index may not know yet."""
+    found = tuple(hits)
+    if space.access.sensitive:
+        return list(found)
+    notes = {note for hit in found if (note := _note_of(hit))}
+    seen = await asyncio.to_thread(lambda: {note for note in notes if space.access.sees(note)})
+    return [hit for hit in found if not hit.sensitive and (not (note := _note_of(hit)) or note in seen)]
+
+
+def _note_of(hit: Found) -> str:
+    """The note that holds a passage, empty if none does."""
+    return hit.path if hit.source_type == MemorySource.VAULT else str(hit.metadata.get("note", ""))
+
+
+def _is_near_enough(hit: Found, least: float | None) -> bool:
+    return (
+        least is None
+        or bool(hit.named)
+        or hit.keyword_rank is not None
+        or (hit.score is not None and hit.score >= least)
+    )
+
+
+def _row(hit: Found) -> Hit:
+    return Hit(
+        path=hit.path,
+        start_line=hit.start_line,
+        end_line=hit.end_line,
+        snippet=clean_line(hit.snippet.text),
+        score=None if hit.score is None else round(hit.score, 4),
+        title=clean_line(hit.title),
+        date=iso_date(hit.dated_at),
+        type=clean_line(str(hit.metadata.get("type") or "")),
+        tags=tuple(clean_line(str(each)) for each in hit.metadata.get("tags") or ()),
+        draft=hit.draft,
+        sensitive=hit.sensitive,
+        heading_path=tuple(map(clean_line, hit.heading_path)),
+        source=hit.source_type,
+        citation=clean_line(citation(hit)),
+    )

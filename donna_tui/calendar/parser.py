@@ -1,0 +1,454 @@
+"""Parse the events of a calendar file into values whose times and recurrence rules are checked.
+
+What a file holds is cut down before any library sees it, so that no attachment, alarm or list of a million dates costs
+anything, and so that one broken event, or a file that ends too early, harms none of the others.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from icalendar import Event
+from icalendar.prop import vBroken, vDDDLists, vDDDTypes, vRecur
+
+from donna_tui.calendar.values import (
+    DESCRIPTION_CHARS,
+    LOCATION_CHARS,
+    MOST_ATTENDEES,
+    MOST_ENTRIES,
+    NAME_CHARS,
+    TITLE_CHARS,
+    EntryProblem,
+    bounded,
+    instant,
+)
+from donna_tui.types.drafts import Attendee
+
+MOST_DATES = 5_000
+"""Dates that an event may list beside its rule."""
+
+MOST_ZONES = 200
+MOST_ZONE_LINES = 500
+MOST_LINE_CHARS = 100_000
+MOST_RULES = 8
+
+_ONCE = frozenset(
+    "UID DTSTART DTEND DURATION RECURRENCE-ID SEQUENCE STATUS SUMMARY LOCATION DESCRIPTION ORGANIZER DTSTAMP".split()
+)
+_OFTEN = {"ATTENDEE": MOST_ATTENDEES, "RRULE": MOST_RULES, "RDATE": MOST_DATES, "EXDATE": MOST_DATES}
+
+_FOLD = re.compile(rb"\r?\n[ \t]")
+_NAME = re.compile(r"[A-Za-z0-9-]+")
+
+
+@dataclass(slots=True)
+class Entry:
+    """One VEVENT: its number in the calendar, from 1, and the lines of it that count, unfolded."""
+
+    number: int
+    lines: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def take(self, line: str) -> None:
+        """Keep a line if it is of use."""
+        found = _NAME.match(line)
+        name = found.group().upper() if found else ""
+        seen = self.counts.get(name, 0)
+        if name in _ONCE:
+            self.counts[name] = seen + 1
+            if not seen and len(line) <= MOST_LINE_CHARS:
+                self.lines.append(line)
+        elif name in _OFTEN:
+            self.counts[name] = seen + (1 + line.count(",") if name in ("RDATE", "EXDATE") else 1)
+            if self.counts[name] <= _OFTEN[name]:
+                self.lines.append(line)
+
+    def exceeds(self, name: str) -> bool:
+        """Whether there were more values of this property than are taken."""
+        return self.counts.get(name, 0) > _OFTEN[name]
+
+    @property
+    def uid(self) -> str:
+        """What the file calls it, raw; empty if it does not."""
+        return next((line[4:].strip() for line in self.lines if line[:4].upper() == "UID:"), "")
+
+    @property
+    def text(self) -> str:
+        """The event as a calendar file has it."""
+        return "\r\n".join(("BEGIN:VEVENT", *self.lines, "END:VEVENT", ""))
+
+
+@dataclass(slots=True)
+class Contents:
+    """What a calendar file holds. `complete` is false where it ends too early or holds too much."""
+
+    entries: list[Entry] = field(default_factory=list)
+    zones: list[str] = field(default_factory=list)
+    problems: list[EntryProblem] = field(default_factory=list)
+    complete: bool = True
+
+    def lose(self, message: str, number: int = 0) -> None:
+        """Note that something of the file cannot be told."""
+        self.problems.append(EntryProblem(message, number))
+        self.complete = False
+
+
+def contents(data: bytes) -> Contents:
+    """The events and time zones of a calendar file, or of several on end."""
+    return _Reader().read(data)
+
+
+class _Reader:
+    """Walks through the lines; `_depth` counts the parts of an event or zone that are open around the current line."""
+
+    def __init__(self) -> None:
+        self._found = Contents()
+        self._entry: Entry | None = None
+        self._zone: list[str] | None = None
+        self._depth = 0
+        self._seen = 0
+        self._is_calendar = False
+
+    def read(self, data: bytes) -> Contents:
+        for line in _lines(data):
+            if not self._take(line):
+                break
+        self._unterminated()
+        if not self._is_calendar and data.strip():
+            self._found.lose("it is not a calendar: it has no BEGIN:VCALENDAR")
+        return self._found
+
+    def _take(self, line: str) -> bool:
+        """Whether to go on after this line."""
+        keyword = line[:24].rstrip().upper()
+        if keyword in ("BEGIN:VCALENDAR", "END:VCALENDAR"):
+            self._unterminated()
+            self._is_calendar = True
+        elif keyword == "BEGIN:VEVENT":
+            self._unterminated()
+            return self._begin_event()
+        elif self._entry is not None:
+            self._in_event(line, keyword, self._entry)
+        elif self._zone is not None:
+            self._in_zone(line, keyword, self._zone)
+        elif keyword == "BEGIN:VTIMEZONE":
+            self._zone = [line]
+        return True
+
+    def _begin_event(self) -> bool:
+        self._seen += 1
+        if self._seen > MOST_ENTRIES:
+            self._found.lose(f"it has more than {MOST_ENTRIES:,} entries; the others are left out")
+            return False
+        self._entry = Entry(self._seen)
+        self._depth = 0
+        return True
+
+    def _in_event(self, line: str, keyword: str, entry: Entry) -> None:
+        if keyword.startswith("BEGIN:"):
+            self._depth += 1
+        elif keyword.startswith("END:"):
+            self._depth -= 1
+            if self._depth < 0 or keyword == "END:VEVENT":
+                self._found.entries.append(entry)
+                self._entry = None
+        elif not self._depth:
+            entry.take(line)
+
+    def _in_zone(self, line: str, keyword: str, zone: list[str]) -> None:
+        if len(zone) <= MOST_ZONE_LINES:
+            zone.append(line)
+        if keyword == "END:VTIMEZONE":
+            if len(zone) <= MOST_ZONE_LINES and len(self._found.zones) < MOST_ZONES:
+                self._found.zones.append("\r\n".join((*zone, "")))
+            self._zone = None
+
+    def _unterminated(self) -> None:
+        if self._entry is not None:
+            self._found.lose("the calendar ends, or begins anew, in the middle of it", self._entry.number)
+        self._entry = self._zone = None
+
+
+def _lines(data: bytes) -> Iterator[str]:
+    """The lines of a file, unfolded as bytes, since a fold may lie within a character."""
+    unfolded = _FOLD.sub(b"", data.removeprefix(b"\xef\xbb\xbf"))
+    for line in unfolded.splitlines():
+        if line:
+            yield line.decode("utf-8", "replace")
+
+
+_THINGS = ("ROOM", "RESOURCE")
+_MAILTO = "mailto:"
+
+
+def invited(organiser: Any, attendees: Iterable[Any]) -> tuple[Attendee, ...]:
+    """The people of an event as `icalendar` gives their addresses; the organiser comes first, rooms are none."""
+    addresses = [each for each in (organiser, *attendees) if each is not None]
+    return distinct(_person(each) for each in addresses if _is_person(each))
+
+
+def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
+    """Each person once: a mail address is one person, and so is a name without one."""
+    found: dict[str, Attendee] = {}
+    for person in people:
+        key = person.email.casefold() or person.name.casefold()
+        known = found.get(key)
+        if key and (known is None or _tells_more(person, known)):
+            known = found[key] = person
+        if known is not None and person.declined and not known.declined:
+            found[key] = replace(known, declined=True)
+    return tuple(list(found.values())[:MOST_ATTENDEES])
+
+
+def named(name: str, email: str, *, declined: bool = False) -> Attendee:
+    """A person by the name that is given, else by the part of the mail address before the @."""
+    email = bounded(email.strip(), NAME_CHARS)
+    return Attendee(bounded(name.strip(), NAME_CHARS) or email.partition("@")[0], email, declined)
+
+
+def _tells_more(person: Attendee, known: Attendee) -> bool:
+    """Whether a name was given for somebody who was known by the mail address only."""
+    return known.name == known.email.partition("@")[0] and bool(person.name) and person.name != known.name
+
+
+def _is_person(address: Any) -> bool:
+    return str(_parameter(address, "CUTYPE")).upper() not in _THINGS
+
+
+def _person(address: Any) -> Attendee:
+    text = str(address).strip()
+    email = text[len(_MAILTO) :] if text.lower().startswith(_MAILTO) else ""
+    declined = str(_parameter(address, "PARTSTAT")).upper() == "DECLINED"
+    return named(str(_parameter(address, "CN")), email, declined=declined)
+
+
+def _parameter(address: Any, name: str) -> Any:
+    value = getattr(address, "params", {}).get(name, "")
+    return value[0] if isinstance(value, list) and value else value
+
+
+_FREQUENCIES = frozenset({"YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY"})
+MOST_PARTS = 400
+"""Values in one part of a rule, such as BYYEARDAY."""
+
+
+class UnusableError(Exception):
+    """An event cannot be used; the text says why, and holds nothing of the event."""
+
+
+def checked_rule(rule: Any, start: datetime.date, zone: datetime.tzinfo) -> vRecur:
+    """The rule of an event that begins at `start`, fit to be expanded. Raises UnusableError."""
+    if not isinstance(rule, vRecur):
+        raise UnusableError("its rule cannot be read")
+    if _frequency(rule) not in _FREQUENCIES:
+        raise UnusableError("it repeats every minute or second, or in an unknown way")
+    for name in ("INTERVAL", "COUNT"):
+        if any(not isinstance(value, int) or value < 1 for value in rule.get(name, [])):
+            raise UnusableError(f"the {name} of its rule is not a number from 1")
+    if any(isinstance(values, list) and len(values) > MOST_PARTS for values in rule.values()):
+        raise UnusableError("its rule is too long")
+    return _with_last(rule, start, zone)
+
+
+def _frequency(rule: vRecur) -> str:
+    named = rule.get("FREQ", [])
+    return str(named[0]).upper() if isinstance(named, list) and len(named) == 1 else ""
+
+
+def _with_last(rule: vRecur, start: datetime.date, zone: datetime.tzinfo) -> vRecur:
+    """The rule with an UNTIL of the kind that its start asks for: a day for days, else a moment in UTC."""
+    if "UNTIL" not in rule:
+        return rule
+    last = rule["UNTIL"][0] if isinstance(rule["UNTIL"], list) else rule["UNTIL"]
+    if not isinstance(last, datetime.date):
+        raise UnusableError("the end of its rule cannot be read")
+    changed = vRecur(rule)
+    changed["UNTIL"] = [_last(last, start, zone)]
+    return changed
+
+
+def _last(last: datetime.date, start: datetime.date, zone: datetime.tzinfo) -> datetime.date:
+    if not isinstance(start, datetime.datetime):
+        return last.date() if isinstance(last, datetime.datetime) else last
+    if not isinstance(last, datetime.datetime):
+        last = datetime.datetime(last.year, last.month, last.day, 23, 59, 59)
+    return instant(last, start.tzinfo or zone)
+
+
+UID_CHARS = 255
+_TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID", "RDATE", "EXDATE")
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What an event says besides its times. All text is raw."""
+
+    title: str
+    location: str
+    description: str
+    attendees: tuple[Attendee, ...]
+    cancelled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedEvent:
+    """An event whose times all have a zone, unless they are days. `floats` says that they had none.
+
+    `event` is an icalendar Event; to name its properties' types is not possible, since any of them may be anything.
+    `remarks` tell what had to be guessed.
+    """
+
+    number: int
+    uid: str
+    event: Any
+    details: Details
+    floats: bool
+    remarks: tuple[str, ...]
+
+    @property
+    def start(self) -> datetime.date:
+        """A day, or an aware moment."""
+        start: datetime.date = self.event["DTSTART"].dt
+        return start
+
+    @property
+    def replaces(self) -> datetime.date | None:
+        """Which occurrence of the series this is, if it is one that was changed."""
+        replaced: datetime.date | None = _value(self.event.get("RECURRENCE-ID"))
+        return replaced
+
+    @property
+    def lasts(self) -> datetime.timedelta | None:
+        """How long it lasts, if it says that instead of when it ends."""
+        lasts: datetime.timedelta | None = _value(self.event.get("DURATION"))
+        return lasts
+
+    @property
+    def recurs(self) -> bool:
+        """Whether it stands for more than one occurrence."""
+        return "RRULE" in self.event or "RDATE" in self.event
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """Of two versions of one event, the one that ranks higher is the newer."""
+        sequence = self.event.get("SEQUENCE", 0)
+        return (sequence if isinstance(sequence, int) else 0, str(_value(self.event.get("DTSTAMP")) or ""))
+
+
+def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
+    """The event of an entry; times without a zone are in `zone`. Raises UnusableError, or what the library does."""
+    event = Event.from_ical(entry.text)
+    if not isinstance(event, Event):
+        raise UnusableError("it cannot be read")
+    uid = _uid(event, entry)
+    floats = _is_floating(_moment(event.get("DTSTART"), "its start cannot be read"))
+    remarks = [*_zones_in_order(event, zone), *_end_in_order(event)]
+    remarks += ["it has too many attendees; the others are left out"] if entry.exceeds("ATTENDEE") else []
+    _rules_in_order(event, entry, zone)
+    return ParsedEvent(entry.number, uid, event, _details(event), floats, tuple(remarks))
+
+
+def _uid(event: Any, entry: Entry) -> str:
+    """The UID; for an event without a usable one, a hash of what tells it from others."""
+    uid = str(event.get("UID", "")).strip()
+    if uid and uid.isprintable() and len(uid) <= UID_CHARS:
+        return uid
+    told = [uid] if uid else [line for line in entry.lines if not line.upper().startswith("DTSTAMP")]
+    return f"donna-{hashlib.sha256(chr(10).join(told).encode('utf-8', 'replace')).hexdigest()[:32]}"
+
+
+def _moment(value: Any, problem: str) -> datetime.date:
+    moment = _value(value)
+    if not isinstance(moment, datetime.date):
+        raise UnusableError(problem)
+    return moment
+
+
+def _value(value: Any) -> Any:
+    """The Python value of a property; None if it is absent or broken."""
+    return None if isinstance(value, vBroken) else getattr(value, "dt", None)
+
+
+def _is_floating(moment: datetime.date) -> bool:
+    return isinstance(moment, datetime.datetime) and moment.tzinfo is None
+
+
+def _zones_in_order(event: Any, zone: datetime.tzinfo) -> list[str]:
+    """Give all times a zone; what is said where the one that was named is unknown."""
+    unknown = False
+    for name in _TIMES:
+        values = event.get(name)
+        for value in values if isinstance(values, list) else [values] if values is not None else []:
+            if isinstance(value, vDDDLists):
+                for each in value.dts:
+                    each.dt = _zoned(each.dt, zone)
+            elif isinstance(value, vDDDTypes):
+                unknown = unknown or (_is_floating_time(value.dt) and "TZID" in value.params)
+                value.dt = _zoned(value.dt, zone)
+            elif name in ("RDATE", "EXDATE"):
+                raise UnusableError(f"its {name} cannot be read")
+    _moment(event.get("RECURRENCE-ID", event["DTSTART"]), "it does not tell which occurrence it replaces")
+    return ["its time zone is unknown; its times are taken as local"] if unknown else []
+
+
+def _is_floating_time(value: Any) -> bool:
+    return isinstance(value, datetime.datetime) and value.tzinfo is None
+
+
+def _zoned(value: Any, zone: datetime.tzinfo) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_zoned(each, zone) for each in value)
+    return value.replace(tzinfo=zone) if _is_floating_time(value) else value
+
+
+def _end_in_order(event: Any) -> list[str]:
+    """Drop an end that cannot be; what is said of it."""
+    start = event["DTSTART"].dt
+    if "DTEND" not in event and "DURATION" not in event:
+        return []
+    problem = _end_problem(event, start)
+    if problem:
+        event.pop("DTEND", None)
+        event.pop("DURATION", None)
+    return [problem] if problem else []
+
+
+def _end_problem(event: Any, start: datetime.date) -> str:
+    if "DTEND" not in event:
+        duration = _value(event["DURATION"])
+        if not isinstance(duration, datetime.timedelta):
+            return "its duration cannot be read; it is taken without an end"
+        return "its duration is negative; it is taken without an end" if duration < datetime.timedelta(0) else ""
+    end = _value(event["DTEND"])
+    if not isinstance(end, datetime.date):
+        return "its end cannot be read; it is taken without one"
+    if isinstance(end, datetime.datetime) != isinstance(start, datetime.datetime):
+        return "its end is a day and its start a time, or the other way round; it is taken without an end"
+    return "it ends before it begins; it is taken without an end" if end < start else ""
+
+
+def _rules_in_order(event: Any, entry: Entry, zone: datetime.tzinfo) -> None:
+    """Bound what an event repeats. Raises UnusableError."""
+    for name, told in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
+        if entry.exceeds(name):
+            raise UnusableError(f"it has too many {told}")
+    rules = event.get("RRULE")
+    if rules is not None:
+        given = rules if isinstance(rules, list) else [rules]
+        event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in given]
+
+
+def _details(event: Any) -> Details:
+    attendees = event.get("ATTENDEE", [])
+    return Details(
+        title=bounded(str(event.get("SUMMARY", "")), TITLE_CHARS),
+        location=bounded(str(event.get("LOCATION", "")), LOCATION_CHARS),
+        description=bounded(str(event.get("DESCRIPTION", "")), DESCRIPTION_CHARS),
+        attendees=invited(event.get("ORGANIZER"), attendees if isinstance(attendees, list) else [attendees]),
+        cancelled=str(event.get("STATUS", "")).strip().upper() == "CANCELLED",
+    )

@@ -1,0 +1,104 @@
+"""The settings that hold in an agent's space: the user's, with what the agent's own blocks change of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from donna_tui.config.agents import Agent, RemoteConfig
+from donna_tui.config.models import MODEL, EmbeddingConfig, MemoryConfig
+from donna_tui.types.errors import Reason, SpaceError
+
+SOURCE_FILE = "MEMORY.md"
+SOURCE_FOLDER = "memory"
+
+LOCAL_WINDOW = 256
+"""Tokens that the default model reads."""
+
+
+class AgentEmbedding(EmbeddingConfig):
+    """Who embeds for an agent. `provider` and `dim` are those of the local model."""
+
+    first: str
+    fallback: str
+    remote_model: str
+    remote: RemoteConfig
+
+
+class AgentSettings(MemoryConfig):
+    """Settings of an agent's space. Every part of Donna that gets them reads the sources of the agent and no more."""
+
+    agent: Agent
+
+    @property
+    def not_indexed(self) -> str:
+        """Why this memory is not indexed now, in words that follow its name; empty if it is."""
+        workspace = self.agent.workspace
+        if not self.agent.search.enabled:
+            return "its memory_search is switched off"
+        if workspace is None:
+            return "it has no workspace in agents.list"
+        if self.agent.access != "rw":
+            return "it has no access to its workspace" if self.agent.access == "none" else "its workspace is read-only"
+        if not os.path.isdir(workspace):  # noqa: PTH112 - it never raises, whatever the path
+            return "its workspace is not there"
+        return "" if os.access(workspace, os.R_OK | os.W_OK | os.X_OK) else "its workspace is read-only"
+
+    def require_indexed(self) -> None:
+        """Raises SpaceError (`not_indexed`) unless this memory may be indexed and changed."""
+        if self.not_indexed:
+            raise not_indexed(self)
+
+
+def not_indexed(settings: AgentSettings) -> SpaceError:
+    """The error for a memory that is not indexed."""
+    message = f"the memory of {settings.agent.id} is not indexed: {settings.not_indexed}"
+    return SpaceError(Reason.NOT_INDEXED, message, hint="look at agents in your settings; donna spaces lists them")
+
+
+def settings_of(agent: Agent, config: MemoryConfig) -> AgentSettings:
+    """The user's settings as they are for an agent: nothing is drafted, and only its own notes are a source."""
+    search = agent.search
+    changed: dict[str, Any] = {
+        "vault": config.vault.model_copy(update={"root": agent.workspace}),
+        "safety": config.safety.model_copy(update={"path_allowlist": (SOURCE_FOLDER, SOURCE_FILE)}),
+        "embedding": _embedding(agent, config.embedding),
+        "retrieval": config.retrieval.model_copy(
+            update={
+                "default_k": search.query.max_results,
+                "max_k": max(config.retrieval.max_k, search.query.max_results),
+                "min_score": search.query.min_score,
+            }
+        ),
+        "sources": config.sources.model_copy(
+            update={
+                name: getattr(config.sources, name).model_copy(update={"enabled": False})
+                for name in ("chat", "tasks", "corrections")
+            }
+        ),
+        "calendars": (),
+        "metrics": config.metrics.model_copy(update={"port": 0}),
+    }
+    same = {name: getattr(config, name) for name in MemoryConfig.model_fields}
+    return AgentSettings.model_construct(**{**same, **changed}, agent=agent)
+
+
+def _embedding(agent: Agent, embedding: EmbeddingConfig) -> AgentEmbedding:
+    search = agent.search
+    own = search.provider == "local" and embedding.provider == MODEL
+    window = min(search.chunking.tokens, LOCAL_WINDOW) if own else search.chunking.tokens
+    same = {name: getattr(embedding, name) for name in EmbeddingConfig.model_fields}
+    changed = {"max_tokens": window, "chunk_overlap": min(search.chunking.overlap, window // 2)}
+    return AgentEmbedding.model_construct(
+        **{**same, **changed},
+        first=search.provider,
+        fallback=search.fallback,
+        remote_model=search.model,
+        remote=search.remote,
+    )
+
+
+def workspace_of(agent: Agent) -> Path:
+    """The folder of an agent; where none is set, a place that is not there."""
+    return agent.workspace or Path("/nonexistent") / agent.id

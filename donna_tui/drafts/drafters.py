@@ -1,0 +1,552 @@
+"""Compose a draft: by extraction from its sources alone, or by a language model with the same schema.
+
+A sentence weighs the words that many of the passages use, more those that the occasion is about, and less what says
+the same as one that is taken already (maximal marginal relevance, Carbonell and Goldstein 1998).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from donna_tui.config.routes import Alias
+from donna_tui.drafts.renderer import ENDING, VaultTemplateRenderer
+from donna_tui.drafts.text import words_only
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.safety.payload import Payload, Segment
+from donna_tui.search.query import STOP_WORDS
+from donna_tui.search.snippets import stem
+from donna_tui.types.drafts import Evidence
+from donna_tui.types.memory import MemorySource
+
+if TYPE_CHECKING:
+    from donna_tui.llm.router import ModelRouter
+
+
+LONGEST_STATEMENT = 600
+
+StatementText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_STATEMENT)]
+"""One sentence. `[1]` or `[1][3]` at its end names the passages that it rests on."""
+
+Statements = Annotated[list[StatementText], Field(max_length=25)]
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])(\s*(?:\[\d{1,3}\])*)\s+(?=[^\s\[])")
+
+
+def _as_statements(said: Any) -> Any:
+    """A text of several sentences as a list of them; models give either."""
+    if not isinstance(said, str):
+        return said
+    marked = _SENTENCE_END.sub(lambda found: f"{found[1]}\n", " ".join(said.split()))
+    return [sentence[:LONGEST_STATEMENT] for sentence in marked.split("\n") if sentence][:25]
+
+
+Summary = Annotated[Statements, BeforeValidator(_as_statements)]
+"""A text, one sentence each."""
+
+
+class Answer(BaseModel):
+    """Base of all answers: unknown keys are left out, wrong types are errors."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class MeetingNoteAnswer(Answer):
+    """`draft_meeting_note`."""
+
+    summary: Summary = Field(description="What is known about the subject from the passages, in up to six sentences.")
+    action_item_candidates: Statements = Field(description="What somebody may have to do, one sentence each.")
+    open_questions: Statements = Field(description="What is not decided, one sentence each.")
+    links_suggested: Statements = Field(description="Paths of notes among the passages that belong to the meeting.")
+
+
+class DailyReflectionAnswer(Answer):
+    """`draft_daily_reflection`."""
+
+    summary: Summary = Field(description="What the day was about.")
+    highlights: Statements = Field(description="What went well or was finished.")
+    open_questions: Statements = Field(description="What stays open.")
+
+
+class CommitmentsAnswer(Answer):
+    """`extract_commitments`."""
+
+    commitments: Statements = Field(description="Explicit promises: who promised what to whom, by when.")
+
+
+class WeeklyReviewAnswer(Answer):
+    """`draft_weekly_review`."""
+
+    summary: Summary = Field(description="What the week was about.")
+    highlights: Statements = Field(description="What was finished or decided.")
+    carried_over: Statements = Field(description="Promises that are still open.")
+    open_questions: Statements = Field(description="What stays open.")
+
+
+class PersonProfileAnswer(Answer):
+    """`draft_person_profile`."""
+
+    summary: Summary = Field(description="Who the person is.")
+    facts: Statements = Field(description="What is known of them, one sentence each.")
+    open_threads: Statements = Field(description="What is open between them and the user.")
+
+
+FEWEST_WORDS, SENTENCE_CHARS = 4, 480
+
+_END = re.compile(r"[.!?…][\"'”’)\]*_]*\s+(?=[\"'“(\[*_]*[A-ZÀ-ÞА-Я0-9])|[。！？]\s*")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[\"'“/])(?:[A-ZÀ-Þ]|(?:[A-Za-z]\.)+[A-Za-z]|[Dd]rs?|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|[Ss]r|[Jj]r|[Nn]os?|[Vv]s|[Ee]tc"
+    r"|[Aa]pprox|[Ii]nc|[Ll]td|[Cc]o|[Cc]orp|[Cc]f|[Ff]igs?|[Rr]ef|[Rr]esp|[Ee]st|[Dd]ept|[Aa]ve|[Ee]xt|[Tt]el|[Vv]ol|[Pp]p?|[Ss]ec"
+    r"|[Ee]d|[Bb]zw|[Cc]a|[Nn]r|[Uu]sw|[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Jj]un|[Jj]ul|[Aa]ug|[Ss]ept?|[Oo]ct|[Nn]ov|[Dd]ec|[Mm]on|[Tt]ues?"
+    r"|[Ww]ed|[Tt]hurs?|[Ff]ri|[Ss]at|[Ss]un)\.$"
+)
+"""What ends with a full stop and does not end a sentence: initials and abbreviations."""
+
+LONGEST_ABBREVIATION = 12
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s+)?")
+_HEADING = re.compile(r"^\s*(?:#{1,6}\s|\||>|```|~~~|---|===|%%|\$\$)")
+_WORD = re.compile(r"\w+")
+_LEADING = re.compile(r"^[\s*_\-–—:;,.#>|]+")
+
+_NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*)?"
+_SOMEBODY_WILL = re.compile(
+    rf"^(?:{_NAME}|I|we|they)(?:'ll| will| to| agreed to| promised? to| volunteer(?:s|ed) to| (?:is|are|am) going to"
+    r"| should| needs? to| ha(?:s|ve) to| must)\s+(?!be\b|not\b|have\b|add\b)\w+",
+)
+_NOBODY = re.compile(r"^(?:It|This|That|There|These|Those|What|Which|Who|If|When|As|The|A|An|Everything|Nothing)\b")
+_TO_DO = re.compile(
+    r"\b(?:to[- ]do|action items?|next steps?|follow up (?:on|with)|take care of|deadline|"
+    r"by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:tomorrow|next week|the end of))\b|^(?:TODO|AI|ACTION)\b",
+    re.IGNORECASE,
+)
+_QUESTIONS = re.compile(r"\b(?:open|unanswered) (?:questions?|issues?|points?)\b|^questions$", re.IGNORECASE)
+_ACTIONS = re.compile(r"\b(?:action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?)\b", re.IGNORECASE)
+_DECISIONS = re.compile(r"\b(?:decisions?|decided|conclusions?|outcomes?|resolutions?)\b", re.IGNORECASE)
+_DONE_MARK = re.compile(r"\s*(?:[✅❌➕⏳🛫📅🆔🔺⏫🔼🔽⏬🔁]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?)+")
+"""What Obsidian Tasks writes behind a task."""
+
+_LEANING = re.compile(r"^(?:It|This|That|These|Those|They|He|She|But|And|So|Also|Then|Which|Not|Don['’]t)\b")
+_OPEN = re.compile(
+    r"\b(?:open question|unclear|undecided|not (?:yet )?(?:clear|decided)|no (?:clear )?(?:conclusion|consensus)|"
+    r"no decision|to be (?:decided|discussed|determined)|tbd|pending|whether|still waiting|unresolved)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a passage. `stems` are those of its content words, `box` is the mark of its check box, if any, and
+    `heading` what it stands under.
+    """
+
+    text: str
+    evidence: int
+    stems: frozenset[str]
+    box: str = ""
+    heading: str = ""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it leaves something open."""
+        if _QUESTIONS.search(self.heading):
+            return True
+        return self.text.rstrip("\"'”’)").endswith("?") or bool(_OPEN.search(self.text))
+
+    @property
+    def decides(self) -> bool:
+        """Whether it was noted as a decision."""
+        return bool(_DECISIONS.search(self.heading))
+
+    @property
+    def promises(self) -> bool:
+        """Whether somebody is to do something."""
+        if self.box:
+            return self.box == " "
+        if _ACTIONS.search(self.heading):
+            return True
+        someone = _SOMEBODY_WILL.match(self.text) and not _NOBODY.match(self.text)
+        return not self.asks and bool(someone or _TO_DO.search(self.text))
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it can be read without the one before it: it begins as a sentence does, and not with a pronoun."""
+        return stands_alone(self.text)
+
+
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The half-open offsets of each sentence. None ends at an abbreviation, an initial, or inside brackets."""
+    start = 0
+    for found in _END.finditer(text):
+        end = found.start() + 1
+        if found[0][0] == "." and _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end):
+            continue
+        part = text[start : found.end()].rstrip()
+        if part.count("(") > part.count(")") or part.count("[") > part.count("]"):
+            continue
+        yield start, start + len(part)
+        start = found.end()
+    rest = text[start:].rstrip()
+    if rest:
+        yield start, start + len(rest)
+
+
+def sentences_of(passages: Iterable[Evidence]) -> list[Sentence]:
+    """The sentences of all passages in order, each once."""
+    found: dict[str, Sentence] = {}
+    for passage in passages:
+        for sentence in _sentences(passage):
+            found.setdefault(" ".join(sorted(sentence.stems)), sentence)
+    return list(found.values())
+
+
+def stands_alone(text: str) -> bool:
+    """Whether a sentence can be read without the one before it: it does not begin in lower case or with a pronoun."""
+    return not text[:1].islower() and not _LEANING.match(text)
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of the content words of a text."""
+    return frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
+
+
+def _sentences(passage: Evidence) -> Iterator[Sentence]:
+    heading = passage.heading_path[-1] if passage.heading_path else ""
+    for block, box in _blocks(passage.text):
+        bare = _DONE_MARK.sub("", block)
+        for start, end in sentence_spans(bare):
+            text = _LEADING.sub("", words_only(bare[start:end], SENTENCE_CHARS))
+            stems = stems_of(text)
+            if len(stems) >= FEWEST_WORDS or (box and stems):
+                yield Sentence(text, passage.number, stems, box, heading)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Paragraphs and list items with the mark of their check box. A line that is wrapped goes on in the next one."""
+    block, box = "", ""
+    for line in text.splitlines():
+        item = _ITEM.match(line)
+        if item or not line.strip() or _HEADING.match(line):
+            if block:
+                yield block, box
+            block, box = "", ""
+        if item:
+            block, box = line[item.end() :], item[1] or ""
+        elif line.strip() and not _HEADING.match(line):
+            block = f"{block} {line.strip()}".strip()
+    if block:
+        yield block, box
+
+
+SUMMARY, LISTED = 5, 6
+"""Sentences of a summary, and of a list."""
+
+SAME = 0.6
+"""Share of words in common from which two sentences say the same."""
+
+ABOUT = 2.0
+"""How much more a word weighs that the occasion is about."""
+
+LEANING, DECIDED = 0.6, 1.5
+"""What a sentence weighs that begins with a pronoun or in the middle of a thought, and one that was decided."""
+
+LOOKED_AT = 2_000
+
+
+class Extract:
+    """What passages say, chosen once for all parts of an answer: no sentence stands in two of them."""
+
+    def __init__(self, passages: Sequence[Evidence], about: str) -> None:
+        self._about = stems_of(about)
+        self._sentences = sentences_of(passages)[:LOOKED_AT]
+        self._often = Counter(stem for sentence in self._sentences for stem in sentence.stems)
+        self._taken: list[Sentence] = []
+
+    def promises(self, most: int = LISTED) -> list[str]:
+        """What somebody is to do; open check boxes first."""
+        found = [sentence for sentence in self._sentences if sentence.promises]
+        return self._take(sorted(found, key=lambda each: (each.box != " ", -self._weight(each))), most)
+
+    def questions(self, most: int = LISTED) -> list[str]:
+        """What is left open."""
+        return self._take(self._by_weight(sentence for sentence in self._sentences if sentence.asks), most)
+
+    def summary(self, most: int = SUMMARY) -> list[str]:
+        """What the passages say mostly, in their order."""
+        found = [sentence for sentence in self._sentences if sentence.box in ("", "x", "X")]
+        return self._take(self._by_weight(found), most, in_order=True)
+
+    def _by_weight(self, sentences: Iterable[Sentence]) -> list[Sentence]:
+        return sorted(sentences, key=lambda each: -self._weight(each))
+
+    def _weight(self, sentence: Sentence) -> float:
+        words = sum(math.log1p(self._often[stem]) * (ABOUT if stem in self._about else 1.0) for stem in sentence.stems)
+        telling = DECIDED if sentence.decides else 1.0 if sentence.stands_alone else LEANING
+        return telling * words / math.sqrt(len(sentence.stems) + 4)
+
+    def _take(self, ranked: Sequence[Sentence], most: int, *, in_order: bool = False) -> list[str]:
+        chosen: list[Sentence] = []
+        for sentence in ranked:
+            if len(chosen) == most:
+                break
+            if not any(_alike(sentence, other) for other in (*self._taken, *chosen)):
+                chosen.append(sentence)
+        self._taken += chosen
+        if in_order:
+            places = {id(sentence): place for place, sentence in enumerate(self._sentences)}
+            chosen.sort(key=lambda each: places[id(each)])
+        return [cited(sentence.text, sentence.evidence) for sentence in chosen]
+
+
+def cited(text: str, *numbers: int) -> str:
+    """A statement with the numbers of its passages, in the form of all answers."""
+    return " ".join((text, "".join(f"[{number}]" for number in numbers)))
+
+
+def _alike(one: Sentence, other: Sentence) -> bool:
+    return len(one.stems & other.stems) >= SAME * min(len(one.stems), len(other.stems))
+
+
+EXTRACTIVE = "extractive"
+
+_CITES = re.compile(r"\s*\[(\d{1,3})\]")
+_LINE = re.compile(r"^\s*(?:[-*+]\s+)?(?:\[.\]\s+)?")
+_CITED = re.compile(r"\s*\(\[\[[^\[\]]*\]\]\)")
+_RESTS_ON = 0.5
+"""Share of a statement's words that a passage must hold to be its evidence, where it names none itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """What a draft said and what the person made of it, empty where they left it out; `private` must not leave."""
+
+    before: str
+    after: str
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What is to be composed. `private` are the numbers of passages that must not leave this machine."""
+
+    task_type: str
+    about: str
+    schema: type[Answer]
+    passages: tuple[Evidence, ...]
+    private: frozenset[int] = frozenset()
+    facts: tuple[str, ...] = ()
+    """Plain lines about the occasion, such as who is invited."""
+    dates: Mapping[int, str] = field(default_factory=dict)
+    """The ISO days of passages, by their numbers."""
+    me: str = ""
+    """The name of the user, where it is known."""
+    corrections: tuple[Corrected, ...] = ()
+    """What people changed in earlier drafts of this kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """An answer, who gave it, and what it cost in US dollars."""
+
+    answer: Answer
+    drafter: str = EXTRACTIVE
+    cost: float = 0.0
+
+
+class Drafter(Protocol):
+    """Composes answers. Raises DonnaError."""
+
+    remote: bool
+    """Whether what it reads leaves this machine."""
+
+    async def compose(self, task: Task) -> Composed: ...
+
+
+class ExtractiveDrafter:
+    """Needs no model, no key and no network. Skills quote notes themselves; it adds sentences of chats."""
+
+    remote = False
+
+    async def compose(self, task: Task) -> Composed:
+        """The passages' own sentences, as people corrected them before."""
+        return Composed(corrected(extract(task), task.corrections))
+
+
+def extract(task: Task) -> Answer:
+    """The answer that the passages give by themselves."""
+    chats = [passage for passage in task.passages if passage.source_type == MemorySource.CHAT.value]
+    found = Extract(chats, task.about)
+    if task.schema is MeetingNoteAnswer:
+        return MeetingNoteAnswer(
+            summary=found.summary(3), action_item_candidates=[], open_questions=[], links_suggested=[]
+        )
+    if task.schema is CommitmentsAnswer:
+        return CommitmentsAnswer(commitments=found.promises(25))
+    if task.schema is PersonProfileAnswer:
+        return PersonProfileAnswer(summary=[], facts=[], open_threads=[])
+    if task.schema is WeeklyReviewAnswer:
+        return WeeklyReviewAnswer(summary=[], highlights=found.summary(3), carried_over=[], open_questions=[])
+    return DailyReflectionAnswer(summary=[], highlights=found.summary(3), open_questions=[])
+
+
+def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
+    """An answer in which what was corrected before says what people made of it, or is not said where they took it out.
+
+    The first of several corrections of a statement counts. Only whole statements are replaced: what stands in a
+    sentence may mean something else.
+    """
+    known = _known(corrections)
+    changed: dict[str, Any] = {
+        name: [fixed for one in said if (fixed := _fixed(one, known))] for name, said in answer.model_dump().items()
+    }
+    return type(answer).model_validate(changed)
+
+
+def correcting(corrections: Iterable[Corrected]) -> Callable[[str], str]:
+    """A function from a line to what people made of it before: the same line if nothing, empty if they left it out."""
+    known = _known(corrections)
+    return lambda line: _fixed(line, known)
+
+
+def _known(corrections: Iterable[Corrected]) -> dict[str, str]:
+    known: dict[str, str] = {}
+    for old, new in (line for each in corrections for line in _by_line(each.before, each.after)):
+        known.setdefault(_bare(old), new)
+    return known
+
+
+def _by_line(old: str, new: str) -> list[tuple[str, str]]:
+    """A correction of several lines as one for each, where it is clear which line became which."""
+    before, after = ([line for line in text.splitlines() if line.strip()] for text in (old, new))
+    if not after:
+        return [(line, "") for line in before]
+    return list(zip(before, after, strict=True)) if len(before) == len(after) else []
+
+
+def _fixed(statement: str, known: Mapping[str, str]) -> str:
+    new = known.get(_bare(statement))
+    if new is None:
+        return statement
+    return (
+        f"{_bare(new)} {''.join(f'[{number}]' for number in _CITES.findall(statement))}".strip() if _bare(new) else ""
+    )
+
+
+def _bare(line: str) -> str:
+    """The words of a line of a note or an answer, without its mark of a list and without what it cites."""
+    return words_only(_LINE.sub("", _CITED.sub("", _CITES.sub("", line)))).replace("\\", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence of an answer as bare words, and the numbers of the passages that it rests on."""
+
+    text: str
+    evidence: tuple[int, ...]
+
+
+def statements(said: Iterable[str], passages: Sequence[Evidence]) -> list[Statement]:
+    """The sentences of an answer. One that names no passage gets those that hold most of its words."""
+    found = [_statement(sentence, passages) for sentence in said]
+    return list({each.text: each for each in found if each.text}.values())
+
+
+def all_statements(answer: Answer, passages: Sequence[Evidence]) -> dict[str, list[Statement]]:
+    """Every part of an answer by its name."""
+    parts: dict[str, Any] = answer.model_dump()
+    return {name: statements(said, passages) for name, said in parts.items() if name != "links_suggested"}
+
+
+def _statement(sentence: str, passages: Sequence[Evidence]) -> Statement:
+    known = {passage.number for passage in passages}
+    named = tuple(dict.fromkeys(int(number) for number in _CITES.findall(sentence) if int(number) in known))
+    text = words_only(_CITES.sub("", sentence))
+    return Statement(text, named or _resting_on(text, passages))
+
+
+def _resting_on(text: str, passages: Sequence[Evidence]) -> tuple[int, ...]:
+    wanted = stems_of(text)
+    if not wanted:
+        return ()
+    shares = [(len(wanted & stems_of(passage.text)) / len(wanted), passage.number) for passage in passages]
+    best = max(shares, default=(0.0, 0))
+    return (best[1],) if best[0] >= _RESTS_ON else ()
+
+
+ALIAS: Alias = "reasoner"
+PROMPT_CHARS = 48_000
+"""Characters of passages in one question, about 12,000 tokens."""
+
+
+class ModelDrafter:
+    """Composes with the model that is configured for drafts."""
+
+    def __init__(self, router: ModelRouter, prompts: Prompts, *, remote: bool) -> None:
+        self._router, self._prompts, self.remote = router, prompts, remote
+
+    async def compose(self, task: Task) -> Composed:
+        """The model's answer. Raises DonnaError; nothing private is sent to a model elsewhere."""
+        payload = payload_of(task, await asyncio.to_thread(self._prompts.system, task))
+        done = await self._router.complete(payload, task_type=task.task_type, schema=task.schema, alias=ALIAS)
+        return Composed(done.output, done.metadata.model, done.metadata.cost_usd)
+
+
+class Prompts:
+    """The prompts, as template files: `rules.md.j2` for all, and one for each task type.
+
+    Those in the first folder that has them are used, so that a user may change any of them.
+    """
+
+    def __init__(self, *folders: Path) -> None:
+        self._folders = [folder for folder in folders if folder.is_dir()]
+
+    def system(self, task: Task) -> str:
+        """What a model is told to do. Blocks. Raises DonnaError (`template_error`)."""
+        known = {"me": words_only(task.me, 80), "about": words_only(task.about, 200)}
+        return "\n\n".join(self._rendered(name, known).strip() for name in ("rules", task.task_type))
+
+    def _rendered(self, name: str, context: dict[str, str]) -> str:
+        folder = next((each for each in self._folders if (each / f"{name}{ENDING}").exists()), self._folders[-1])
+        return VaultTemplateRenderer(folder).render(name, context)[0]
+
+
+def payload_of(task: Task, system: str) -> Payload:
+    """The question: what is asked, and the passages with their numbers and days, each as private as it is."""
+    return Payload(system=system, segments=(*_about(task), *_corrections(task), *_passages(task)))
+
+
+def _about(task: Task) -> Iterator[Segment]:
+    lines = task.facts or (task.about,)
+    yield Segment(text="\n".join(lines), sensitivity=Sensitivity.PUBLIC)
+
+
+def _corrections(task: Task) -> Iterator[Segment]:
+    for each in task.corrections:
+        told = (
+            f"Earlier the person changed a draft of this kind.\nNot: {each.before}\nBut: {each.after or '(left out)'}"
+        )
+        yield Segment(text=told, sensitivity=Sensitivity.LOCAL_ONLY if each.private else Sensitivity.PUBLIC)
+
+
+def _passages(task: Task) -> Iterator[Segment]:
+    room = PROMPT_CHARS
+    for passage in task.passages:
+        text = _told(passage, task.dates.get(passage.number, ""))
+        room -= len(text)
+        if room < 0:
+            break
+        private = passage.number in task.private
+        yield Segment(text=text, sensitivity=Sensitivity.LOCAL_ONLY if private else Sensitivity.PUBLIC)
+
+
+def _told(passage: Evidence, day: str) -> str:
+    place = " › ".join((passage.title, *passage.heading_path))
+    return f"[{passage.number}] {f'{day} · ' if day else ''}{place} ({passage.path})\n{passage.text}"

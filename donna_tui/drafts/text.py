@@ -1,0 +1,202 @@
+"""Write draft text: dates in words, untrusted text as harmless Markdown, and frontmatter from data."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import yaml
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+
+def long_day(day: datetime.date) -> str:
+    """`Wednesday, 3 January 2024`."""
+    return f"{DAYS[day.weekday()]}, {short_day(day)}"
+
+
+def short_day(day: datetime.date) -> str:
+    """`3 January 2024`."""
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def when(start: datetime.datetime, end: datetime.datetime, day: datetime.date, *, all_day: bool) -> str:
+    """When something took place; both times are of the zone in which they are shown."""
+    if all_day:
+        return f"{long_day(day)}, all day"
+    until = f"{end:%H:%M}" if end.date() == start.date() else f"{short_day(end.date())}, {end:%H:%M}"
+    return f"{long_day(start.date())}, {start:%H:%M}–{until}"
+
+
+def iso_week(day: datetime.date) -> str:
+    """`2026-W07`."""
+    year, week, _ = day.isocalendar()
+    return f"{year}-W{week:02d}"
+
+
+LONGEST_LINE = 500
+
+_URL = re.compile(r"<?\b(?:[a-z][a-z0-9+.-]{1,20}:)?//([^\s/<>()\[\]\"'`]{1,200})([^\s<>\"'`()\[\]]*)>?", re.IGNORECASE)
+_URL_PATH = re.compile(r"(?:/[\w.~@+-]{1,100}){1,8}")
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,2000}(?:\s+\"[^\"]{0,300}\")?\)")
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|]{1,300})(?:\|([^\[\]]{0,300}))?\]\]")
+_SCHEME = re.compile(r"\b(javascript|data|vbscript|file|obsidian|mailto):", re.IGNORECASE)
+_HTML_COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
+_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_SPECIAL = re.compile(
+    r"[\\`\[\]<>{}|$^]|%%|==|~~|::|(?<=<)%|%(?=>)|(?<!\w)#(?=[^\s#])|&(?=#?\w{1,40};)"
+    r"|[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)"
+)
+"""What Markdown, Obsidian (tags, comments, blocks) and its plugins (fields of Dataview, commands of Templater) read."""
+
+_BLOCK = re.compile(r"^([#>+*=~-]|\d{1,9}[.)](?=\s|$))")
+_EMPHASIS = re.compile(r"(\*\*|__|==|~~|`)")
+_LONE = re.compile(r"(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
+_ESCAPES = re.compile(r"\\+([!-/:-@\[\]-`{-~]?)")
+_DOTS = "…"
+_ADDRESS = re.compile(r":/{2,}")
+_MOST_ROUNDS = 5
+"""Times that markup is taken away which other markup had hidden."""
+
+
+def words_only(text: str, longest: int = LONGEST_LINE) -> str:
+    """A text as its bare words on one line: no markup, no links, nothing invisible; cut at a word where it is long.
+
+    A link is left with its words, and a bare address with its host and path, since nothing that others wrote may make a
+    reader's program fetch something. Backslashes before punctuation are Markdown's own and are removed.
+    """
+    line = _visible(text)
+    for _ in range(_MOST_ROUNDS):
+        line, before = _bare(line), line
+        if line == before:
+            break
+    return shortened(_ADDRESS.sub(": ", line), longest)
+
+
+def _bare(text: str) -> str:
+    line = _ESCAPES.sub(lambda found: found[1] or "\\", " ".join(_HTML_COMMENT.sub(" ", text).split()))
+    line = _WIKILINK.sub(lambda found: found[2] or _last_part(found[1]), line)
+    line = _MARKDOWN_LINK.sub(lambda found: found[1], line)
+    line = _SCHEME.sub(r"\1 ", _URL.sub(_address, line))
+    line = _LONE.sub("", _EMPHASIS.sub("", line))
+    return " ".join(line.split())
+
+
+def _address(found: re.Match[str]) -> str:
+    """The host and the path of an address, without what is only for machines."""
+    host = found[1].rpartition("@")[2].removeprefix("www.")
+    rest = found[2].partition("?")[0].partition("#")[0]
+    path = _URL_PATH.match(rest)
+    end = rest[-1] if rest[-1:] in (".", ",", ";", ":", "!") and not path else ""
+    if path:
+        trimmed = path[0].rstrip(".,;:!")
+        end = path[0][len(trimmed) :] or (rest[path.end() :] if rest[path.end() :] in (",", ";", ":", "!") else "")
+        return f"{host}{trimmed}{end}"
+    return f"{host}{end}"
+
+
+def inline(text: str, longest: int = LONGEST_LINE) -> str:
+    """The same as Markdown that shows exactly these words, wherever in a line it is put."""
+    escaped = _SPECIAL.sub(lambda found: "".join(f"\\{char}" for char in found[0]), words_only(text, longest))
+    return _BLOCK.sub(lambda found: _escaped_block(found[1]), escaped)
+
+
+def shortened(line: str, longest: int) -> str:
+    """A line of at most so many characters, cut between words where it can be."""
+    if len(line) <= longest:
+        return line
+    cut = line[: longest - 1]
+    return f"{cut.rsplit(' ', 1)[0] if ' ' in cut[longest // 2 :] else cut}{_DOTS}"
+
+
+def slug(text: str, *, otherwise: str, longest: int = 60) -> str:
+    """A name for a file: the words of a text in lower case with dashes between them; never empty."""
+    folded = unicodedata.normalize("NFC", words_only(text, 300)).lower()
+    kept = "".join(char if char.isalnum() or unicodedata.category(char) == "Mn" else "-" for char in folded)
+    joined = "-".join(filter(None, kept.split("-")))
+    return _within(joined, longest).strip("-") or otherwise
+
+
+def wikilink(path: str, shown: str = "") -> str:
+    """A link to a note of the vault by its path; `shown` is what is read instead of its name."""
+    target = path.removesuffix(".md")
+    alias = _in_link(words_only(shown, 120)) if shown else ""
+    return f"[[{target}|{alias}]]" if alias and alias != target else f"[[{target}]]"
+
+
+def can_be_linked(name: str) -> bool:
+    """Whether a wikilink can hold this name as it is."""
+    return bool(name.strip()) and not re.search(r"[\[\]|#^\\/:*?\"<>\n\r]", name) and not name.startswith(".")
+
+
+def _in_link(text: str) -> str:
+    return re.sub(r"[\[\]|#^\\]", " ", text).strip()
+
+
+def _last_part(target: str) -> str:
+    return target.split("#", 1)[0].rsplit("/", 1)[-1] or target
+
+
+def _visible(text: str) -> str:
+    keep: Callable[[str], bool] = lambda char: unicodedata.category(char) not in _INVISIBLE  # noqa: E731
+    return "".join(char if keep(char) else " " if char.isspace() or char in "\n\r\t" else "" for char in text[:20_000])
+
+
+def _escaped_block(mark: str) -> str:
+    return f"\\{mark}" if not mark[0].isdigit() else f"{mark[:-1]}\\{mark[-1]}"
+
+
+def _within(name: str, longest: int) -> str:
+    """Cut between words, and never above 200 bytes, which leaves room for a date and a number in any file system."""
+    cut = name if len(name) <= longest else name[:longest].rsplit("-", 1)[0]
+    while len(cut.encode()) > 200:
+        cut = cut[:-1]
+    return cut
+
+
+WIDTH = 10_000
+"""Characters beyond which a value would be folded: never, since Obsidian's own editor keeps one line a value."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Lists are set in from their key, as Obsidian writes them."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Never without an indent."""
+        super().increase_indent(flow, False)
+
+
+def _text(dumper: _Dumper, value: str) -> yaml.Node:
+    style = '"' if _COMMAND in value or not _LINE_BREAKS.isdisjoint(value) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style)
+
+
+_COMMAND = "<%"
+"""What Templater runs, wherever it stands in a note; in a quoted value YAML can say it in other characters."""
+
+_ESCAPED = "\\x3C%"
+
+_LINE_BREAKS = frozenset("\r\x85\u2028\u2029")
+"""Line breaks that a value loses where it stands without quotes: YAML reads each as a plain one."""
+
+_Dumper.add_representer(str, _text)
+
+
+def frontmatter_block(data: Mapping[str, Any]) -> str:
+    """The block with its fences. Values are text, numbers, booleans, None, and lists and mappings of them."""
+    body = yaml.dump(
+        dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=WIDTH
+    )
+    return f"---\n{body.replace(_COMMAND, _ESCAPED)}---\n"
+
+
+def whole_note(data: Mapping[str, Any], body: str) -> str:
+    """A note of its frontmatter and its body, with one line end at its end."""
+    return f"{frontmatter_block(data)}{body.strip(chr(10))}\n"

@@ -1,0 +1,442 @@
+"""List, preview, approve and reject drafts, and read the calendar, for screens and commands."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, ParamSpec, TypeVar
+
+from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between, series_without_notes, want_notes
+from donna_tui.calendar.poller import why_no_draft
+from donna_tui.config.calendars import Notes
+from donna_tui.drafts import queue
+from donna_tui.drafts.approval import (
+    Approver,
+    combined,
+    corrections_of,
+    head_of,
+    start_in,
+    target_of,
+    with_lines,
+)
+from donna_tui.drafts.blocks import claims_of, hunks_of
+from donna_tui.drafts.context import Read
+from donna_tui.drafts.page import Run
+from donna_tui.drafts.passages import is_noted, notes_of_key, paths_of_keys
+from donna_tui.drafts.people import ACTOR
+from donna_tui.drafts.queue import Entry, meeting_row
+from donna_tui.drafts.skills.meeting_note import TEMPLATE, MeetingNoteSkill, key_of, title_of
+from donna_tui.drafts.writer import WriteResult
+from donna_tui.memory.database import MemoryDb
+from donna_tui.memory.db_thread import DbThread
+from donna_tui.types.drafts import CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import Correction
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.write.changes import Outcome, Plan
+from donna_tui.vault.write.writer import VaultWriter
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LOOKED_AT = 20
+"""Decisions of the latest that are looked at for whether they were undone in the vault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftServiceParts:
+    """`writer` is that of a person who looks at each change; `note` keeps what was corrected; `refresh` reads the
+    calendars now. `me` are the user's names and addresses, `rules` say by calendar which entries get a draft by
+    themselves. `drafters` compose a draft again, by skill, and `write` writes those of a skill for a day.
+    """
+
+    client: VaultClient
+    writer: VaultWriter
+    allowlist: Collection[str]
+    makes_pages: bool
+    me: Collection[str]
+    rules: Mapping[str, Notes]
+    book: DbThread
+    read: Read
+    skill: MeetingNoteSkill
+    note: Callable[[Correction], Awaitable[Any]]
+    refresh: Callable[[], Awaitable[None]]
+    add_calendar: Callable[[str, str, str, str], Awaitable[str]]
+    clock: Callable[[], datetime.datetime]
+    drafters: Mapping[str, Callable[[Entry], Awaitable[Any]]]
+    runs: Mapping[str, Callable[[Entry], Awaitable[Run]]]
+    write: Callable[[str, datetime.date, str], Awaitable[list[WriteResult]]]
+
+
+class DraftService:
+    """Everything that the Review and Meetings screens ask. Every method raises only DonnaError."""
+
+    def __init__(self, parts: DraftServiceParts) -> None:
+        self._parts = parts
+        self._approver = Approver(parts.client, parts.writer, parts.allowlist, makes_pages=parts.makes_pages)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-drafts")
+
+    # The queue
+
+    async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
+        """What waits or has failed, the newest first; with `everything` also what was decided, at most 200 of it."""
+        found = await self._parts.book.run(lambda book: queue.entries(book.database))
+        decided = [entry for entry in found if entry.state in queue.DECIDED]
+        revived = {entry.id: await self._revived(entry) for entry in decided[:LOOKED_AT]}
+        now = [revived.get(entry.id, entry) for entry in found]
+        shown = [each for each in now if not each.is_under_way]
+        followed = [await self._followed(each) if each.state == DraftState.WAITING else each for each in shown]
+        listed = [each for each in followed if everything or each.state not in queue.DECIDED]
+        return tuple([await self._row(each) for each in listed])
+
+    async def _row(self, entry: Entry) -> DraftRow:
+        """The row of an entry; that of a meeting with its time, as the calendar has it now."""
+        if entry.skill != TEMPLATE:
+            return entry.row()
+        meeting = await self._meeting_of(entry)
+        if meeting is None:
+            return replace(entry.row(), meeting_at=start_in(entry.original))
+        return replace(entry.row(), meeting_at=meeting.start.timestamp(), meeting_cancelled=meeting.cancelled)
+
+    async def draft(self, identity: str) -> Draft:
+        """A draft with its text as it is on disk now and the passages that it rests on."""
+        entry = await self._entry(identity)
+        rest = entry.rest
+        if entry.state != DraftState.WAITING:
+            text = entry.original
+            return Draft(
+                row=await self._row(entry),
+                text=text,
+                etag="",
+                evidence=rest.passages,
+                claims=claims_of(text, rest.statements),
+                remarks=rest.remarks,
+            )
+        note = await self._run(self._approver.note_of, entry)
+        return Draft(
+            row=await self._row(entry),
+            text=note.text,
+            etag=note.etag,
+            before=await self._run(self._approver.before, entry),
+            evidence=rest.passages,
+            claims=claims_of(note.text, rest.statements),
+            hunks=hunks_of(note.text),
+            remarks=rest.remarks,
+        )
+
+    async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset()) -> Plan:
+        """What approving a draft would do, without the hunks of these numbers."""
+        return await self._run(self._approver.plan_approval, await self._entry(identity), without)
+
+    async def approve(self, identity: str, plan: Plan) -> Outcome:
+        """Carry out an approval that was looked at. What the person changed is remembered as a correction."""
+        entry = await self._entry(identity)
+        outcome = await self._run(self._approver.carry_out, plan)
+        await self._approved(entry, plan)
+        return outcome
+
+    async def plan_approvals(self, without: Mapping[str, frozenset[int]]) -> dict[str, Plan | DonnaError]:
+        """What approving drafts together would do, each without its hunks of these numbers, or why one cannot be.
+
+        Any of the plans can be left out when they are carried out by `approve_all`.
+        """
+        planned: dict[str, Plan | DonnaError] = {}
+        for identity, left_out in without.items():
+            before = [plan for plan in planned.values() if isinstance(plan, Plan)]
+            try:
+                planned[identity] = await self._run(self._planned_beside, before, await self._entry(identity), left_out)
+            except DonnaError as error:
+                planned[identity] = error
+        return planned
+
+    def _planned_beside(self, before: Sequence[Plan], entry: Entry, left_out: frozenset[int]) -> Plan:
+        made = {change.path for each in before for change in each.changes if change.before is None}
+        plan = self._approver.plan_approval(entry, left_out, made & {target_of(each) for each in before})
+        combined((*before, plan))  # raises where they collide
+        return plan
+
+    async def approve_all(self, plans: Mapping[str, Plan]) -> Outcome:
+        """Carry out approvals that were planned together, as one operation."""
+        entries = {identity: await self._entry(identity) for identity in plans}
+        outcome = await self._run(lambda: self._approver.carry_out(combined(tuple(plans.values()))))
+        for identity, plan in plans.items():
+            await self._approved(entries[identity], plan)
+        return outcome
+
+    async def _approved(self, entry: Entry, plan: Plan) -> None:
+        approved = next((each for each in plan.changes if each.after is not None), None)
+        path = approved.path if approved else entry.path
+        await self._decide(replace(entry, target=path), DraftState.APPROVED)
+        if approved and approved.after is not None:
+            for correction in corrections_of(entry, approved.after.decode(errors="replace"), time.time()):
+                await self._parts.note(correction)
+
+    async def plan_rejection(self, identity: str) -> Plan:
+        """What rejecting a draft would do: its note goes, and none is written for this occasion again."""
+        return await self._run(self._approver.plan_rejection, await self._entry(identity))
+
+    async def reject(self, identity: str, plan: Plan) -> Outcome:
+        """Carry out a rejection that was looked at."""
+        entry = await self._entry(identity)
+        outcome = await self._run(self._parts.writer.apply, plan)
+        await self._decide(entry, DraftState.REJECTED)
+        return outcome
+
+    async def regenerate(self, identity: str) -> DraftRow:
+        """Compose a draft anew from what is known now, and replace the old one once the new one exists.
+
+        What the person typed into it is kept; also tries a failed draft again. Raises DonnaError with the old draft as
+        it was: where the model fails, or the person's lines cannot be merged (`conflict`).
+        """
+        entry = await self._entry(identity)
+        if entry.state in queue.DECIDED:
+            raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
+        await self._check_drafted_here(entry)
+        if entry.state == DraftState.WAITING:
+            return await self._redraft(entry)
+        if entry.state == DraftState.FAILED:
+            await self._save(replace(entry, attempts=0))
+        await self.again(entry)
+        return (await self._entry(identity)).row()
+
+    async def _redraft(self, entry: Entry) -> DraftRow:
+        await self._run(self._approver.note_of, entry)
+        fresh = await self._parts.skill.writer.redraft(await self._parts.runs[entry.skill](entry), entry)
+        plan = await self._run(self._approver.plan_redraft, entry, fresh.original)
+        await self._run(self._parts.writer.apply, plan)
+        return (await self._save(replace(fresh, reason="", detail=""))).row()
+
+    async def again(self, entry: Entry) -> None:
+        """Go on with a draft that failed or was cut short. Raises DonnaError if there is nothing to draft from now."""
+        try:
+            await self._check_drafted_here(entry)
+        except DonnaError as error:
+            known, why = await self._entry(entry.id), (error.reason.value, error.message)
+            await self._parts.book.run(lambda book: queue.fail(book, known, *why, time.time()))
+            raise
+        await self._parts.drafters[entry.skill](entry)
+
+    async def _check_drafted_here(self, entry: Entry) -> None:
+        if entry.skill not in self._parts.drafters:
+            raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
+        if entry.skill == TEMPLATE:
+            await self.meeting(entry.key)
+
+    async def write_new(self, skill: str, day: datetime.date, *, person: str = "") -> list[WriteResult]:
+        """Write the drafts of a skill that has an hour, for a local day or the week that it is in.
+
+        `person` is whose profile is written, whether or not it is due.
+        """
+        return await self._parts.write(skill, day, person)
+
+    async def write_today(self, skill: str) -> DraftRow | None:
+        """Write the draft of a skill for today, or for the week that it is in; None if there is nothing to write about.
+
+        One that was written before is given as it is now.
+        """
+        results = await self.write_new(skill, self._parts.clock().astimezone(self._parts.skill.zone).date())
+        for result in results:
+            if result.draft:
+                entry = await self._entry(result.draft)
+                revived = await self._revived(entry) if entry.state in queue.DECIDED else entry
+                return await self._row(revived)
+        return None
+
+    # Meetings
+
+    async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
+        """The meetings that begin between two Unix times, in order, with the state of their notes."""
+        found, known, without_notes = await self._parts.book.run(lambda book: _with_entries(book, start, end))
+        keys = [key_of(each) for each in found]
+        notes: dict[str, str] = await self._parts.read(lambda index: paths_of_keys(index, keys))
+        now = self._parts.clock()
+        rows = (meeting_row(each, known.get(key_of(each)), notes.get(key_of(each), ""), now) for each in found)
+        return tuple(replace(row, unwanted=self._why_not(row.meeting, without_notes)) for row in rows)
+
+    async def why_no_draft(self, meeting: Meeting) -> str:
+        """Why no draft of a meeting is written by itself, in a sentence; empty if one is."""
+        without_notes = await self._parts.book.run(lambda book: series_without_notes(book.database))
+        return self._why_not(meeting, without_notes)
+
+    def _why_not(self, meeting: Meeting, without_notes: Collection[str]) -> str:
+        rule = self._parts.rules.get(meeting.calendar, "all")  # what was imported from a file was meant to be noted
+        return why_no_draft(meeting, self._parts.me, rule, without_notes)
+
+    async def want_notes(self, event_id: str, *, wanted: bool) -> None:
+        """Keep whether drafts of the series of a meeting are written by themselves. Drafts that wait stay."""
+        meeting = await self.meeting(event_id)
+        await self._parts.book.run(lambda book: want_notes(book, meeting, wanted=wanted))
+
+    async def preview(self, event_id: str) -> Preview:
+        """The note of a meeting as it would be written now. Nothing is written, and no model is asked."""
+        asked = await self._parts.skill.asked(await self.meeting(event_id))
+        text, rest = await self._parts.skill.writer.preview(asked)
+        return Preview(
+            target=asked.effective_path,
+            text=text,
+            evidence=rest.passages,
+            claims=claims_of(text, rest.statements),
+            remarks=rest.remarks,
+        )
+
+    async def write_now(self, event_id: str) -> DraftRow:
+        """Write the draft of a meeting now, whether or not it has ended."""
+        return (await self._entry((await self.draft_meeting(event_id)).draft)).row()
+
+    async def draft_meeting(self, event_id: str) -> WriteResult:
+        """The same, with what came of it."""
+        return await self._parts.skill.run(await self.meeting(event_id))
+
+    async def follow_calendar(self) -> None:
+        """Bring waiting drafts in line with the calendar, whose meetings may have changed since they were written.
+
+        A meeting that moved or was renamed moves and renames its draft; one that was cancelled before its end withdraws
+        it. What the person typed stays. A draft that cannot be changed now is left for the next time.
+        """
+        for entry in await self._parts.book.run(lambda book: queue.entries(book.database)):
+            if entry.skill != TEMPLATE or entry.state not in (DraftState.WAITING, DraftState.FAILED):
+                continue
+            meeting = await self._meeting_of(entry)
+            if meeting is None:
+                continue
+            with contextlib.suppress(DonnaError):
+                if meeting.cancelled:
+                    await self._withdraw(entry, meeting)
+                elif entry.state == DraftState.WAITING:
+                    await self._realign(entry, meeting)
+
+    async def _meeting_of(self, entry: Entry) -> Meeting | None:
+        return await self._parts.book.run(lambda book: meeting_of(book.database, entry.key))
+
+    async def _withdraw(self, entry: Entry, meeting: Meeting) -> None:
+        if meeting.end <= self._parts.clock():
+            return
+        if entry.state == DraftState.FAILED:
+            await self._parts.book.run(lambda book: queue.drop(book, entry.id))
+            return
+        note = await self._run(self._approver.note_of, entry)
+        if note.text != entry.original:
+            if not entry.detail:
+                await self._save(replace(entry, detail="The meeting was cancelled; what you typed is kept."))
+            return
+        plan = await self._run(self._approver.plan_rejection, entry)
+        subject = f"Withdraw {entry.path}: the meeting was cancelled"
+        await self._run(self._parts.writer.apply, replace(plan, subject=subject), actor=ACTOR)
+        await self._parts.book.run(lambda book: queue.drop(book, entry.id))
+
+    async def _realign(self, entry: Entry, meeting: Meeting) -> None:
+        if entry.detail:  # it was cancelled for a while
+            entry = await self._save(replace(entry, detail=""))
+        skill = self._parts.skill
+        note = await self._run(self._approver.note_of, entry)
+        times = skill.times_of(meeting)
+        if {name: note.frontmatter.data.get(name) for name in times} == times and entry.title == title_of(meeting):
+            return
+        run = await skill.asked(meeting)
+        fresh, _ = await skill.writer.preview(run)
+        changed = {old: new for old, new in zip(head_of(entry.original), head_of(fresh), strict=True) if old != new}
+        target = run.effective_path if entry.path == entry.target or run.autonomy == "low" else entry.path
+        plan = await self._run(self._approver.plan_realign, entry, times, changed, target)
+        await self._run(self._parts.writer.apply, plan, actor=ACTOR)
+        path = next((each.path for each in plan.changes if each.after is not None), entry.path)
+        original = with_lines(entry.original, changed)
+        await self._save(replace(entry, path=path, target=run.target_path, title=run.title, original=original))
+
+    async def has_note(self, meeting: Meeting) -> bool:
+        """Whether there is a note of this meeting, or of another entry of its series at the same hour."""
+        starts = self._parts.skill.times_of(meeting)["event_start"]
+        found: bool = await self._parts.read(
+            lambda index: is_noted(index, meeting.event_id, meeting.series_id, str(starts))
+        )
+        return found
+
+    async def calendars(self) -> tuple[CalendarRow, ...]:
+        """The calendars that are followed."""
+        return tuple(await self._parts.book.run(lambda book: calendar_rows(book.database)))
+
+    async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
+        """Read the calendar in a file, a folder or at a web address, and follow it from now on, also after a restart.
+
+        A password is kept in a file of its own that only the user can read. Raises DonnaError if the calendar cannot be
+        read (`calendar_failed`, `login_refused`, `usage`) or its name is taken (`conflict`).
+        """
+        added = await self._parts.add_calendar(where, name, username, password)
+        rows = await self.calendars()
+        return next((row for row in rows if row.name == added), CalendarRow(name=added, kind="ics"))
+
+    async def refresh(self) -> None:
+        """Read all calendars now."""
+        await self._parts.refresh()
+
+    async def close(self) -> None:
+        """Wait for what is being written."""
+        await asyncio.to_thread(self._thread.shutdown, wait=True)
+
+    async def meeting(self, event_id: str) -> Meeting:
+        """The meeting with this id, or the latest one of the series with it. Raises DonnaError (`missing`)."""
+        now = self._parts.clock().timestamp()
+        meeting = await self._parts.book.run(lambda book: meeting_of(book.database, event_id, now))
+        if meeting is None:
+            raise DonnaError(Reason.MISSING, f"there is no meeting {event_id}", hint="donna meetings list")
+        return meeting
+
+    async def _followed(self, entry: Entry) -> Entry:
+        """A waiting draft where it stands now: it may have been moved, approved by undoing, or taken away."""
+        try:
+            return await self._as_on_disk(entry)
+        except DonnaError:
+            known: list[str] = await self._parts.read(lambda index: notes_of_key(index, entry.key))
+        for path in known:
+            try:
+                found = await self._as_on_disk(replace(entry, path=path))
+            except DonnaError:
+                continue
+            return await self._save(found)
+        return replace(entry, state=DraftState.GONE.value, detail="Its note was deleted or moved outside Donna.")
+
+    async def _as_on_disk(self, entry: Entry) -> Entry:
+        """A waiting draft whose note stands there; without its mark it was approved by hand, or just before a crash."""
+        note = await self._run(self._approver.note_of, entry)
+        if note.frontmatter.data.get(DRAFT_KEY):
+            return entry
+        approved = replace(entry, state=DraftState.APPROVED.value, target=entry.path, decided_at=note.mtime)
+        return await self._save(approved)
+
+    async def _revived(self, entry: Entry) -> Entry:
+        """A decision that was undone in the vault: the draft stands there again, and waits."""
+        waiting = replace(entry, state=DraftState.WAITING.value, decided_at=None)
+        try:
+            note = await self._run(self._approver.note_of, waiting)
+        except DonnaError:
+            return entry
+        return await self._save(waiting) if note.frontmatter.data.get(DRAFT_KEY) else entry
+
+    async def _decide(self, entry: Entry, state: DraftState) -> None:
+        await self._save(replace(entry, state=state.value, decided_at=time.time()))
+
+    async def _entry(self, identity: str) -> Entry:
+        entry = await self._parts.book.run(lambda book: queue.of_id(book.database, identity))
+        if entry is None:
+            raise DonnaError(Reason.MISSING, f"there is no draft {identity}", hint="donna draft list")
+        return entry
+
+    async def _save(self, entry: Entry) -> Entry:
+        return await self._parts.book.run(lambda book: queue.save(book, entry))
+
+    async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+        except OSError as error:
+            raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read or written ({error.strerror})") from error
+
+
+def _with_entries(book: MemoryDb, start: float, end: float) -> tuple[list[Meeting], dict[str, Entry], frozenset[str]]:
+    database = book.database
+    return meetings_between(database, start, end), queue.keys_of(database, TEMPLATE), series_without_notes(database)

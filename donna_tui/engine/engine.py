@@ -1,0 +1,461 @@
+"""Build, start, supervise and stop every part of Donna: the composition root for app, command line and servers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from donna_tui.config.agent_settings import AgentSettings, not_indexed
+from donna_tui.config.models import MemoryConfig
+from donna_tui.engine.freshness import Freshness, FreshParts, unindexed
+from donna_tui.engine.index_lease import IndexLease
+from donna_tui.engine.memory_host import HostParts, MemoryHost
+from donna_tui.engine.model_manager import ModelLoader, ModelManager
+from donna_tui.engine.neighbours import pipeline_parts
+from donna_tui.engine.passages import Passage, passage_in
+from donna_tui.engine.status_reporter import StatusReporter, measure, worth_telling
+from donna_tui.index.database import Database
+from donna_tui.index.documents import folders_of, sources_of
+from donna_tui.index.invocations import InputHash, load_key
+from donna_tui.ingest.index_maintainer import IndexMaintainer
+from donna_tui.ingest.progress import policy_of
+from donna_tui.platform.lazy import Lazy
+from donna_tui.platform.log import LOG_NAME, LogFile
+from donna_tui.platform.paths import AppPaths, private_folder
+from donna_tui.platform.spaces import Space, remember
+from donna_tui.platform.supervisor import Supervisor, after
+from donna_tui.search.hybrid import Settings
+from donna_tui.search.service import QuestionHistory, SearchService
+from donna_tui.types.errors import DatabaseError, DonnaError, Reason, SpaceError
+from donna_tui.types.events import EngineStateChanged, EventHub, Listener, ProblemRaised
+from donna_tui.types.memory import BackfillRow, MemorySource, TaskRow
+from donna_tui.types.search import Filters, Hit, NameMatch, SearchOutcome, SearchRequest
+from donna_tui.types.status import Status
+from donna_tui.vault.open import indexed_client
+from donna_tui.vault.paths import check_relative
+
+if TYPE_CHECKING:
+    from donna_tui.engine.draft_scheduler import DraftScheduler
+    from donna_tui.engine.draft_service import DraftService
+    from donna_tui.engine.memory_service import MemoryService
+    from donna_tui.engine.neighbours import Neighbours
+    from donna_tui.engine.vault_service import VaultService
+    from donna_tui.llm.router import ModelRouter
+    from donna_tui.search.reranking import Scorer
+    from donna_tui.search.why_not import WhyNot
+
+T = TypeVar("T")
+
+
+class Engine:
+    """One space at work. Use it on one event loop, between `start` and `stop`.
+
+    `watch` follows the vault until `stop`; without it, `sync` brings the index up to date once. `what` names this
+    program to others that find the space in use, and `clock` (Unix time) decides which meetings have ended. If another
+    process keeps the index, this one only reads it, and keeps it itself once the other has ended. Where nobody asks
+    `by_meaning`, the model is loaded only if something waits to be brought in.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        config: MemoryConfig,
+        paths: AppPaths,
+        *,
+        watch: bool = True,
+        what: str = "donna",
+        clock: Callable[[], float] = time.time,
+        by_meaning: bool = True,
+    ) -> None:
+        self.space, self._config, self._paths, self._watch, self._clock = space, config, paths, watch, clock
+        self.hub = EventHub()
+        self._vault = Lazy(self._open_vault)
+        self._host = self._build_host()
+        self._drafts = Lazy(self._build_drafts)
+        self._neighbours = Lazy(self._build_neighbours)
+        loader = ModelLoader(config.embedding, paths.cache, self.hub)
+        self._model = ModelManager(loader, lambda: self._desk, lambda: self._keeper, stays=watch, by_meaning=by_meaning)
+        self.model_known, self.at_best = self._model.known, self._model.at_best
+        self._started = self._asleep = False
+        self._waking = asyncio.Lock()
+        self._open_desk: SearchService | None = None
+        self._log_file = paths.log / LOG_NAME
+        self._questions = QuestionHistory(space.state)
+        self._tasks = Supervisor(self.hub)
+        self._monitor = StatusReporter(self.hub, lambda: measure(self._keeper, self._tenure.readers))
+        self._tenure = IndexLease(space, what, self.hub, self._build_keeper, self._keep, stays=watch)
+
+    # Life
+
+    async def start(self) -> None:
+        """Open the index and start the work in the background. Searches can be asked at once; the model follows.
+
+        Where the memory of an agent is not indexed nothing is opened or written, and every search says so. Raises
+        SpaceError or DatabaseError if there is nothing to work with, DonnaError if Donna's own folders cannot be made.
+        """
+        self._asleep = self._not_indexed is not None
+        if why := self._not_indexed:
+            self.hub.post(EngineStateChanged(state="paused", detail=why.message))
+            return
+        private_folder(self.space.state)
+        self._paths.make()
+        self._client = indexed_client(self._config, self.space.root)
+        self._freshness = self._build_freshness()
+        self._log = LogFile(self._log_file)
+        self._end_log = self.hub.subscribe(self._log)
+        self._started = True
+        self._input_hash = InputHash(load_key(self.space.state))
+        retrieval, policy = self._config.retrieval, policy_of(self._config)
+        settings = Settings(retrieval.min_score, retrieval.max_k, policy.deadline_seconds)
+        self._open_desk = SearchService(
+            lambda: self._tenure.readers, settings, self.hub, self._input_hash, self._search_scorer()
+        )
+        self.hub.post(EngineStateChanged(state="starting"))
+        if not self._log.opened:
+            self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
+        await self._tenure.begin()
+        self._tasks.start("loading the model", self._model.load)
+        counting = after(self._desk.first_answer if self._watch else worth_telling, self._monitor.run)
+        self._tasks.start("counting", counting)
+        if self._watch:
+            self._tasks.start("taking over the index", self._tenure.take_over)
+            self._tasks.start("finishing an unfinished write", after(self.at_best, self._recover))
+            if port := self._config.metrics.port:
+                from donna_tui.engine.metrics import serve_metrics
+
+                self._tasks.start("serving metrics", lambda: serve_metrics(self.hub, port))
+
+    def _search_scorer(self) -> Scorer | None:
+        """What ranks the hits of a search again, where that is switched on."""
+        settings = self._config.retrieval
+        if not settings.reranker_enabled or settings.reranker_model is None:
+            return None
+        from donna_tui.embedding.reranker import CrossEncoderReranker
+
+        return CrossEncoderReranker(settings.reranker_model)
+
+    def _open_vault(self) -> VaultService:
+        """Its import takes longer than a search does, and only who stays needs it."""
+        from donna_tui.engine.vault_service import open_desk
+
+        return open_desk(self._config, self.space, self.hub, self._read)
+
+    async def _recover(self) -> None:
+        await (await asyncio.to_thread(self._vault)).recover(self.hub)
+
+    @property
+    def notes(self) -> VaultService:
+        """Reads, changes and undoes notes. Raises SpaceError for an engine that does not stay."""
+        self._require_indexed()
+        if not (self._started and self._watch):
+            raise SpaceError(Reason.BUSY, "the vault is not open for changes")
+        return self._vault()
+
+    @property
+    def memory(self) -> MemoryService:
+        """Remembers, lists, forgets and recalls what is no note. Raises SpaceError where nothing is indexed."""
+        self._require_indexed()
+        return self._host.desk
+
+    @property
+    def drafts(self) -> DraftService:
+        """Lists, previews, approves and rejects drafts, and looks at the calendar."""
+        self._require_indexed()
+        return self._drafts().desk
+
+    @property
+    def router(self) -> ModelRouter | None:
+        """Asks the language models; None where none is configured. Raises SpaceError where nothing is indexed."""
+        self._require_indexed()
+        return self._host.router
+
+    def warm_up(self) -> None:
+        """Import and open what `notes` and `drafts` need, on any thread: it takes longer than a key may wait."""
+        import donna_tui.engine.draft_scheduler  # noqa: F401
+
+        if self._started and self._watch:
+            self._vault()
+
+    def _build_drafts(self) -> DraftScheduler:
+        from donna_tui.engine.draft_scheduler import DraftScheduler, DraftSchedulerParts
+
+        return DraftScheduler(DraftSchedulerParts(
+            space=self.space, config=self._config, hub=self.hub, read=self._read,
+            search=lambda request, most: self._desk.search(request, max_k=most), memory=lambda: self._host.desk,
+            router=lambda: self._host.router, clock=self._clock,
+        ))  # fmt: skip
+
+    async def _draft(self) -> None:
+        """Draft by itself, once searches are at their quickest and the notes that a draft rests on can be found."""
+        await self.model_known.wait()
+        if self._keeper:
+            await self._keeper.caught_up()
+        await self._drafts().follow()
+
+    async def backfill(self, source: MemorySource) -> BackfillRow:
+        """Bring one source in anew from what it is made from. Raises SpaceError if another process keeps the index."""
+        return await self._host.backfill(source)
+
+    def _build_host(self) -> MemoryHost:
+        return MemoryHost(HostParts(
+            folder=self.space.state, cache=self._paths.cache, config=self._config, hub=self.hub, read=self._read,
+            search=lambda request, most: self._desk.search(request, max_k=most), keeper=lambda: self._keeper,
+            ready=self._model_to_come,
+        ))  # fmt: skip
+
+    def _build_keeper(self) -> IndexMaintainer:
+        parts = pipeline_parts(self.space, self._config, self._host, self._client, self.hub, stays=self._watch)
+        return IndexMaintainer(parts, self.hub, self._desk, self._input_hash)
+
+    async def _keep(self, keeper: IndexMaintainer) -> None:
+        """This process keeps the index from now on."""
+        with contextlib.suppress(OSError):  # on a full disk the space is simply not remembered
+            remember(self.space)
+        self.hub.subscribe(self._model.heard)
+        if self._watch:
+            self._tasks.start("following the vault", after(self.at_best, keeper.follow))
+        await self._model.give(keeper)
+        self.hub.post(EngineStateChanged(state="running"))
+        self._model.follow()
+        if self._watch and not self.space.agent:
+            self._tasks.start("drafting", self._draft)
+
+    async def stop(self) -> None:
+        """Stop all work and close everything. What was not finished is found again at the next start."""
+        if not self._started:
+            return
+        self._started = False
+        self.hub.post(EngineStateChanged(state="stopping"))
+        self._model.cancel()
+        await self._freshness.close()
+        await self._tasks.stop()
+        for each in (self._drafts, self._vault, self._neighbours):
+            if each.made:
+                await each.made.close()
+        await self._host.close()
+        await self._tenure.end()  # before the model, so that nothing fails for want of it
+        await self._model.close()
+        self.hub.post(EngineStateChanged(state="stopped"))
+        self._monitor.close()
+        self._end_log()
+        self._log.close()
+
+    async def sync(self, *, full: bool = False, counted: bool = True) -> None:
+        """Bring the index up to date and return when it is; nothing to do where another process keeps it.
+
+        Who asks for the status next has it `counted`, which takes a moment in a large index.
+        Raises DonnaError if it cannot be brought up to date: VaultReadError if the vault is missing, DatabaseError if
+        the index cannot be written, SpaceError if it is not to be indexed.
+        """
+        self._require_indexed()
+        try:
+            if self._keeper:
+                await self._keeper.compare(full=full)
+        except DonnaError:  # what is known may be searched all the same
+            await self._model_to_come()
+            raise
+        await self._model_to_come()
+        if self._tenure.trouble:
+            raise self._tenure.trouble
+        if self._keeper:
+            await self._keeper.finish(full=full)
+            if counted:
+                await self._monitor.refresh()
+            self._model.follow()
+
+    async def _model_to_come(self) -> None:
+        await self._model.to_come(lambda: self._tasks.failure)
+
+    # What people and programs ask
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Hear of every event, on the thread that posts it. Returns the function that ends it."""
+        return self.hub.subscribe(listener)
+
+    async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
+        """Answer a question from an index that is brought up to date first, as far as that takes no longer than the
+        deadline; without one the settings say it. The answer says whether it is stale. Raises DatabaseError.
+        """
+        async with self._waking:
+            if self._asleep and not self._not_indexed:
+                await self.start()
+        if self._not_indexed:
+            return await self.search(request)
+        if not self._watch:
+            await self._model.prepared(lambda: self._tasks.failure)
+        stale = await self._freshness.stale(deadline_seconds)
+        outcome = await self.search(request)
+        note = "; ".join(each for each in (stale, outcome.note) if each)
+        return replace(outcome, stale=bool(stale), note=note)
+
+    async def search(self, request: SearchRequest) -> SearchOutcome:
+        """Answer a question from what is known, or say that nothing is indexed. Raises DatabaseError."""
+        if why := self._not_indexed:
+            return unindexed(request, why)
+        try:
+            own = await self._desk.search(request)
+            return await self._neighbours().search(self._desk, request, own) if request.everywhere else own
+        except DatabaseError as error:
+            self._report(error)
+            raise
+
+    async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
+        """Passages of other notes that are like this one. Raises DatabaseError."""
+        if self._is_here(hit.space):
+            return await self._desk.more_like(hit, request)
+        return await self._neighbours().more_like(self._desk, hit, request)
+
+    async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
+        """Why a note is not among the hits of a question. Raises DatabaseError."""
+        return await self._desk.why_not(path, request)
+
+    async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
+        """Notes and headings whose name holds the letters of a query in their order, the best first; the notes that
+        were changed last for an empty query. Raises DatabaseError.
+        """
+        from donna_tui.search.names import switch
+
+        return await self._read(lambda database: switch(database, query, limit, Filters().user_id))
+
+    async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
+        """The notes that were changed last: from the index, or from the folder as long as the index has fewer.
+
+        Raises DatabaseError or VaultReadError.
+        """
+        found = await self.names("", limit)
+        if len(found) >= limit or self._keeper is None or self._keeper.is_caught_up:
+            return found
+        from donna_tui.engine.start_page import latest_on_disk
+
+        return await asyncio.to_thread(latest_on_disk, self._client, limit)
+
+    async def tasks_due(self, limit: int) -> tuple[TaskRow, ...]:
+        """Open tasks that are due within a week, the earliest first, then overdue ones. Raises DatabaseError."""
+        from donna_tui.engine.start_page import tasks_due
+
+        today = datetime.date.fromtimestamp(self._clock())
+        return await self._read(lambda database: tasks_due(database, today, limit))
+
+    async def example_question(self) -> str:
+        """A question, made from a heading, that a note here answers; empty without one. Raises DatabaseError."""
+        from donna_tui.engine.start_page import answered_question, question_candidates
+
+        day = datetime.date.fromtimestamp(self._clock())
+        candidates = await self._read(lambda database: question_candidates(database, day))
+        return await answered_question(candidates, lambda each: self._desk.search_in(self._tenure.readers, each, ""))
+
+    async def questions(self) -> tuple[str, ...]:
+        """The questions that were asked here before, the latest first."""
+        return await asyncio.to_thread(self._questions.questions)
+
+    async def keep_question(self, text: str) -> tuple[str, ...]:
+        """Keep a question for later starts, and return all of them. Raises VaultWriteError."""
+        return await asyncio.to_thread(self._questions.add, text)
+
+    async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage:
+        """The section around some lines, read from disk now, or what stands around a hit that is no note; in this
+        space, or in another one that was searched.
+
+        Raises VaultReadError.
+        """
+        if self._is_here(space):
+            return await passage_in(self._tenure.readers, self._client, path, (start_line, end_line))
+        return await self._neighbours().passage(space, path, (start_line, end_line))
+
+    async def folders(self) -> tuple[str, ...]:
+        """All folders that hold indexed notes, sorted."""
+        return await self._read(folders_of)
+
+    async def sources(self) -> tuple[str, ...]:
+        """The kinds of documents in the index."""
+        return await self._read(sources_of)
+
+    def absolute_path(self, path: str, space: str = "") -> Path:
+        """Where a note is on disk. Raises VaultReadError for a path that is not below the vault."""
+        check_relative(path)
+        return self.root_of(space) / path
+
+    def root_of(self, space: str) -> Path:
+        """The folder of a space that was searched. Raises VaultReadError."""
+        return self.space.root if self._is_here(space) else self._neighbours().root_of(space)
+
+    def _is_here(self, space: str) -> bool:
+        return space in ("", self.space.name)
+
+    def _build_neighbours(self) -> Neighbours:
+        from donna_tui.engine.neighbours import Neighbours
+
+        return Neighbours(self.space, self._paths)
+
+    async def retry(self, path: str = "") -> None:
+        """Try a failed note again, or everything."""
+        if self._keeper:
+            await self._keeper.retry(path)
+
+    async def install_model(self) -> None:
+        """Download and prepare the default embedding model, and search by meaning from then on. Raises ModelError."""
+        await self._model.install()
+
+    async def resume(self) -> None:
+        """What is missing is really gone: remove it from the index."""
+        if self._keeper:
+            self._keeper.accept_missing()
+
+    def status(self) -> Status:
+        """How things are now."""
+        return self._monitor.status(
+            space=self.space.name,
+            root=self.space.root,
+            database=self.database,
+            owner=self._tenure.owner,
+            log_file=self._log_file,
+        )
+
+    @property
+    def database(self) -> Path:
+        """The index file in use."""
+        return self._tenure.database
+
+    @property
+    def read_only(self) -> bool:
+        """Whether this process cannot keep the index up to date now."""
+        return self._keeper is None
+
+    @property
+    def _not_indexed(self) -> SpaceError | None:
+        """Why the memory of an agent is not indexed now; None if it is."""
+        config = self._config
+        return not_indexed(config) if isinstance(config, AgentSettings) and config.not_indexed else None
+
+    def _require_indexed(self) -> None:
+        if why := self._not_indexed:
+            raise why
+
+    @property
+    def _desk(self) -> SearchService:
+        self._require_indexed()
+        if self._open_desk is None:
+            raise SpaceError(Reason.BUSY, "the engine is not running")
+        return self._open_desk
+
+    def _build_freshness(self) -> Freshness:
+        return Freshness(FreshParts(
+            client=self._client, policy=policy_of(self._config), keeper=lambda: self._keeper,
+            readers=lambda: self._tenure.readers, model_known=self.model_known, sync=self.sync, stays=self._watch,
+        ))  # fmt: skip
+
+    @property
+    def _keeper(self) -> IndexMaintainer | None:
+        return self._tenure.keeper
+
+    async def _read(self, work: Callable[[Database], T]) -> T:
+        return await self._tenure.readers.run(lambda database, _: work(database))
+
+    def _report(self, error: DatabaseError) -> None:
+        self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))

@@ -1,0 +1,183 @@
+"""Before a search: brings the index up to date within a deadline, and says why it could not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from donna_tui.index.readers import Readers
+from donna_tui.ingest.index_maintainer import IndexMaintainer
+from donna_tui.ingest.progress import SyncPolicy
+from donna_tui.ingest.reconcile import differing
+from donna_tui.platform.supervisor import set_within
+from donna_tui.types.errors import DatabaseError, DonnaError, Reason
+from donna_tui.types.search import SearchOutcome, SearchRequest
+from donna_tui.vault.client import VaultClient
+
+LATE = "stale: the index could not be brought up to date in time"
+DIFFERS = "stale: files have changed since the index was brought up to date"
+MISSING = "stale: many notes are missing at once, and stay in the index until you say so"
+
+FIRST_LOOK_SECONDS = 0.05
+LONGEST_LOOK_SECONDS = 1.0
+
+
+class SingleFlight:
+    """Runs one piece of work for many callers: each gets the first run that begins after its call."""
+
+    def __init__(self, work: Callable[[], Awaitable[None]]) -> None:
+        self._work = work
+        self._running: asyncio.Task[None] | None = None
+        self._next: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """Wait for that run; to stop waiting does not end it. Raises what it raises."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._round(self._running))
+            self._next.add_done_callback(_heard)
+        await asyncio.shield(self._next)
+
+    async def _round(self, before: asyncio.Task[None] | None) -> None:
+        if before:
+            await asyncio.wait([before])
+        self._running, self._next = self._next, None
+        await self._work()
+
+    async def stop(self) -> None:
+        """Cancel what runs and wait until it is gone."""
+        tasks = [task for task in (self._running, self._next) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _heard(task: asyncio.Task[None]) -> None:
+    """A failure that nobody waits for any more is no news: the next search meets it again."""
+    if not task.cancelled():
+        task.exception()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreshParts:
+    """`keeper` is None while another process keeps the index; `sync` does all that a program does which does not stay,
+    and `stays` says that this one does.
+    """
+
+    client: VaultClient
+    policy: SyncPolicy
+    keeper: Callable[[], IndexMaintainer | None]
+    readers: Callable[[], Readers]
+    model_known: asyncio.Event
+    sync: Callable[[], Awaitable[None]]
+    stays: bool
+
+
+class Freshness:
+    """One for an engine."""
+
+    def __init__(self, parts: FreshParts) -> None:
+        self._parts = parts
+        self._begun = parts.stays  # who stays compares at the start by itself
+        self._rounds = SingleFlight(self._bring)
+
+    async def stale(self, seconds: float | None) -> str:
+        """Wait until the index is true, no longer than so many seconds or the configured number; why it is not then,
+        empty if it is.
+        """
+        patience = self._parts.policy.deadline_seconds if seconds is None else max(0.0, seconds)
+        try:
+            return await self._stale(asyncio.get_running_loop().time() + patience)
+        except DonnaError as error:
+            return f"stale: {error.message}"
+
+    async def _stale(self, deadline: float) -> str:
+        if self._parts.keeper() is None:
+            return await self._kept_by_another(deadline)
+        if not self._due:
+            return DIFFERS if await self._lacking() else ""
+        brought = await self._brought(deadline)
+        if brought and await self._model_came(deadline):
+            brought = await self._brought(deadline)
+        if not brought and await self._lacking():
+            return LATE
+        keeper = self._parts.keeper()
+        return MISSING if keeper and keeper.indexes.active.departures.held else ""
+
+    @property
+    def _due(self) -> bool:
+        """Whether a search brings the index up to date: always, or the first of a session."""
+        policy = self._parts.policy
+        return policy.on_search or (policy.on_start and not self._begun)
+
+    async def _brought(self, deadline: float) -> bool:
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._rounds.run()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _model_came(self, deadline: float) -> bool:
+        """Whether the model was known only now, so that vectors are still to come."""
+        if self._parts.model_known.is_set():
+            return False
+        return await set_within(self._parts.model_known, max(0.0, deadline - asyncio.get_running_loop().time()))
+
+    async def _bring(self) -> None:
+        self._begun = True
+        if not self._parts.stays:
+            return await self._parts.sync()
+        keeper = self._parts.keeper()
+        if keeper:
+            await keeper.compare(full=False)
+            await keeper.indexes.active.settled()
+
+    async def _kept_by_another(self, deadline: float) -> str:
+        """The other process notices changes by itself; wait for those that were there when it was asked.
+
+        Later ones do not count: where somebody writes all the time, one is always on its way.
+        """
+        loop = asyncio.get_running_loop()
+        pause = FIRST_LOOK_SECONDS
+        lacking = await self._known_to_differ()
+        while lacking is None or lacking:
+            if loop.time() + pause > deadline:
+                return LATE if self._parts.policy.on_search else DIFFERS
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_LOOK_SECONDS, pause * 2)
+            differ = await self._known_to_differ()
+            lacking = differ if lacking is None or differ is None else lacking & differ
+        await set_within(self._parts.model_known, max(0.0, deadline - loop.time()))
+        return ""
+
+    async def _known_to_differ(self) -> frozenset[str] | None:
+        """The notes that are not in as they are on disk; None where the other process is just about to make the tables.
+
+        Raises DatabaseError and VaultReadError.
+        """
+        client = self._parts.client
+        try:
+            return await self._parts.readers().run(lambda database, _: frozenset(differing(client, database)))
+        except DatabaseError as error:
+            if error.reason is not Reason.BUSY:
+                raise
+        return None
+
+    async def _lacking(self) -> bool:
+        """Whether text is not in, or vectors that a known model could give."""
+        keeper, client = self._parts.keeper(), self._parts.client
+        if keeper and keeper.indexes.active.working:
+            return True
+        return await self._parts.readers().run(lambda database, _: any(differing(client, database)))
+
+    async def close(self) -> None:
+        """Stop what was begun for a search."""
+        await self._rounds.stop()
+
+
+def unindexed(request: SearchRequest, why: DonnaError) -> SearchOutcome:
+    """The answer of a memory that is not indexed."""
+    return SearchOutcome(
+        request=request, mode=request.mode, hits=(), note=why.message, reason=why.reason, indexed=False
+    )

@@ -1,0 +1,151 @@
+"""Hold the lease of an index: one process maintains it, the others read until it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from donna_tui.index.generations import current_generation, index_path
+from donna_tui.index.readers import Readers
+from donna_tui.ingest.index_maintainer import IndexMaintainer
+from donna_tui.ingest.worker import PASSING
+from donna_tui.platform.spaces import Space, SpaceLock
+from donna_tui.types.errors import DatabaseError, Reason, SpaceError
+from donna_tui.types.events import EngineStateChanged, EventHub, ProblemCleared, ProblemRaised
+
+RETRY_SECONDS = 3.0
+
+PATIENCE_SECONDS = 3.0
+"""How long who comes second waits for the first to make the index."""
+
+LOOK_SECONDS = 0.05
+
+
+class IndexLease:
+    """`build` makes a keeper that is not open yet; `begun` is told of the one that this process has become."""
+
+    def __init__(
+        self,
+        space: Space,
+        what: str,
+        hub: EventHub,
+        build: Callable[[], IndexMaintainer],
+        begun: Callable[[IndexMaintainer], Awaitable[None]],
+        *,
+        stays: bool,
+    ) -> None:
+        self._stays = stays
+        self._space, self._what, self._hub, self._build, self._begun = space, what, hub, build, begun
+        self._lock = SpaceLock(space.state)
+        self._readers: Readers | None = None
+        self.keeper: IndexMaintainer | None = None
+        self.trouble: DatabaseError | None = None
+
+    async def begin(self) -> None:
+        """Keep the index if that is possible, else read it.
+
+        Raises DatabaseError, or SpaceError if there is no index to read yet.
+        """
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not await self._keep():
+            made = current_generation(self._space.state) is not None
+            if made or self.trouble or time.monotonic() > until:
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+        else:
+            return
+        self._readers = Readers(self._existing_index(), stays=self._stays)
+        detail = self.trouble.message if self.trouble else f"{self._other()} keeps this index up to date"
+        self._hub.post(EngineStateChanged(state="read_only", detail=detail))
+
+    async def take_over(self) -> None:
+        """Keep the index as soon as that is possible; until then read the newest that the other process has built."""
+        while not self.keeper:
+            await asyncio.sleep(RETRY_SECONDS)
+            if not await self._keep():
+                await self._follow_generation()
+
+    async def _follow_generation(self) -> None:
+        newest = self._existing_index()
+        if self._readers and self._readers.path != newest:
+            await self._close_readers()
+            self._readers = Readers(newest, stays=self._stays)
+
+    async def _keep(self) -> bool:
+        if not self._lock.acquire(self._what):
+            self._clear_trouble()
+            return False
+        try:
+            keeper = self._build()
+            await keeper.open()
+        except DatabaseError as error:
+            self._lock.release()
+            if error.reason not in PASSING:
+                raise
+            self._tell(error)
+            return False
+        except BaseException:
+            self._lock.release()
+            raise
+        self._clear_trouble()
+        self.keeper = keeper
+        await self._close_readers()
+        await self._begun(keeper)
+        return True
+
+    def _tell(self, error: DatabaseError) -> None:
+        if self.trouble is None or self.trouble.reason is not error.reason:
+            self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+        self.trouble = error
+
+    def _clear_trouble(self) -> None:
+        if self.trouble:
+            self._hub.post(ProblemCleared(reason=self.trouble.reason))
+            self.trouble = None
+
+    def _existing_index(self) -> Path:
+        generation = current_generation(self._space.state)
+        if generation is not None:
+            return index_path(self._space.state, generation)
+        if self.trouble:
+            raise self.trouble
+        raise SpaceError(Reason.BUSY, f"{self._other()} is just making the index", hint="try again in a moment")
+
+    def _other(self) -> str:
+        return self.owner or "another Donna"
+
+    @property
+    def owner(self) -> str:
+        """The process that keeps the index, in words; empty if it cannot be told."""
+        return self._lock.owner()
+
+    @property
+    def readers(self) -> Readers:
+        """The reading threads of the index in use. Raises SpaceError before `begin` and after `end`."""
+        if self.keeper:
+            return self.keeper.indexes.active.readers
+        if self._readers is None:
+            raise SpaceError(Reason.BUSY, "the engine is not running")
+        return self._readers
+
+    @property
+    def database(self) -> Path:
+        """The index file in use."""
+        if self.keeper:
+            return self.keeper.indexes.active.path
+        return index_path(self._space.state, current_generation(self._space.state) or 1)
+
+    async def end(self) -> None:
+        """Close everything and let another process keep the index."""
+        keeper, self.keeper = self.keeper, None
+        if keeper:
+            await keeper.close()
+        await self._close_readers()
+        self._lock.release()
+
+    async def _close_readers(self) -> None:
+        readers, self._readers = self._readers, None
+        if readers:
+            await asyncio.to_thread(readers.close)

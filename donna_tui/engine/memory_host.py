@@ -1,0 +1,143 @@
+"""What an engine lends to the memory of its space: the index, the tokenizer and the keeper, each when it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donna_tui.config.agent_settings import AgentEmbedding
+from donna_tui.config.models import MemoryConfig
+from donna_tui.embedding.build import build_token_counter
+from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
+from donna_tui.ingest.index_maintainer import IndexMaintainer
+from donna_tui.ingest.pipeline import Pipeline
+from donna_tui.memory.chat import Cut
+from donna_tui.memory.indexer import FeedParts, MemoryIndexer, backfill, look, settled
+from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.types.errors import Reason, SpaceError
+from donna_tui.types.events import EventHub
+from donna_tui.types.memory import BackfillRow, MemorySource
+from donna_tui.vault.client import VaultClient
+
+if TYPE_CHECKING:
+    from donna_tui.engine.memory_service import MemoryService
+    from donna_tui.llm.router import ModelRouter
+    from donna_tui.memory.compression import Material
+    from donna_tui.memory.recall import Read, Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostParts:
+    """`folder` is the space's state folder, `cache` holds the models; `keeper` is None while another process keeps the
+    index; `ready` waits until it is known whether there is a model.
+    """
+
+    folder: Path
+    cache: Path
+    config: MemoryConfig
+    hub: EventHub
+    read: Read
+    search: Search
+    keeper: Callable[[], IndexMaintainer | None]
+    ready: Callable[[], Awaitable[None]]
+
+
+class MemoryHost:
+    """One for an engine."""
+
+    def __init__(self, parts: HostParts) -> None:
+        self._parts = parts
+        self._known_cut: Cut | None = None
+        self._desk: MemoryService | None = None
+
+    @property
+    def cut(self) -> Cut:
+        """How the configured model counts tokens, and its window."""
+        if self._known_cut is None:
+            embedding = self._parts.config.embedding
+            served = isinstance(embedding, AgentEmbedding) and embedding.first != "local"
+            own = embedding.provider == MODEL_NAME and not served
+            window = min(embedding.max_tokens, MAX_TOKENS) if own else embedding.max_tokens
+            counter = EstimatedTokens() if served else build_token_counter(embedding.provider, self._parts.cache)
+            self._known_cut = Cut(counter, window)
+        return self._known_cut
+
+    def feed(self, client: VaultClient) -> Callable[[Pipeline], MemoryIndexer]:
+        """What makes the feed of each index."""
+        parts = FeedParts(
+            folder=self._parts.folder,
+            sources=self._parts.config.sources,
+            client=client,
+            cut=self.cut,
+            hub=self._parts.hub,
+        )
+        return lambda pipeline: MemoryIndexer(parts, pipeline)
+
+    @property
+    def desk(self) -> MemoryService:
+        """Remembers, lists, forgets and recalls. Its import takes longer than a search does."""
+        if self._desk is None:
+            from donna_tui.engine.memory_service import DeskParts, MemoryService
+
+            self._desk = MemoryService(
+                DeskParts(
+                    folder=self._parts.folder,
+                    config=self._parts.config,
+                    hub=self._parts.hub,
+                    cut=lambda: self.cut,
+                    read=self._parts.read,
+                    search=self._parts.search,
+                    changed=self._changed,
+                    settle=self._settle,
+                    summarize=self._summarize,
+                )
+            )
+        return self._desk
+
+    @cached_property
+    def router(self) -> ModelRouter | None:
+        """Asks the language models; None where none is configured. One for all who ask, who share the day's limit."""
+        from donna_tui.config.routes import load_routes
+
+        routes = load_routes()
+        if not (routes.reasoner or routes.summarizer):
+            return None
+        from donna_tui.llm.ledger import CallLedger
+        from donna_tui.llm.router import ModelRouter
+
+        return ModelRouter(routes, CallLedger(self.desk.book), self._parts.hub)
+
+    async def _summarize(self, found: Material) -> str:
+        if self.router is None:
+            return ""
+        from donna_tui.llm.summaries import summarize
+
+        return await summarize(self.router, found)
+
+    def _changed(self) -> None:
+        keeper = self._parts.keeper()
+        if keeper:
+            look(keeper)
+
+    async def _settle(self, patience: float) -> bool:
+        keeper = self._parts.keeper()
+        if keeper is None:
+            return False
+        await self._parts.ready()
+        return await settled(keeper, patience)
+
+    async def backfill(self, source: MemorySource) -> BackfillRow:
+        """Bring one source in anew. Raises SpaceError where another process keeps the index."""
+        keeper = self._parts.keeper()
+        if keeper is None:
+            raise SpaceError(Reason.BUSY, "another Donna keeps this index up to date", hint="close it, and try again")
+        await self._parts.ready()
+        return await backfill(keeper, source)
+
+    async def close(self) -> None:
+        """Close the memory if it was opened."""
+        if self._desk:
+            await self._desk.close()

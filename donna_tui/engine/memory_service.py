@@ -1,0 +1,419 @@
+"""Remember, list, forget, recall, import and compress, for screens, commands and agents."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.embedding.reranker import CrossEncoderReranker
+from donna_tui.memory.chat import Cut, TurnRules
+from donna_tui.memory.compression import Material, compress, due, expand, material, summary_of
+from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, users_of
+from donna_tui.memory.database import MemoryDb
+from donna_tui.memory.db_thread import DbThread
+from donna_tui.memory.facts import (
+    Fact,
+    Told,
+    add_correction,
+    new_id,
+    procedural,
+    remember,
+    replace_fact,
+    take_back_session,
+    would_replace,
+)
+from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin
+from donna_tui.memory.importers import Import, Progress
+from donna_tui.memory.listing import (
+    count_memories,
+    id_of_passage,
+    list_memories,
+    memory_of_fact,
+    one_memory,
+)
+from donna_tui.memory.recall import Read, Recaller, RecallRequest, Search, assemble
+from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
+from donna_tui.memory.tasks import list_tasks
+from donna_tui.memory.tokens import prompt_tokens
+from donna_tui.memory.watching import LogFolder
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.events import EventHub
+from donna_tui.types.memory import (
+    ME,
+    Correction,
+    ImportReport,
+    MemoryChunk,
+    MemoryFilter,
+    MemoryType,
+    RecallResult,
+    SessionRow,
+    Suggestion,
+    TaskRow,
+)
+
+FOREVER_SECONDS = 1e8
+
+Summarize = Callable[[Material], Awaitable[str]]
+"""The summary that a language model gives; empty where none may be asked, or it gave no answer."""
+
+
+async def no_model(found: Material) -> str:
+    """Nobody is asked."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskParts:
+    """What the desk works with.
+
+    `folder` is the space's state folder; `cut` makes the cutter on a thread; `changed` tells the index that there is
+    something new; `settle` waits until the index has it, for so many seconds, and says whether it does; `summarize`
+    asks a language model.
+    """
+
+    folder: Path
+    config: MemoryConfig
+    hub: EventHub
+    cut: Callable[[], Cut]
+    read: Read
+    search: Search
+    changed: Callable[[], None]
+    settle: Callable[[float], Awaitable[bool]]
+    summarize: Summarize = no_model
+
+
+class ConversationService:
+    """Every method raises only DonnaError."""
+
+    def __init__(self, parts: DeskParts) -> None:
+        self.parts = parts
+        self.book = DbThread(parts.folder, parts.hub, parts.changed)
+
+    async def sessions(self, user_id: str | None = ME) -> tuple[SessionRow, ...]:
+        """The conversations of a user, or with None of everybody, those that began first at the beginning."""
+        return await self.book.run(lambda book: tuple(list_sessions(book.database, user_id)))
+
+    async def say(
+        self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False, closed: bool = False
+    ) -> tuple[int, int]:
+        """Store turns of a conversation that goes on; how many are new, and how many were stored before.
+
+        They become memories as their buffer is flushed, the last ones once the conversation is `closed`.
+        """
+
+        def add(book: MemoryDb) -> tuple[int, int]:
+            recorder = Recorder(book, user_id, sensitive, one_user=True)
+            recorder.add(turns)
+            if closed:
+                recorder.close_sessions()
+            return recorder.added, recorder.known
+
+        return await self.book.change(add)
+
+    async def follow(
+        self, logs: LogFolder, *, sensitive: bool = False, on_step: Callable[[int], None] = lambda _: None
+    ) -> ImportReport:
+        """Import what is new in a folder of logs; their sessions stay open. Being cancelled loses no turn."""
+        importing = await self.book.run(lambda book: Import(Recorder(book, sensitive=sensitive)))
+        steps = logs.read_new(importing)
+        while (step := await self.book.run(lambda _: next(steps, None))) is not None:
+            on_step(step)
+        if importing.report.turns:
+            self.parts.changed()
+        return importing.report
+
+    async def close_quiet_sessions(self, before: float) -> int:
+        """Close the sessions in which nothing was said since `before` (Unix time); how many those are."""
+        return await self.book.change(lambda book: expire_sessions(book, before))
+
+    async def suggestions(self, *, limit: int = 50, user_id: str = ME) -> tuple[Suggestion, ...]:
+        """The preferences that were stated in chats and wait for an answer, the latest first."""
+        return await self.book.run(lambda book: tuple(list_suggestions(book.database, limit, user_id)))
+
+    async def import_chat(
+        self,
+        path: Path,
+        *,
+        user: str = "",
+        sensitive: bool = False,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+    ) -> ImportReport:
+        """Import a file of chats. Being cancelled or killed between batches loses no turn that was told.
+
+        `user` takes only the turns of that person, as the owner's, from a file with those of several; otherwise each
+        turn is stored for the user that it names.
+        """
+        importing = await self.book.run(
+            lambda book: Import(Recorder(book, sensitive=sensitive, one_user=bool(user)), user)
+        )
+        steps = importing.run(path)
+        while (progress := await self.book.run(lambda _: next(steps, None))) is not None:
+            on_progress(progress)
+        self.parts.changed()
+        await self.book.back_up()
+        return importing.report
+
+    async def compress_due(self) -> tuple[MemoryChunk, ...]:
+        """Sum up the oldest sessions of every user who has too many; the summaries."""
+        users = await self.book.run(lambda book: users_of(book.database))
+        return tuple([summary for user in users for summary in await self.compress(user)])
+
+    async def compress(self, user_id: str = ME) -> tuple[MemoryChunk, ...]:
+        """Sum up the oldest sessions, if there are more than the configured number that are not; the summaries."""
+        threshold = self.parts.config.recall.compression_threshold
+        sessions = await self.book.run(lambda book: due(book.database, threshold, user_id))
+        return tuple([memory_of_fact(await self._compressed(session, user_id)) for session in sessions])
+
+    async def _compressed(self, session: SessionRow, user_id: str) -> Fact:
+        rules, cut = TurnRules(self.parts.config.sources.chat), await self._cut()
+        found = await self.book.run(lambda book: material(book, session, rules, user_id))
+        told = await self.parts.summarize(found)
+        summary = told or summary_of(found.title, found.turns, cut.counter)
+        return await self.book.change(lambda book: compress(book, found, summary, user_id))
+
+    async def expand(self, session: str, user_id: str = ME) -> bool:
+        """Take the summary of a session back. False if it has none."""
+        return await self.book.change(lambda book: expand(book, session, time.time(), user_id))
+
+    async def settle(self, patience: float | None = None) -> bool:
+        """Wait until the index has what is remembered; False if another process or some trouble holds that up."""
+        return await self.parts.settle(FOREVER_SECONDS if patience is None else patience)
+
+    async def close(self) -> None:
+        """Back up what has changed if it is time, and close the memory."""
+        await self.book.close()
+
+    async def _cut(self) -> Cut:
+        return await self.book.run(lambda _: self.parts.cut())
+
+
+PATIENCE_SECONDS = 30.0
+
+
+class MemoryService(ConversationService):
+    """Everything that the Memory screen and the verbs ask. Every method raises only DonnaError."""
+
+    def __init__(self, parts: DeskParts) -> None:
+        super().__init__(parts)
+        self._recaller: Recaller | None = None
+
+    # Looking
+
+    async def memories(
+        self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
+    ) -> tuple[MemoryChunk, ...]:
+        """What is remembered, the latest first, with importance and its parts."""
+        asked = wanted or MemoryFilter()
+        found: tuple[MemoryChunk, ...] = await self.parts.read(lambda index: list_memories(index, asked, limit, skip))
+        return found
+
+    async def count(self, wanted: MemoryFilter | None = None) -> int:
+        """How many memories there are."""
+        asked = wanted or MemoryFilter()
+        count: int = await self.parts.read(lambda index: count_memories(index, asked))
+        return count
+
+    async def memory(self, identity: str) -> MemoryChunk | None:
+        """One memory by its id, as the index has it now."""
+        source, _, source_id = identity.partition(":")
+        found: MemoryChunk | None = await self.parts.read(lambda index: one_memory(index, source, source_id))
+        return found
+
+    async def tasks(self, *, everything: bool = False) -> list[TaskRow]:
+        """Open tasks, or all of them, the earliest deadline first."""
+        found: list[TaskRow] = await self.parts.read(lambda index: list_tasks(index, everything=everything))
+        return found
+
+    # Remembering
+
+    async def remember(
+        self,
+        text: str,
+        *,
+        user_id: str = ME,
+        session_id: str = "",
+        memory_type_hint: MemoryType | None = None,
+        sensitive: bool = False,
+        pinned: bool = False,
+        patience: float = PATIENCE_SECONDS,
+    ) -> tuple[MemoryChunk, ...]:
+        """Remember a text (`ingest` of seed 002); its memories, with their importance if the index has them in time."""
+        told = Told(text, user_id, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
+        cut = await self._cut()
+        facts = await self.book.change(lambda book: remember(book, told, cut, time.time()))
+        await self.parts.settle(patience)
+        return tuple([await self._stored(fact) for fact in facts])
+
+    async def would_replace(
+        self, text: str, *, user_id: str = ME, memory_type_hint: MemoryType | None = None, sensitive: bool = False
+    ) -> list[tuple[Fact, str]]:
+        """The preferences that remembering this text would replace, each with what would take its place."""
+        told, cut = Told(text, user_id, "", memory_type_hint, sensitive=sensitive), await self._cut()
+        return await self.book.run(lambda book: would_replace(book, told, cut))
+
+    async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
+        """The preferences that remembering a suggestion would replace."""
+        replaced = await self.would_replace(
+            suggestion.text, memory_type_hint=MemoryType.PROCEDURAL, sensitive=suggestion.sensitive
+        )
+        return tuple(fact.content for fact, _ in replaced)
+
+    async def answer_suggestion(self, identity: str, *, accepted: bool, user_id: str = ME) -> Suggestion:
+        """Remember a preference that was offered, or never offer it again.
+
+        Raises DonnaError (`missing`) if there is no open suggestion of that id.
+        """
+
+        def answer(book: MemoryDb) -> Suggestion | None:
+            with book.change():
+                return answer_suggestion(book, identity, ACCEPTED if accepted else DISMISSED, user_id)
+
+        found = await self.book.change(answer)
+        if found is None:
+            raise DonnaError(
+                Reason.MISSING, f"there is no suggestion {identity}", hint="donna chat suggestions lists them"
+            )
+        if accepted:
+            await self.remember(
+                found.text, user_id=user_id, memory_type_hint=MemoryType.PROCEDURAL, sensitive=found.sensitive
+            )
+        return found
+
+    async def replaced_by_text(self, text: str) -> tuple[str, ...]:
+        """The preferences that remembering this text would replace."""
+        return tuple(held.content for held, _ in await self.would_replace(text))
+
+    async def _stored(self, fact: Fact) -> MemoryChunk:
+        return await self.memory(f"memory:{fact.id}") or memory_of_fact(fact)
+
+    async def log_correction(self, correction: Correction) -> bool:
+        """Store a correction; False if it was stored before."""
+        return await self.book.change(lambda book: _add_correction(book, correction))
+
+    async def correct(
+        self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
+    ) -> Correction:
+        """Say that a memory or a hit is wrong, and what is right. A remembered fact says it from now on.
+
+        `original` is what was wrong where that is one passage of several, as in a note. No note is written.
+        """
+        memory = await self.memory(identity)
+        if memory is None:
+            raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
+        correction = Correction(
+            id=new_id(),
+            field=field_name,
+            original=original or memory.content,
+            corrected=corrected,
+            input=query or identity,
+            task_type="memory_search",
+            created_at=time.time(),
+            sensitive=memory.sensitive,
+        )
+        await self.log_correction(correction)
+        if identity.startswith("memory:"):
+            cut = await self._cut()
+            await self.book.change(
+                lambda book: replace_fact(book, memory.source_id, original, corrected, cut, time.time())
+            )
+        return correction
+
+    # Forgetting
+
+    async def forget(self, identity: str, *, for_good: bool = False) -> bool:
+        """Forget a memory: it is found and recalled no more. `for_good` erases its words, also from the backups.
+
+        Whether anything changed. Raises DonnaError for an id that names nothing, or what a note holds.
+        """
+        target = await self._target(identity)
+        now = time.time()
+        if not for_good:
+            return await self.book.change(lambda book: forget(book, target, now))
+        erased = await self.book.change(lambda book: forget_for_good(book, target, now))
+        await self.book.renew_backups()
+        return erased
+
+    async def take_back_session(self, session_id: str) -> int:
+        """Forget all that was told in a session; how many memories that were. What they replaced counts again."""
+        return await self.book.change(lambda book: take_back_session(book, session_id, time.time()))
+
+    async def bring_back(self, identity: str) -> bool:
+        """Undo a `forget` that was not for good."""
+        target = await self._target(identity)
+        return await self.book.change(lambda book: forget(book, target, None))
+
+    async def pin(self, identity: str, *, pinned: bool = True) -> bool:
+        """Pin a memory: it counts as fully important, and comes first among preferences. Or unpin it."""
+        target = await self._target(identity)
+        return await self.book.change(lambda book: pin(book, target, pinned=pinned))
+
+    async def _target(self, identity: str) -> Target:
+        named: str | None = await self.parts.read(lambda index: id_of_passage(index, identity))
+        return await self.book.run(lambda book: find_target(book.database, named or identity))
+
+    # Recalling
+
+    @property
+    def token_budget(self) -> int:
+        """The tokens that a recall may take at the most unless it says otherwise."""
+        return self.parts.config.recall.token_budget
+
+    async def recall(
+        self,
+        query: str,
+        user_id: str = ME,
+        top_k: int | None = None,
+        token_budget: int | None = None,
+        memory_types: tuple[MemoryType, ...] | None = None,
+        *,
+        include_compressed: bool = False,
+        remote: bool = False,
+    ) -> RecallResult:
+        """Recall the memories for a prompt, with what was left out and why.
+
+        As many as fit into the budget, unless `top_k` or the setting `recall.memories` says how many. `remote` is for a
+        model that is not on this machine.
+        """
+        settings = self.parts.config.recall
+        request = RecallRequest(
+            query=query,
+            user_id=user_id,
+            top_k=(settings.memories or None) if top_k is None else top_k,
+            token_budget=settings.token_budget if token_budget is None else token_budget,
+            memory_types=memory_types,
+            include_compressed=include_compressed,
+            remote=remote,
+        )
+        return await (await self._recall_parts()).recall(request)
+
+    @staticmethod
+    def prompt(result: RecallResult) -> str:
+        """The `<memory>` block of a recall."""
+        return assemble(result.memories)
+
+    async def _recall_parts(self) -> Recaller:
+        if self._recaller is None:
+            settings = self.parts.config.recall
+            model = settings.reranker_model if settings.reranker_enabled else None
+            self._recaller = Recaller(
+                search=self.parts.search,
+                read=self.parts.read,
+                preferences=self._preferences,
+                counter=await asyncio.to_thread(prompt_tokens),
+                min_score=self.parts.config.retrieval.min_score,
+                scorer=CrossEncoderReranker(model) if model else None,
+                reranks=settings.reranker_enabled,
+            )
+        return self._recaller
+
+    async def _preferences(self, user_id: str) -> list[Fact]:
+        return await self.book.run(lambda book: procedural(book.database, user_id))
+
+
+def _add_correction(book: MemoryDb, correction: Correction) -> bool:
+    with book.change():
+        return add_correction(book, correction)

@@ -1,0 +1,226 @@
+"""Load the embedding model in the background, and reload it when its settings or files change."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from donna_tui.config.models import EmbeddingConfig
+from donna_tui.embedding.build import UnloadedModel, build_embedding_service, unloaded_model
+from donna_tui.embedding.prepare import install_model
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.ingest.index_maintainer import IndexMaintainer
+from donna_tui.platform.supervisor import set_within
+from donna_tui.search.service import OTHER_MODEL, SearchService
+from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reason, SpaceError
+from donna_tui.types.events import (
+    EngineEvent,
+    EventHub,
+    IndexSwapped,
+    ModelPhase,
+    ModelStateChanged,
+    ProblemCleared,
+    ProblemRaised,
+)
+
+
+class ModelLoader:
+    """One for an engine. `cache` is the folder of prepared models."""
+
+    def __init__(self, config: EmbeddingConfig, cache: Path, hub: EventHub) -> None:
+        self._config, self._cache, self.hub = config, cache, hub
+        self._cancelled = threading.Event()
+        self.failure: DonnaError | None = None
+        self.phase: ModelPhase | None = None
+
+    @property
+    def passing(self) -> bool:
+        """Whether the last failure may pass by itself: a server was away."""
+        return isinstance(self.failure, ModelAwayError) and self.failure.passing
+
+    async def unloaded(self) -> UnloadedModel | None:
+        """What can be told of the model without loading it; None if nothing can."""
+        return await asyncio.to_thread(unloaded_model, self._config, self._cache)
+
+    def cancel(self) -> None:
+        """Nobody wants the model any more."""
+        self._cancelled.set()
+
+    async def install(self) -> None:
+        """Download the model's weights and prepare it. Raises ModelError, and reports why there is none as before."""
+        from donna_tui.embedding.download import configured_sources
+
+        try:
+            sources = configured_sources()
+            await asyncio.to_thread(install_model, self._cache, sources, self._on_phase, self._cancelled)
+        except ModelError as error:
+            self._tell(error)
+            raise
+
+    async def load(self) -> EmbeddingService | None:
+        """The model; None if there is none, or it cannot be used, which is told."""
+        before, self.failure = self.failure, None
+        try:
+            service = await self._build()
+            if before:
+                self.hub.post(ProblemCleared(reason=before.reason))
+            return service
+        except DonnaError as error:
+            self._tell(error)
+        except OSError as error:
+            message = f"the model cannot be prepared in {self._cache} ({error.strerror})"
+            self._tell(DonnaError(Reason.IO_ERROR, message, hint="is there space, and may Donna write there?"))
+        return None
+
+    async def _build(self) -> EmbeddingService:
+        """Build on a thread, which cannot be cancelled: a model that comes when nobody wants it any more is closed."""
+        work = asyncio.to_thread(build_embedding_service, self._config, self._cache, self._on_phase, self._cancelled)
+        building = asyncio.create_task(work)
+        try:
+            return await asyncio.shield(building)
+        except asyncio.CancelledError:
+            with contextlib.suppress(DonnaError, OSError):
+                await (await building).close()
+            raise
+
+    def _on_phase(self, phase: ModelPhase, detail: str) -> None:
+        self.phase = phase
+        if phase is not ModelPhase.READY:  # which is told once searches use it
+            self.hub.post(ModelStateChanged(phase=phase, detail=detail))
+
+    def _tell(self, error: DonnaError) -> None:
+        self.failure = error
+        phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
+        self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
+        self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+
+
+RETRY_SECONDS = 30.0
+"""How long until a server that was away is asked again."""
+
+MODEL_FIRST_SECONDS = 0.6
+"""Other work waits so long for a model that loads as usual, not for one that is prepared or whose server is away."""
+
+NO_MODEL = "by words only: there is no model for search by meaning"
+
+
+class ModelManager:
+    """`known` is set once the model is there, or it is clear that none is at present. `by_meaning` says that questions
+    are to come for which it is wanted; without them it is loaded only where something waits to be brought in.
+    """
+
+    def __init__(
+        self,
+        loader: ModelLoader,
+        desk: Callable[[], SearchService],
+        keeper: Callable[[], IndexMaintainer | None],
+        *,
+        stays: bool,
+        by_meaning: bool = True,
+    ) -> None:
+        self._loader, self._desk, self._keeper, self._stays = loader, desk, keeper, stays
+        self._service: EmbeddingService | None = None
+        self.known, self._wanted = asyncio.Event(), asyncio.Event()
+        if by_meaning:
+            self._wanted.set()
+
+    async def load(self) -> None:
+        """Load the model; where its server is away, a program that stays tries again until it is there.
+
+        There a question that came before the engine is answered first.
+        """
+        await self._wanted.wait()
+        if self._stays:
+            await self._desk().first_answer()
+        while not await self._loaded():
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def install(self) -> None:
+        """Download the model, prepare it and load it. Raises ModelError if it cannot be had."""
+        await self._loader.install()
+        await self._loaded()
+
+    async def _loaded(self) -> bool:
+        """Try once. Whether that is all that can be done."""
+        self._service = await self._loader.load()
+        if self._service is None:
+            self._desk().use(None, *_excuse(self._loader.failure))
+        if keeper := self._keeper():
+            await keeper.use_model(self._service)
+        self.follow()
+        self.known.set()
+        if self._service:
+            model = self._service.provider.version_tag
+            self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
+        return self._service is not None or not (self._stays and self._loader.passing)
+
+    async def at_best(self) -> None:
+        """Wait until what was asked first is answered, and by meaning if the model comes soon."""
+        with contextlib.suppress(SpaceError):  # nothing is indexed, so nothing is asked
+            await self._desk().first_answer()
+            if await set_within(self.known, MODEL_FIRST_SECONDS):
+                await self._desk().first_answer()
+
+    async def give(self, keeper: IndexMaintainer) -> None:
+        """This keeper has only now begun."""
+        if self.known.is_set():
+            await keeper.use_model(self._service)
+
+    def heard(self, event: EngineEvent) -> None:
+        """Another index may be in use from now on."""
+        if isinstance(event, IndexSwapped):
+            self.follow()
+
+    def follow(self) -> None:
+        """Search by meaning where the vectors of the index are those of the loaded model."""
+        if self._service is None:
+            return
+        keeper = self._keeper()
+        if keeper is None or keeper.indexes.speaks_model:
+            self._desk().use(self._service)
+        else:
+            self._desk().use(None, OTHER_MODEL)
+
+    async def to_come(self, failure: Callable[[], DonnaError | None]) -> None:
+        """Wait until it is known, where it is wanted. Raises what keeps it from coming."""
+        if not self._wanted.is_set():
+            if await self._is_spare():
+                return
+            self._wanted.set()
+        while not self.known.is_set():
+            if error := failure():
+                raise error
+            await set_within(self.known, 0.1)
+
+    async def _is_spare(self) -> bool:
+        """Whether the model is at hand, and every passage has its vector by it, or another process sees to that."""
+        model, keeper = await self._loader.unloaded(), self._keeper()
+        if model is None or (keeper and not await keeper.indexes.is_complete(model.version)):
+            return False
+        self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))
+        return True
+
+    async def prepared(self, failure: Callable[[], DonnaError | None]) -> None:
+        """Wait while the model is prepared for this machine: who gives up would begin again at each start."""
+        self._wanted.set()
+        while not self.known.is_set() and self._loader.phase in (None, ModelPhase.PREPARING) and not failure():
+            await set_within(self.known, 0.05)
+
+    def cancel(self) -> None:
+        """Nobody wants the model any more."""
+        self._loader.cancel()
+
+    async def close(self) -> None:
+        """Release the model."""
+        if self._service:
+            await self._service.close()
+
+
+def _excuse(failure: DonnaError | None) -> tuple[str, str]:
+    """Why search is by words, and its code."""
+    if failure is None or failure.reason is Reason.MODEL_MISSING:
+        return NO_MODEL, Reason.MODEL_MISSING
+    return f"by words only: {failure.message}", failure.reason

@@ -1,0 +1,225 @@
+"""Search the other spaces of this installation, without starting an engine for each."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from operator import attrgetter
+from pathlib import Path
+
+from donna_tui.config.agent_settings import settings_of, workspace_of
+from donna_tui.config.load import load_config, load_trusted
+from donna_tui.config.models import MemoryConfig
+from donna_tui.engine.memory_host import MemoryHost
+from donna_tui.engine.passages import Passage, passage_in
+from donna_tui.index.generations import current_generation, index_path, recipe_of
+from donna_tui.index.readers import Readers
+from donna_tui.ingest.pipeline import Parts
+from donna_tui.ingest.progress import policy_of
+from donna_tui.ingest.source import NoteChunker
+from donna_tui.platform.paths import AppPaths
+from donna_tui.platform.spaces import Space, agent_space, known_spaces
+from donna_tui.search.service import SearchService
+from donna_tui.types.errors import ConfigError, DatabaseError, Reason, VaultReadError
+from donna_tui.types.events import EventHub
+from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.open import included, indexed_client
+
+MOST = 20
+"""Spaces that are asked beside the open one: those that were open last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A space that is read. `name` is unique among those that are asked."""
+
+    name: str
+    space: Space
+    client: VaultClient
+    readers: Readers
+    file: tuple[int, int]
+    """Device and inode of the index: one that is made anew has the same name."""
+
+
+class Neighbours:
+    """One for an engine."""
+
+    def __init__(self, here: Space, paths: AppPaths) -> None:
+        self._here, self._paths = here, paths
+        self._open: dict[Path, Neighbour] = {}
+        self._left: list[Readers] = []
+        self._looking = asyncio.Lock()
+
+    async def search(self, desk: SearchService, request: SearchRequest, own: SearchOutcome) -> SearchOutcome:
+        """An answer of the open space together with those of the others, best first."""
+        async with self._looking:
+            neighbours = await asyncio.to_thread(self._look)
+        answers = await asyncio.gather(*(self._answer(desk, request, each) for each in neighbours))
+        silent = [each.name for each, answer in zip(neighbours, answers, strict=True) if answer is None]
+        outcomes = [_named(self._here.name, own), *(answer for answer in answers if answer is not None)]
+        return _together(own, outcomes, silent)
+
+    async def passage(self, space: str, path: str, lines: tuple[int, int]) -> Passage:
+        """What stands around some lines of another space. Raises VaultReadError."""
+        neighbour = self._of(space)
+        return await passage_in(neighbour.readers, neighbour.client, path, lines)
+
+    async def more_like(self, desk: SearchService, hit: Hit, request: SearchRequest) -> SearchOutcome:
+        """Passages of a hit's own space that are like it. Raises DatabaseError and VaultReadError."""
+        neighbour = self._of(hit.space)
+        return _named(neighbour.name, await desk.more_like(hit, request, neighbour.readers))
+
+    def root_of(self, space: str) -> Path:
+        """The folder of a space that was searched. Raises VaultReadError."""
+        return self._of(space).space.root
+
+    async def close(self) -> None:
+        """Close all that was opened."""
+        readers = [*(each.readers for each in self._open.values()), *self._left]
+        self._open, self._left = {}, []
+        for each in readers:
+            await asyncio.to_thread(each.close)
+
+    def _of(self, space: str) -> Neighbour:
+        found = next((each for each in self._open.values() if each.name == space), None)
+        if found is None:
+            raise VaultReadError(Reason.MISSING, "this space was not searched; ask again")
+        return found
+
+    def _look(self) -> list[Neighbour]:
+        """Those that have an index, opened; an index that was built anew is opened in the place of the old one."""
+        others = [each for each in _known(self._paths) if each[0].state != self._here.state][:MOST]
+        names = _unique([self._here.name, *(space.name for space, _ in others)])[1:]
+        return [
+            each
+            for (space, config), name in zip(others, names, strict=True)
+            if (each := self._opened(space, config, name))
+        ]
+
+    def _opened(self, space: Space, config: MemoryConfig, name: str) -> Neighbour | None:
+        """None without an index. Readers of an index that was replaced may be in use: they are closed at the end."""
+        generation, known = current_generation(space.state), self._open.pop(space.state, None)
+        path = index_path(space.state, generation or 1)
+        file = _file(path)
+        if known is not None and known.file == file and file is not None:
+            made = replace(known, name=name)
+        else:
+            self._left += [known.readers] if known is not None else []
+            if file is None:
+                return None
+            made = Neighbour(name, space, indexed_client(config, space.root), Readers(path, stays=False), file)
+        self._open[space.state] = made
+        return made
+
+    async def _answer(self, desk: SearchService, request: SearchRequest, neighbour: Neighbour) -> SearchOutcome | None:
+        """None where the index cannot be read now."""
+        try:
+            built = await neighbour.readers.run(lambda database, _: recipe_of(database))
+            return _named(neighbour.name, await desk.search_in(neighbour.readers, request, built.embedding))
+        except DatabaseError:
+            return None
+
+
+def _known(paths: AppPaths) -> Iterator[tuple[Space, MemoryConfig]]:
+    """Vaults that were open before, the latest first, then the agents whose memory is indexed; with their settings."""
+    trusted = load_trusted().config
+    for space in known_spaces(paths)[:MOST]:
+        with contextlib.suppress(ConfigError):
+            yield space, load_config(overrides={"vault.root": str(space.root)}).config
+    for agent in trusted.agents.resolved():
+        settings = settings_of(agent, trusted)
+        if not settings.not_indexed:
+            yield agent_space(agent.id, workspace_of(agent), agent.store, paths), settings
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """Which file is at a path; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    """The names, told apart by numbers where several spaces have one."""
+    told: list[str] = []
+    for name in names:
+        candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))
+        told.append(next(each for each in candidates if each not in told))
+    return told
+
+
+def _named(space: str, outcome: SearchOutcome) -> SearchOutcome:
+    return replace(
+        outcome,
+        hits=tuple(replace(hit, space=space) for hit in outcome.hits),
+        near_misses=tuple(replace(hit, space=space) for hit in outcome.near_misses),
+    )
+
+
+def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> SearchOutcome:
+    """One answer. The best hit of each space ranks near 1 in it: what a space found counts as far as its best hit is
+    like the question, compared with the best of all.
+    """
+    most = max((_likeness(each) for each in outcomes), default=0.0)
+    scaled = [_scaled(each, _likeness(each) / most if most else 1.0) for each in outcomes]
+    best = attrgetter("rank_score")
+    hits = sorted((hit for each in scaled for hit in each.hits), key=best, reverse=True)
+    near = sorted((hit for each in scaled for hit in each.near_misses), key=best, reverse=True)
+    return replace(
+        own,
+        hits=tuple(hits[: own.request.k]),
+        near_misses=tuple(near[: own.request.k]),
+        searched_notes=sum(each.searched_notes for each in outcomes),
+        total=sum(each.total for each in outcomes),
+        total_notes=sum(each.total_notes for each in outcomes),
+        at_least=any(each.at_least for each in outcomes),
+        note="; ".join(filter(None, (own.note, *_limits(own, outcomes, silent)))),
+    )
+
+
+def _likeness(outcome: SearchOutcome) -> float:
+    return max((hit.score or 0.0 for hit in outcome.hits), default=0.0)
+
+
+def _scaled(outcome: SearchOutcome, share: float) -> SearchOutcome:
+    return replace(
+        outcome,
+        hits=tuple(replace(hit, rank_score=hit.rank_score * share) for hit in outcome.hits),
+        near_misses=tuple(replace(hit, rank_score=hit.rank_score * share) for hit in outcome.near_misses),
+    )
+
+
+def _limits(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> Iterator[str]:
+    if len(outcomes) > 1:
+        yield f"{len(outcomes)} spaces; the others as of when they were last brought up to date"
+    if any(each.mode != own.mode for each in outcomes):
+        yield "some by words only: their index is of another model"
+    if silent:
+        yield f"{', '.join(silent)} cannot be read now"
+
+
+def pipeline_parts(
+    space: Space, config: MemoryConfig, host: MemoryHost, client: VaultClient, hub: EventHub, *, stays: bool
+) -> Parts:
+    """The parts of the pipelines of a space. Raises ModelError if the model's tokenizer cannot be read."""
+    cutter = NoteChunker(host.cut.counter, host.cut.window, config.embedding.chunk_overlap)
+    return Parts(
+        root=space.root,
+        folder=space.state,
+        recipe=cutter.recipe,
+        client=client,
+        chunk=cutter,
+        window=cutter.window,
+        hub=hub,
+        rename_window=config.sources.vault.rename_window_seconds if stays else 0.0,
+        stays=stays,
+        beside=host.feed(client),
+        include=included(config),
+        policy=policy_of(config),
+    )

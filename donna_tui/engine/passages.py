@@ -1,0 +1,177 @@
+"""Read the text around a hit: of a note, a chat, a task or a memory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from donna_tui.index.database import Database
+from donna_tui.index.documents import linking_to
+from donna_tui.index.readers import Readers
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.text.lines import line_of, line_starts
+from donna_tui.text.markdown import Section, split_sections
+from donna_tui.vault.client import VaultClient, VaultNote
+
+LONGEST_PASSAGE = 16_000
+"""Characters that are shown; a longer note is cut around its marked lines, at headings where there are some."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A note, or a part of it, with marked lines. All lines are 1-based, inclusive lines of the file; `text` is lines
+    `start_line` to `end_line` as they stand there. `heading_path` leads to the section of the first marked line.
+    """
+
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+    start_line: int
+    end_line: int
+    mark_start: int
+    mark_end: int
+    truncated: bool
+    linked_from: tuple[str, ...]
+    sensitive: bool
+
+
+def read_passage(
+    client: VaultClient, path: str, start_line: int, end_line: int, linked_from: tuple[str, ...] = ()
+) -> Passage:
+    """The note with lines `start_line` to `end_line` marked.
+
+    The note is read from disk: lines beyond its present end are moved to it. Raises VaultReadError.
+    """
+    note = client.read(path)
+    starts = line_starts(note.text)
+    first = max(1, min(start_line, len(starts)))
+    last = max(first, min(end_line, len(starts)))
+    section = section_at(note, starts[first - 1])
+    low, high = _window(note, starts[first - 1], starts[last] if last < len(starts) else len(note.text))
+    return Passage(
+        path=path,
+        title=note.title,
+        heading_path=section.heading_path,
+        text=note.text[low:high].rstrip("\r\n"),
+        start_line=line_of(starts, low),
+        end_line=line_of(starts, max(low, high - 1)),
+        mark_start=first,
+        mark_end=last,
+        truncated=(low, high) != (0, len(note.text)),
+        linked_from=linked_from,
+        sensitive=note.sensitivity is not Sensitivity.PUBLIC,
+    )
+
+
+def section_at(note: VaultNote, offset: int) -> Section:
+    """The section of a note that holds a character; the frontmatter belongs to the first."""
+    sections = split_sections(note.text, note.body_start)
+    inside = [section for section in sections if section.start <= offset]
+    whole = Section((), 0, 0, len(note.text), 1, 1, 0)
+    return inside[-1] if inside else (sections[0] if sections else whole)
+
+
+def _window(note: VaultNote, low: int, high: int) -> tuple[int, int]:
+    """The whole note, or what is around the marked lines where it is too long to show."""
+    text = note.text
+    if len(text) <= LONGEST_PASSAGE:
+        return 0, len(text)
+    room = max(0, LONGEST_PASSAGE - (high - low)) // 2
+    first, last = max(0, low - room), min(len(text), high + room)
+    starts = [section.start for section in split_sections(text, note.body_start)]
+    begin = next((start for start in starts if first <= start <= low), text.rfind("\n", 0, first) + 1)
+    end = text.find("\n", last)
+    return begin, (len(text) if end < 0 else end + 1)
+
+
+TURNS_AROUND = 6
+"""Turns before and after that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A document that is no note. `note` is the path of the note that holds it, with its lines, if one does."""
+
+    passage: Passage
+    note: str = ""
+    lines: tuple[int, int] = (1, 1)
+
+
+def read_remembered(database: Database, source_id: str) -> Found | None:
+    """What an index has of a chat, a task, a correction or a memory by its source's id; None if it has nothing."""
+    rows = database.rows(
+        "SELECT source_type, user_id, title, sensitive, metadata_json FROM memory_documents"
+        " WHERE user_id = 'me' AND source_type IN ('chat', 'task', 'correction', 'memory') AND source_id = ?",
+        (source_id,),
+    )
+    if not rows:
+        return None
+    source, user, title, sensitive, metadata = rows[0]
+    known = json.loads(metadata or "{}")
+    wanted = known["turns"] if source == "chat" else None
+    texts = _texts(database, source, user, source_id, known) if wanted else _own(database, source, user, source_id)
+    passage = _passage(source_id, title, texts, wanted, sensitive=bool(sensitive))
+    return Found(passage, known.get("note", ""), tuple(known.get("lines", (1, 1))))
+
+
+def _own(database: Database, source: str, user: str, source_id: str) -> list[tuple[int, str]]:
+    rows = database.rows(
+        "SELECT c.start_line, c.content FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
+        " WHERE d.user_id = ? AND d.source_type = ? AND d.source_id = ? ORDER BY c.chunk_index",
+        (user, source, source_id),
+    )
+    return [(line, content) for line, content in rows]
+
+
+def _texts(database: Database, source: str, user: str, source_id: str, known: dict[str, Any]) -> list[tuple[int, str]]:
+    """The turns around, each with its speaker. `;` is the character after `:`."""
+    session, (first, last) = source_id.rpartition(":")[0], known["turns"]
+    rows = database.rows(
+        "SELECT c.start_line, c.heading_path, c.content FROM memory_documents d"
+        " JOIN memory_chunks c ON c.document_id = d.id WHERE d.user_id = ? AND d.source_type = ?"
+        " AND d.source_id >= ? AND d.source_id < ? AND json_extract(d.metadata_json, '$.session_id') = ?"
+        " AND c.start_line BETWEEN ? AND ? ORDER BY c.start_line, c.chunk_index",
+        (user, source, f"{session}:", f"{session};", session, first - TURNS_AROUND, last + TURNS_AROUND),
+    )
+    return [(line, f"{' '.join(json.loads(heading))}: {content}") for line, heading, content in rows]
+
+
+def _passage(
+    source_id: str, title: str, texts: Sequence[tuple[int, str]], wanted: list[int] | None, *, sensitive: bool
+) -> Passage:
+    lines: list[str] = []
+    marked: list[int] = []
+    for number, text in texts:
+        part = text.split("\n")
+        if wanted is None or wanted[0] <= number <= wanted[1]:
+            marked += range(len(lines) + 1, len(lines) + len(part) + 1)
+        lines += [*part, *([""] if wanted else [])]
+    return Passage(
+        path=source_id,
+        title=title,
+        heading_path=(),
+        text="\n".join(lines).rstrip("\n"),
+        start_line=1,
+        end_line=max(1, len(lines)),
+        mark_start=min(marked, default=1),
+        mark_end=max(marked, default=1),
+        truncated=False,
+        linked_from=(),
+        sensitive=sensitive,
+    )
+
+
+async def passage_in(readers: Readers, client: VaultClient, path: str, lines: tuple[int, int]) -> Passage:
+    """The section around some lines (1-based, inclusive), read from disk now, or what stands around a hit that is no
+    note. Raises VaultReadError.
+    """
+    remembered = await readers.run(lambda database, _: read_remembered(database, path))
+    if remembered and not remembered.note:
+        return remembered.passage
+    note, (first, last) = (remembered.note, remembered.lines) if remembered else (path, lines)
+    links = await readers.run(lambda database, _: linking_to(database, note))
+    return await asyncio.to_thread(read_passage, client, note, first, last, links)

@@ -1,0 +1,104 @@
+"""Collect what the start page shows of a vault: recent notes, tasks that are due, and a question to try."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+
+from donna_tui.index.database import Database
+from donna_tui.index.names import NAMED_SOURCE, NameKind
+from donna_tui.memory.tasks import list_tasks
+from donna_tui.types.memory import ME, TaskRow
+from donna_tui.types.search import NameMatch, SearchOutcome, SearchRequest
+from donna_tui.vault.client import Entry, VaultClient
+
+SOON_DAYS, OVERDUE_DAYS = 7, 90
+"""A task is shown from so many days before it is due until so many days after it."""
+
+RECENT_NOTES = 200
+"""Notes whose headings may become a question: those that were changed last."""
+
+TRIED = 6
+"""Candidates that are searched for until one is answered by the note that it was taken from."""
+
+_ASKS = re.compile(r"(?:how|what|when|where|which|who|why)\b", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A question made from a heading, and the note that should answer it."""
+
+    question: str
+    path: str
+
+
+def latest_on_disk(client: VaultClient, limit: int) -> tuple[NameMatch, ...]:
+    """The notes that were changed last, by a walk over the folder. Raises VaultReadError if it is missing."""
+    notes = [entry for entry in client.scan() if entry.reason is None and entry.stat is not None]
+    newest = sorted(notes, key=_changed_at, reverse=True)[:limit]
+    return tuple(NameMatch.of_file(entry.path, _changed_at(entry) / 1e9) for entry in newest)
+
+
+def tasks_due(database: Database, today: datetime.date, limit: int) -> tuple[TaskRow, ...]:
+    """Open tasks that are due soon, the earliest first, and after them those that are overdue, the latest first."""
+    now, last = today.isoformat(), (today + datetime.timedelta(days=SOON_DAYS)).isoformat()
+    first = (today - datetime.timedelta(days=OVERDUE_DAYS)).isoformat()
+    due = [task for task in list_tasks(database) if first <= task.due <= last]
+    soon = [task for task in due if task.due >= now]
+    return (*soon, *sorted((task for task in due if task.due < now), key=lambda task: task.due, reverse=True))[:limit]
+
+
+async def answered_question(
+    candidates: tuple[Candidate, ...], search: Callable[[SearchRequest], Awaitable[SearchOutcome]]
+) -> str:
+    """The first candidate whose best hit is in its own note; empty without one. Raises DatabaseError."""
+    for candidate in candidates:
+        outcome = await search(SearchRequest(text=candidate.question, k=1))
+        if outcome.hits and outcome.hits[0].path == candidate.path:
+            return candidate.question
+    return ""
+
+
+def question_candidates(database: Database, day: datetime.date) -> tuple[Candidate, ...]:
+    """Questions from headings that only one note has, most specific first; other ones each day."""
+    found = [(name, *_candidate(name, title, path)) for name, title, path in _own_headings(database)]
+    salt = day.isoformat()
+    ranked = sorted(found, key=lambda each: (-each[1], hashlib.sha256(f"{salt}{each[0]}".encode()).digest()))
+    return tuple(candidate for _, score, candidate in ranked if score > 0)[:TRIED]
+
+
+def _own_headings(database: Database) -> Iterator[tuple[str, str, str]]:
+    """Headings of the latest public notes, with title and path of their note, that no other note has as a name."""
+    yield from database.rows(
+        "SELECT n.name, d.title, d.source_id FROM (SELECT id, title, source_id FROM memory_documents"  # noqa: S608
+        f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL AND NOT sensitive"
+        " AND NOT is_draft ORDER BY modified_at DESC LIMIT ?) AS d JOIN note_names n ON n.document_id = d.id"
+        f" WHERE n.kind = {int(NameKind.HEADING)} AND NOT EXISTS (SELECT 1 FROM note_names o WHERE o.key = n.key"
+        f" AND (o.document_id <> n.document_id OR o.kind < {int(NameKind.TAG)}))",
+        (ME, RECENT_NOTES),
+    )
+
+
+def _candidate(heading: str, title: str, path: str) -> tuple[int, Candidate]:
+    """A question with its score; 0 for a heading that says too little, or looks like data."""
+    words = len(heading.split())
+    if not 2 <= words <= 8 or _DIGIT.search(heading) or any(mark in heading for mark in "{}|:\"'`[]*<>"):
+        return 0, Candidate("", path)
+    if _ASKS.match(heading) and words >= 4:
+        return 3, Candidate(_begun_small(heading.rstrip(" ?")), path)
+    if not heading.isascii():
+        return 1, Candidate(heading, path)
+    return (2 if words >= 3 else 1), Candidate(f"what about {_begun_small(heading)} in {title}", path)
+
+
+def _begun_small(text: str) -> str:
+    """The text for the middle of a sentence, unless its first word is an acronym."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+
+
+def _changed_at(entry: Entry) -> int:
+    return entry.stat.mtime_ns if entry.stat is not None else 0

@@ -1,0 +1,186 @@
+"""Count progress and publish the engine's status while something changes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from donna_tui.index.database import Database
+from donna_tui.index.readers import Readers
+from donna_tui.index.vectors import VectorIndex
+from donna_tui.ingest.index_maintainer import IndexMaintainer
+from donna_tui.ingest.problem_log import Ledger
+from donna_tui.ingest.progress import count, file_problems, with_waiting
+from donna_tui.types.events import (
+    EngineEvent,
+    EngineStateChanged,
+    EventHub,
+    IndexProgress,
+    IngestBatch,
+    ModelPhase,
+    ModelStateChanged,
+    NoteDeleted,
+    NoteEmbedded,
+    NoteFailed,
+    NoteIndexed,
+    NoteRenamed,
+    NoteSkipped,
+    ReconcileDone,
+    WatcherStateChanged,
+)
+from donna_tui.types.status import Coverage, Problem, Status
+
+INTERVAL_SECONDS = 0.25
+"""Between two counts, however much happens."""
+
+LEAST_REST = 9
+"""A rest is that many times as long as the count before it, so that a large index is not counted all the time."""
+
+TELLING_SECONDS = 1.0
+"""What a command does within it needs no progress."""
+
+MOVES_COUNTS = (
+    IngestBatch, NoteDeleted, NoteEmbedded, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, ReconcileDone,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Counts taken at one moment; `queued` notes wait to be read."""
+
+    coverage: Coverage
+    problems: tuple[Problem, ...]
+    queued: int
+    last_reconcile: float | None
+    vector_engine: str
+
+
+async def worth_telling() -> None:
+    """Wait until a command has taken so long that its progress is worth counting."""
+    await asyncio.sleep(TELLING_SECONDS)
+
+
+async def measure(keeper: IndexMaintainer | None, readers: Readers) -> Measurement:
+    """Count in the newest index of a keeper; where another process keeps it, in the one that is read."""
+    if keeper is None:
+        return await readers.run(_counted)
+    pipeline = keeper.indexes.newest
+    counted = await pipeline.readers.run(_counted)
+    return replace(
+        counted,
+        coverage=with_waiting(counted.coverage, pipeline.new_notes),
+        queued=pipeline.queued,
+        last_reconcile=pipeline.last_reconcile,
+    )
+
+
+def _counted(database: Database, vectors: VectorIndex) -> Measurement:
+    return Measurement(count(database), file_problems(database), 0, None, vectors.name)
+
+
+class StatusReporter:
+    """Listens to the hub; `measure` counts in the index."""
+
+    def __init__(self, hub: EventHub, measure: Callable[[], Awaitable[Measurement]]) -> None:
+        self._hub, self._measure = hub, measure
+        self.ledger = Ledger()
+        self._state = EngineStateChanged(state="starting")
+        self._model = ModelStateChanged(phase=ModelPhase.LOADING)
+        self._watcher: WatcherStateChanged | None = None
+        self._latest = Measurement(Coverage(), (), 0, None, "")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._moved = asyncio.Event()
+        self._unsubscribe = (hub.subscribe(self.ledger), hub.subscribe(self._listen))
+
+    def _listen(self, event: EngineEvent) -> None:
+        if isinstance(event, EngineStateChanged):
+            self._state = event
+        elif isinstance(event, ModelStateChanged):
+            self._model = event
+        elif isinstance(event, WatcherStateChanged):
+            self._watcher = event
+        elif isinstance(event, MOVES_COUNTS) and self._loop and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._moved.set)
+
+    async def run(self) -> None:
+        """Count whenever something moved, until cancelled."""
+        self._loop = asyncio.get_running_loop()
+        while True:
+            started = time.perf_counter()
+            await self.refresh()
+            await asyncio.sleep(max(INTERVAL_SECONDS, LEAST_REST * (time.perf_counter() - started)))
+            if not self._latest.queued:  # a queue of files that turn out to be unchanged empties without an event
+                await self._moved.wait()
+            self._moved.clear()
+
+    async def refresh(self) -> None:
+        """Count now and tell everybody."""
+        self._latest = await self._measure()
+        coverage, rate = self._latest.coverage, self.ledger.throughput()[1]
+        self._hub.post(
+            IndexProgress(
+                notes=coverage.notes,
+                text_done=coverage.text,
+                vectors_done=coverage.vectors,
+                chunks=coverage.chunks,
+                chunks_embedded=coverage.chunks_embedded,
+                queued=self._latest.queued,
+                chunks_per_second=rate,
+                seconds_left=self._seconds_left(),
+            )
+        )
+
+    def _seconds_left(self) -> float | None:
+        """From the chunks that wait and the present rate; a waiting note counts as many chunks as notes had so far."""
+        coverage, rate = self._latest.coverage, self.ledger.throughput()[1]
+        per_note = coverage.chunks / coverage.text if coverage.text else 1.0
+        waiting = coverage.chunks - coverage.chunks_embedded + self._latest.queued * per_note
+        if waiting <= 0 or self._model.phase not in (ModelPhase.READY, ModelPhase.LOADING, ModelPhase.PREPARING):
+            return None
+        return waiting / rate if rate > 0 else None
+
+    def close(self) -> None:
+        """Stop listening."""
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+
+    def status(self, *, space: str, root: Path, database: Path, owner: str, log_file: Path) -> Status:
+        """Everything at once."""
+        search, keyword, meaning = self.ledger.latencies()
+        latest = self._latest
+        return Status(
+            space=space,
+            root=str(root),
+            database=str(database),
+            database_bytes=file_bytes(database),
+            state=self._state.state,
+            state_detail=self._state.detail,
+            model_phase=self._model.phase,
+            model=self._model.model,
+            model_detail=self._model.detail,
+            vector_engine=latest.vector_engine,
+            watcher=self._watcher.mode if self._watcher else "off",
+            watcher_detail=self._watcher.detail if self._watcher else "",
+            last_reconcile=latest.last_reconcile,
+            coverage=latest.coverage,
+            queued=latest.queued,
+            seconds_left=self._seconds_left(),
+            throughput=self.ledger.throughput()[0],
+            embedded_this_run=self.ledger.embedded,
+            reused_this_run=self.ledger.reused,
+            search_latency=search,
+            keyword_after_save=keyword,
+            meaning_after_save=meaning,
+            problems=(*self.ledger.problems, *latest.problems),
+            owner=owner,
+            log_file=str(log_file),
+        )
+
+
+def file_bytes(path: Path) -> int:
+    """The size of a database with its journal; 0 where it is not there yet."""
+    files = (path, path.with_name(f"{path.name}-wal"))
+    return sum(each.stat().st_size for each in files if each.exists())

@@ -1,0 +1,379 @@
+"""Read, change and undo notes for the screens, on one thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import json
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.index.database import Database
+from donna_tui.index.files import FileState, file_states
+from donna_tui.platform.spaces import Space
+from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.text.merge import has_conflict_markers
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.events import EventHub, ProblemRaised, VaultWritten
+from donna_tui.types.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteState, NoteText
+from donna_tui.vault.client import Entry, VaultClient
+from donna_tui.vault.conflicts import Conflict, Keep
+from donna_tui.vault.edit_drafts import EditDrafts, edited_text
+from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.open import indexed_client, open_writer, vault_client
+from donna_tui.vault.write.changes import (
+    Change,
+    Clash,
+    Operation,
+    OperationKind,
+    Outcome,
+    Plan,
+    Revision,
+    Version,
+    etag_of,
+    expecting,
+)
+from donna_tui.vault.write.file_names import EVERYWHERE
+from donna_tui.vault.write.writer import VaultWriter, Written
+
+P = ParamSpec("P")
+T = TypeVar("T")
+ReadIndex = Callable[[Callable[[Database], Any]], Awaitable[Any]]
+
+LEFT_OUT = "your settings leave it out of the index (sources.vault.ignore_globs)"
+
+
+def open_desk(config: MemoryConfig, space: Space, hub: EventHub, read_index: ReadIndex) -> VaultService:
+    """The desk of a space. A person who looks at each change may make it anywhere in the vault."""
+    return VaultService(
+        vault_client(config, space.root),
+        indexed_client(config, space.root),
+        open_writer(config, space, announce(hub), on_recovered=report_to(hub), allowlist=(EVERYWHERE,)),
+        read_index,
+        EditDrafts(space.state / "edits"),
+    )
+
+
+class VaultService:
+    """Everything that the Vault screen asks. Every method raises only DonnaError.
+
+    `client` reads all notes of the vault, `indexed` only those that the settings let into the index.
+    """
+
+    def __init__(
+        self,
+        client: VaultClient,
+        indexed: VaultClient,
+        writer: VaultWriter,
+        read_index: ReadIndex,
+        shelf: EditDrafts,
+    ) -> None:
+        self._client = client
+        self._indexed = indexed
+        self._writer = writer
+        self._read_index = read_index
+        self._shelf = shelf
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-vault")
+
+    async def recover(self, hub: EventHub) -> None:
+        """Finish or drop what a crash cut short; what cannot be done now becomes a problem and is tried again."""
+        try:
+            trouble: DonnaError | None = await self._run(self._writer.recover)
+        except DonnaError as error:
+            trouble = error
+        if trouble is not None:
+            report_to(hub)(trouble)
+
+    async def vault_rows(self) -> tuple[NoteRow, ...]:
+        """Every file of the vault that is a note or looks like one, with its states."""
+        known = await self._read_index(lambda database: _known_notes(database, self._client.sensitive_key))
+        return await self._run(self._rows, known)
+
+    async def read_note(self, path: str) -> NoteText:
+        """The text of a note as it is on disk now."""
+        return await self._run(self._note, path)
+
+    async def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
+        """Where a link leads that is written in a note."""
+        return await self._aside(self._writer.links.follow, note, written, is_wiki=is_wiki)
+
+    async def links(self, path: str) -> NoteLinks:
+        """The links of a note, and the lines of other notes that link to it."""
+        return await self._aside(self._writer.links.links, path)
+
+    async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
+        """Commits that changed a note, or anything in the vault; newest first."""
+        return tuple(await self._run(self._writer.history.revisions, path, limit=limit, skip=skip))
+
+    async def revision_changes(self, commit: str) -> tuple[Change, ...]:
+        """What a commit changed in the vault."""
+        return tuple(await self._run(self._writer.history.changes, commit))
+
+    async def outside_change(self, path: str) -> Change | None:
+        """Git's version of a note against the one on disk; None if they are the same."""
+        return await self._run(self._writer.history.outside_change, path)
+
+    async def blame(self, path: str, first_line: int, last_line: int) -> tuple[BlameLine, ...]:
+        """Where lines of a note (1-based, inclusive) are from. Lines that are not in git yet have no commit."""
+        return tuple(await self._run(self._writer.history.blame, path, first_line, last_line))
+
+    async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
+        """What writing a note would do. Without an etag it must not exist yet."""
+        return await self._run(self._writer.planner.write, path, text, seen=expecting(etag), replace=replace)
+
+    async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
+        """What deleting a note would do; with `unlinks` also to the links to it, whose words stay."""
+        return await self._run(self._writer.planner.delete, path, seen=expecting(etag), links=True, unlinks=unlinks)
+
+    async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
+        """What moving a note would do, rewritten links included."""
+        return await self._run(self._writer.planner.move, src, dst, seen=expecting(etag))
+
+    async def plan_delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
+        """What deleting several notes and folders would do."""
+        return await self._run(self._writer.selection.delete, paths, unlinks=unlinks)
+
+    async def plan_move_folder(self, src: str, dst: str) -> Plan:
+        """What giving a folder another path would do to all notes in it and to the links to them."""
+        return await self._run(self._writer.selection.move_folder, src, dst)
+
+    async def plan_move_into(self, paths: Sequence[str], folder: str) -> Plan:
+        """What moving several notes and folders into a folder would do."""
+        return await self._run(self._writer.selection.move_into, paths, folder)
+
+    async def why_not_new(self, path: str, besides: str = "") -> str:
+        """Why a note cannot be created at a path, or another one moved there; empty if it can."""
+        return await self._run(self._writer.why_not_new, path, besides)
+
+    async def empty_folders(self) -> tuple[str, ...]:
+        """The folders that nothing is in."""
+        return await self._run(self._writer.empty_folders)
+
+    async def create_folder(self, path: str) -> None:
+        """Create an empty folder."""
+        await self._run(self._writer.create_folder, path)
+
+    async def remove_folder(self, path: str) -> bool:
+        """Remove a folder that nothing is in. Whether it is gone."""
+        return await self._run(self._writer.remove_folder, path)
+
+    async def plan_undo(self, n: int = 1) -> Plan:
+        """What taking back the last `n` operations would do."""
+        return await self._run(self._writer.restorer.undo, n)
+
+    async def plan_undo_one(self, operation: str) -> Plan:
+        """What taking back one operation would do, whatever was done since to other notes."""
+        return await self._run(self._writer.restorer.undo_one, operation)
+
+    async def plan_redo(self, n: int = 1) -> Plan:
+        """What doing again what was taken back last would do."""
+        return await self._run(self._writer.restorer.redo, n)
+
+    async def conflict(self, path: str) -> Conflict:
+        """A conflict copy and its note, both as they are now."""
+        return await self._run(self._writer.resolver.conflict, path)
+
+    async def plan_settle(self, conflict: Conflict, keep: Keep) -> Plan:
+        """What keeping one version, or both, and dropping the copy would do."""
+        return await self._run(self._writer.resolver.plan, conflict, keep)
+
+    async def apply_plan(self, plan: Plan) -> Outcome:
+        """Carry out a plan that was looked at."""
+        return await self._run(self._writer.apply, plan)
+
+    async def keep_version(self, path: str) -> Version:
+        """A note as it is now, put into git before another program may change it."""
+        return await self._run(self._writer.keep_version, path)
+
+    async def plan_since(self, version: Version) -> Plan:
+        """What another program made of a note since that version, to be committed as it is on disk."""
+        return await self._run(self._writer.plan_since, version)
+
+    async def plan_outside(self, paths: Sequence[str]) -> Plan:
+        """What was edited outside in these notes, to be committed as it is on disk."""
+        return await self._run(self._writer.plan_outside, paths)
+
+    async def undoable(self) -> tuple[Operation, ...]:
+        """What can be taken back, newest first."""
+        return await self._run(self._writer.undoable)
+
+    async def redoable(self) -> tuple[Operation, ...]:
+        """What can be done again; what was taken back last comes first."""
+        return await self._run(self._writer.redoable)
+
+    async def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
+        """What stands in the way of an undo or redo, after it was refused with `undo_conflict`."""
+        return await self._run(self._writer.clashes, kind, n)
+
+    async def create_repository(self) -> None:
+        """Begin a history, after the user agreed."""
+        await self._run(self._writer.init_if_missing)
+
+    async def waiting_edits(self) -> tuple[Edit, ...]:
+        """Edits that were begun and not written, also by a program that was stopped."""
+        return await self._run(self._shelf.edits)
+
+    async def keep_edit(self, edit: Edit) -> None:
+        """Keep an edit that is not written yet."""
+        await self._run(self._shelf.keep, edit)
+
+    async def begin_edit(self, edit: Edit) -> Path:
+        """A copy of an edit for an editor, which outlives the program until the edit is kept, written or dropped."""
+        return await self._run(self._shelf.begin, edit)
+
+    async def edited_text(self, copy: Path) -> str:
+        """What the editor left in that copy."""
+        return await self._run(edited_text, copy)
+
+    async def whereabouts(self, path: str) -> str:
+        """What became of a note that is gone, as a sentence; empty if nobody knows."""
+        return await self._run(self._writer.history.whereabouts, path)
+
+    async def drop_edit(self, path: str) -> None:
+        """Forget the edit of a note."""
+        await self._run(self._shelf.drop, path)
+
+    async def close(self) -> None:
+        """Wait for what is being written."""
+        await asyncio.to_thread(self._thread.shutdown, wait=True)
+
+    async def _aside(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Read on another thread, so that a look at the whole vault keeps no write waiting."""
+        try:
+            return await asyncio.to_thread(work, *args, **kwargs)
+        except OSError as error:
+            raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read ({error.strerror})") from error
+
+    async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+        except OSError as error:
+            raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read ({error.strerror})") from error
+
+    def _rows(self, known: dict[str, frozenset[NoteState]]) -> tuple[NoteRow, ...]:
+        entries = list(self._client.scan())
+        outside = self._outside()
+        judged = (self._judged(entry) for entry in sorted(entries, key=lambda entry: entry.path))
+        marked = frozenset(path for path, is_known in outside.items() if is_known and self._has_markers(path))
+        return tuple(_row(entry, known, outside, marked) for entry in judged)
+
+    def _has_markers(self, path: str) -> bool:
+        try:
+            return has_conflict_markers(self._client.read(path).text.encode("utf-8", "surrogatepass"))
+        except DonnaError:
+            return False
+
+    def _judged(self, entry: Entry) -> Entry:
+        """An entry with the reason why it is not indexed, also where that is only the user's wish."""
+        if entry.reason is not None or self._indexed.is_note(entry.path):
+            return entry
+        return replace(entry, reason=Reason.IGNORED, message=LEFT_OUT)
+
+    def _outside(self) -> dict[str, bool]:
+        """A repository that cannot be read says nothing here; its reason shows where something is to be done."""
+        try:
+            return self._writer.history.outside()
+        except DonnaError:
+            return {}
+
+    def _note(self, path: str) -> NoteText:
+        note = self._client.read(path)
+        data = note.text.encode()
+        objection = self._writer.rules.objection(path, data) or _not_utf8(note.etag, data)
+        return NoteText(
+            path=path,
+            text=note.text,
+            etag=note.etag,
+            size=note.size,
+            mtime=note.mtime,
+            sensitivity=note.sensitivity.value,
+            lossy=note.lossy,
+            refusal=objection.message if objection else "",
+        )
+
+
+def _not_utf8(etag: str, data: bytes) -> DonnaError | None:
+    """Why a note cannot be edited here whose bytes are not those of its text: saved again, it would be another file."""
+    if etag in (etag_of(data), etag_of(codecs.BOM_UTF8 + data)):
+        return None
+    return DonnaError(Reason.ENCODING, "the note is not UTF-8", hint="convert it first")
+
+
+def announce(hub: EventHub) -> Callable[[Written], None]:
+    """What a writer calls after each operation: everybody hears of it."""
+
+    def post(written: Written) -> None:
+        outcome = written.outcome
+        hub.post(
+            VaultWritten(
+                kind=outcome.kind.value,
+                operation=outcome.operation,
+                commit=outcome.commit,
+                paths=outcome.paths,
+                actor=written.actor,
+            )
+        )
+
+    return post
+
+
+def report_to(hub: EventHub) -> Callable[[DonnaError], None]:
+    """What a writer calls with what the user should know of an interrupted write: it becomes a problem."""
+
+    def post(trouble: DonnaError) -> None:
+        path = getattr(trouble, "path", "")
+        hub.post(ProblemRaised(reason=trouble.reason, message=trouble.message, hint=trouble.hint or "", path=path))
+
+    return post
+
+
+def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]]:
+    """What the index knows of each note that is special."""
+    states: dict[str, set[NoteState]] = {path: set() for path in _settled(file_states(database).values())}
+    rows = database.rows(
+        "SELECT source_id, sensitive, metadata_json FROM memory_documents WHERE source_type = 'vault'"
+        " AND (sensitive OR json_extract(metadata_json, ?))",
+        (f"$.frontmatter.{DRAFT_KEY}",),
+    )
+    for path, sensitive, metadata in rows:
+        front = json.loads(metadata or "{}").get("frontmatter", {})
+        states.setdefault(path, set()).update(_flags(front, bool(sensitive), key))
+    return {path: frozenset(each) for path, each in states.items()}
+
+
+def _settled(states: Iterable[FileState]) -> list[str]:
+    return [state.path for state in states if state.state == "indexed"]
+
+
+def _flags(front: dict[str, Any], sensitive: bool, key: str) -> set[NoteState]:
+    flags = {NoteState.DRAFT} if front.get(DRAFT_KEY) else set()
+    if sensitive:
+        marked = classify(front, "", key=key) is Sensitivity.DONNA_SENSITIVE
+        flags.add(NoteState.SENSITIVE if marked else NoteState.LOCAL_ONLY)
+    return flags
+
+
+def _row(
+    entry: Entry, known: dict[str, frozenset[NoteState]], outside: dict[str, bool], marked: frozenset[str]
+) -> NoteRow:
+    """A private note that git does not know is not edited outside: it was left out of the history on purpose."""
+    states = set(known.get(entry.path, {NoteState.PENDING}))
+    if entry.reason is not None:
+        states = {NoteState.CONFLICT if entry.reason is Reason.CONFLICT_COPY else NoteState.NOT_INDEXED}
+    is_private = bool(states & {NoteState.LOCAL_ONLY, NoteState.SENSITIVE})
+    if outside.get(entry.path, False) or (entry.path in outside and not is_private):
+        states.add(NoteState.OUTSIDE)
+    if entry.path in marked:
+        states.add(NoteState.MARKERS)
+    return NoteRow(
+        path=entry.path,
+        states=frozenset(states),
+        detail=entry.message,
+        size=entry.stat.size if entry.stat else 0,
+        mtime_ns=entry.stat.mtime_ns if entry.stat else 0,
+    )

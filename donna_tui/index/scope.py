@@ -1,0 +1,108 @@
+"""Which passages are in a scope, remembered until a document changes: who types asks the same filter key after key."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from donna_tui.index.database import Beside, Database
+from donna_tui.index.documents import last_chunk
+from donna_tui.index.filters import Scope, all_in_scope, share_in_scope
+from donna_tui.index.sampling import Range, around, span
+from donna_tui.platform.lazy import np
+
+LISTED_AT_ONCE = 10_000
+"""Passages of a scope that are listed while the search waits, in some 2 ms."""
+
+LISTED_SHARE = 0.3
+"""Up to this share of an index more are listed too, beside the searches. A wider scope soon has enough of the best."""
+
+MOST_RANGES = 8
+"""A folder is read at one time; what changes in it later stands at the end, between what changes elsewhere."""
+
+
+class Members:
+    """The passages of a scope, by their integer keys in order, and the ranges in which all of them are."""
+
+    def __init__(self, keys: Sequence[int]) -> None:
+        self.keys = array("q", sorted(keys))
+
+    def first(self, ids: Sequence[int], wanted: int) -> list[int]:
+        """The first `wanted` of some chunks that are among them."""
+        return [each for each in ids if self._holds(each)][:wanted]
+
+    def _holds(self, key: int) -> bool:
+        place = bisect_left(self.keys, key)
+        return place < len(self.keys) and self.keys[place] == key
+
+    @cached_property
+    def ranges(self) -> list[Range]:
+        """A few ranges, with the largest gaps between them."""
+        return around(np.frombuffer(self.keys, dtype=np.int64), MOST_RANGES)
+
+    @cached_property
+    def density(self) -> float:
+        """Of the keys in the ranges, the share that are theirs."""
+        return len(self.keys) / max(1, span(self.ranges))
+
+    @cached_property
+    def listed(self) -> str:
+        """Their keys as a JSON array."""
+        return json.dumps(self.keys.tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeEstimate:
+    """About the share of an index that is in a scope, and its passages where they are known."""
+
+    share: float
+    members: Members | None = None
+    is_listed: bool = False
+
+
+def reach_of(database: Database, scope: Scope, beside: Beside | None = None) -> ScopeEstimate:
+    """What is known of a scope. A short one is listed now, a longer one beside the searches when it is asked for again.
+
+    Until it is listed, and if that fails, searches ask whether the best ones are in it.
+    """
+    if scope.required:  # the words themselves are what narrows it
+        return ScopeEstimate(0.0)
+    remembered = database.remembered
+    if remembered is None or scope.forbidden:
+        return ScopeEstimate(share_in_scope(database, scope))
+    revision = _revision(database)
+    known: ScopeEstimate | None = remembered.get(scope, revision)
+    if known is None:
+        known = _first_look(database, scope)
+        remembered.keep(scope, revision, known)
+    elif beside and not known.is_listed and known.share <= LISTED_SHARE:
+        remembered.keep(scope, revision, replace(known, is_listed=True))
+        beside(lambda other: remembered.keep(scope, _revision(other), _listed(other, scope)))
+    return known
+
+
+def known_members(database: Database, scope: Scope) -> Members | None:
+    """The passages of a scope, if they are known already."""
+    if database.remembered is None:
+        return None
+    known: ScopeEstimate | None = database.remembered.get(scope, _revision(database))
+    return known.members if known else None
+
+
+def _first_look(database: Database, scope: Scope) -> ScopeEstimate:
+    share = share_in_scope(database, scope)
+    return _listed(database, scope) if share * last_chunk(database) <= LISTED_AT_ONCE else ScopeEstimate(share)
+
+
+def _listed(database: Database, scope: Scope) -> ScopeEstimate:
+    members = Members(all_in_scope(database, scope))
+    return ScopeEstimate(len(members.keys) / max(1, last_chunk(database)), members, is_listed=True)
+
+
+def _revision(database: Database) -> int:
+    number: int = database.value("SELECT number FROM memory_revision")
+    return number

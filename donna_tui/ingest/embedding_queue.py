@@ -1,0 +1,220 @@
+"""Embeds the chunks that wait for a vector. The database is the queue, so nothing is lost when Donna stops."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from donna_tui.embedding.provider import leaves_machine
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.index.invocations import EMBEDS, InputHash, Invocation, record
+from donna_tui.index.store import MemoryStore, PendingChunk
+from donna_tui.index.vectors import Vector
+from donna_tui.platform.supervisor import set_within
+from donna_tui.types.errors import ModelAwayError, ModelError, Reason
+from donna_tui.types.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed, ProblemCleared, ProblemRaised
+
+BATCH = 32
+"""Chunks a round: a saved edit waits for one round at the most, about 0.2 s on two cores."""
+
+RETRY_SECONDS = 30.0
+NOTES = "vault"
+
+
+class Write(Protocol):
+    """Runs a piece of work on the thread that owns the writable connection."""
+
+    def __call__(self, work: Callable[[], Any]) -> Awaitable[Any]: ...
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What has been done for one note since it was stored."""
+
+    computed: int = 0
+    reused: int = 0
+    latency_ms: float = 0.0
+
+
+class EmbeddingQueue:
+    """One task that empties `MemoryStore.pending`, round by round. `rested` is called whenever that is done for now."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        write: Write,
+        service: EmbeddingService,
+        hub: EventHub,
+        input_hash: InputHash,
+        rested: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._write = write
+        self._service = service
+        self._hub = hub
+        self._input_hash = input_hash
+        self._rested = rested
+        self._work = asyncio.Event()
+        self._ask_now = asyncio.Event()
+        self._tallies: dict[str, _Tally] = {}
+        self._saved: dict[str, float] = {}
+        self._failed: dict[str, Reason] = {}
+        self._away: Reason | None = None
+        self._leaves = leaves_machine(service.provider)
+        self.idle = asyncio.Event()
+
+    def wake(self, *, now: bool = False) -> None:
+        """There may be new chunks. A server that is away is asked again in its time, or `now` if somebody says so."""
+        if now:
+            self._ask_now.set()
+        if self._away is None:
+            self.idle.clear()
+        self._work.set()
+
+    def saved(self, path: str, at: float) -> None:
+        """This note was saved at this Unix time; its `NoteEmbedded` will say how long it took."""
+        self._saved[path] = at
+
+    async def run(self) -> None:
+        """Embed until cancelled, beginning with what failed before."""
+        await self._write(self._store.retry_failed)
+        while True:
+            batch = await self._write(lambda: self._store.pending(BATCH, withhold=self._leaves))
+            if not batch:
+                self._came_back()  # nothing waits for the server any more
+            if not batch or not await self._round(batch):
+                await self._rest()
+
+    async def _rest(self) -> None:
+        """Wait for new work, idle even if something failed: nobody should wait for what may never come."""
+        if self._away:
+            return await self._wait_for_server()
+        if not self._work.is_set():
+            self._come_to_rest()
+        if await set_within(self._work, RETRY_SECONDS if self._failed else None):
+            self._work.clear()
+            return
+        await self._try_failed_again()
+
+    def _come_to_rest(self) -> None:
+        self.idle.set()
+        self._rested()
+
+    async def _wait_for_server(self) -> None:
+        self._come_to_rest()
+        self._ask_now.clear()
+        await set_within(self._ask_now, RETRY_SECONDS)
+        self.idle.clear()
+        await self._try_failed_again()
+
+    async def _try_failed_again(self) -> None:
+        for path in list(self._failed):
+            self._recovered(path)
+        await self._write(self._store.retry_failed)
+
+    async def _round(self, batch: list[PendingChunk]) -> bool:
+        """Give these chunks their vectors. False if not one of them got any."""
+        fresh = await self._write(lambda: self._store.attach_cached(batch))
+        waiting = {chunk.id for chunk in fresh}
+        for chunk in batch:
+            self._tally(chunk.path).reused += chunk.id not in waiting
+        done = len(batch) - len(fresh)
+        if fresh:
+            done += await self._embed(fresh)
+        paths = {chunk.path for chunk in batch}
+        notes = {chunk.path for chunk in batch if chunk.source_type == NOTES}
+        for path in paths - await self._write(lambda: self._store.waiting(batch)):
+            self._finish(path, is_note=path in notes)
+        return done > 0
+
+    async def _embed(self, chunks: list[PendingChunk]) -> int:
+        """Embed and store chunks; returns how many of them could be embedded."""
+        started = time.perf_counter()
+        vectors = await self._vectors(chunks)
+        latency = (time.perf_counter() - started) * 1000
+        done = [(chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True) if vector is not None]
+        for chunk, _ in done:
+            self._tally(chunk.path).computed += 1
+            self._tally(chunk.path).latency_ms += latency / len(done)
+        await self._write(lambda: self._save(done, latency))
+        if done:
+            self._came_back()
+        notes = len({chunk.path for chunk, _ in done})
+        self._hub.post(IngestBatch(notes=notes, chunks=len(done), latency_ms=latency))
+        return len(done)
+
+    def _save(self, done: Sequence[tuple[PendingChunk, Vector]], latency: float) -> None:
+        self._store.store_vectors([(chunk.id, chunk.embed_hash, vector) for chunk, vector in done])
+        rows = [
+            Invocation(
+                EMBEDS[chunk.source_type],
+                self._store.version,
+                latency / len(done),
+                self._input_hash(chunk.text, sensitive=chunk.sensitive),
+            )
+            for chunk, _ in done
+        ]
+        record(self._store.database, rows)
+
+    async def _vectors(self, chunks: Sequence[PendingChunk]) -> list[Vector | None]:
+        """Vectors in the order of the chunks. If a batch fails, its chunks are tried one by one to find the culprit."""
+        try:
+            return list(await self._service.embed_documents([chunk.text for chunk in chunks]))
+        except ModelAwayError as error:
+            await self._went_away(chunks, error)
+            return [None] * len(chunks)
+        except ModelError as error:
+            if len(chunks) == 1:
+                await self._fail(chunks[0], error)
+                return [None]
+        return [vector for chunk in chunks for vector in await self._vectors([chunk])]
+
+    async def _fail(self, chunk: PendingChunk, error: ModelError) -> None:
+        await self._write(lambda: self._store.mark_failed([chunk.id]))
+        self._failed[chunk.path] = error.reason
+        self._hub.post(
+            NoteFailed(
+                path=chunk.path, reason=error.reason, message=error.message, next_try=time.time() + RETRY_SECONDS
+            )
+        )
+
+        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, path=chunk.path))
+
+    async def _went_away(self, chunks: Sequence[PendingChunk], error: ModelAwayError) -> None:
+        """The model's server is away: all wait for it, and it is said once."""
+        await self._write(lambda: self._store.mark_failed([chunk.id for chunk in chunks]))
+        self._failed |= {chunk.path: error.reason for chunk in chunks}
+        self._came_back(error.reason)
+        self._away = error.reason
+        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+
+    def _came_back(self, still: Reason | None = None) -> None:
+        if self._away and self._away is not still:
+            self._hub.post(ProblemCleared(reason=self._away))
+            self._away = None
+
+    def _recovered(self, path: str) -> None:
+        if reason := self._failed.pop(path, None):
+            self._hub.post(ProblemCleared(reason=reason, path=path))
+
+    def _tally(self, path: str) -> _Tally:
+        return self._tallies.setdefault(path, _Tally())
+
+    def _finish(self, path: str, *, is_note: bool) -> None:
+        """All of a document is embedded. Only of notes that is told one by one."""
+        self._recovered(path)
+        saved, tally = self._saved.pop(path, None), self._tallies.pop(path, _Tally())
+        if not is_note:
+            return
+        self._hub.post(
+            NoteEmbedded(
+                path=path,
+                computed=tally.computed,
+                reused=tally.reused,
+                latency_ms=tally.latency_ms,
+                found_after_ms=None if saved is None else (time.time() - saved) * 1000,
+            )
+        )

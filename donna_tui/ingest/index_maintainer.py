@@ -1,0 +1,186 @@
+"""Keeps the indexes of a vault true for as long as it runs: watches, compares, retries, and waits for a lost root."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.index.invocations import InputHash, record
+from donna_tui.ingest.indexes import Indexes
+from donna_tui.ingest.pipeline import Parts
+from donna_tui.ingest.progress import retry_due
+from donna_tui.ingest.queue import Job
+from donna_tui.ingest.watcher import Watcher
+from donna_tui.platform.supervisor import Supervisor, set_within
+from donna_tui.search.service import SearchService
+from donna_tui.types.errors import DatabaseError, Reason, VaultReadError
+from donna_tui.types.events import EngineEvent, EngineStateChanged, EventHub, ProblemCleared, ProblemRaised
+
+START = "start"
+ROUTINE = "every so often"
+ROUND_SECONDS = 5.0
+ROOT_POLL_SECONDS = 2.0
+
+WATCH_SECONDS = 5.0
+"""The first comparison waits no longer than this for the watch."""
+
+
+class IndexMaintainer:
+    """The writing side of an engine: only the process that holds the space's lock has one."""
+
+    def __init__(self, parts: Parts, hub: EventHub, desk: SearchService, input_hash: InputHash) -> None:
+        self.indexes = Indexes(parts, hub, input_hash)
+        self._root: Path = parts.root
+        self._hub, self._desk = hub, desk
+        self._policy = parts.policy
+        self._watcher = Watcher(
+            parts.root, hub, self.indexes.follow, include=parts.include, quiet_ms=parts.policy.quiet_ms
+        )
+        self._tasks = Supervisor(hub)
+        self._damage = asyncio.Event()
+        self._root_lost = asyncio.Event()
+        self._model_known = asyncio.Event()
+        self._unsubscribe = hub.subscribe(self._listen)
+        self._loop = asyncio.get_running_loop()
+
+    async def open(self) -> None:
+        """Open the index. Raises DatabaseError; then this keeper is done."""
+        try:
+            await self.indexes.open()
+        except DatabaseError:
+            self._unsubscribe()
+            raise
+        self._tasks.start("replacing a damaged index", self._replace_damaged)
+
+    async def follow(self) -> None:
+        """Follow the vault from now on. The watch stands before the first comparison: nothing falls between them."""
+        if self._policy.watch:
+            self._tasks.start("watching the vault", self._watcher.run)
+        else:
+            self._watcher.begun.set()
+        self._tasks.start("comparing vault and index", self._compare_forever)
+        self._tasks.start("upkeep", self._upkeep)
+        self._tasks.start("building the new index", self._swap_when_built)
+
+    async def compare(self, *, full: bool) -> None:
+        """Compare once and begin the work that this brings, for commands that do not watch; the model may come later.
+
+        Raises VaultReadError if the root is missing.
+        """
+        await self.indexes.reconcile("asked for", accept=full, reread=full)
+
+    async def finish(self, *, full: bool) -> None:
+        """Wait for the work of `compare`, once the model is known. Raises DonnaError if some of it cannot be done."""
+        building = self.indexes.building
+        if building and not building.last_reconcile:  # the model wants a new index, of which `compare` did not know
+            await building.reconcile("asked for", accept=full, reread=full)
+        await self.indexes.settled()
+        await self.indexes.finish_building()
+        if full:
+            await self.indexes.tidy()
+
+    @property
+    def is_caught_up(self) -> bool:
+        """Whether the notes that the first comparison found can be found by their words."""
+        return self.indexes.active.is_read
+
+    async def caught_up(self) -> None:
+        """Wait until that is so."""
+        while not self.is_caught_up:
+            await asyncio.sleep(0.1)
+
+    async def use_model(self, service: EmbeddingService | None) -> None:
+        """The model is ready, or there is none and none is coming. It may come after all, where its server was away."""
+        late = service is not None and self._model_known.is_set()
+        if service:
+            await self.indexes.embed_with(service)
+        self._model_known.set()
+        if late and self.indexes.building:
+            self._tasks.start("building the new index", self._swap_when_built)
+
+    async def close(self) -> None:
+        """Stop following the vault and close the index; what waits is found again at the next start."""
+        self._unsubscribe()
+        await self._tasks.stop()
+        await self._log_invocations()
+        await self.indexes.close()
+
+    async def retry(self, path: str) -> None:
+        """Try what failed again: one note, or all and a comparison of the whole vault."""
+        for pipeline in self.indexes.pipelines:
+            await pipeline.write(pipeline.store.retry_failed)
+            paths = [path] if path else await pipeline.write(lambda each=pipeline: retry_due(each.store.database, None))  # type: ignore[misc]
+            pipeline.queue.put(Job(each, "retry", time.time()) for each in paths)
+            if pipeline.backlog:
+                pipeline.backlog.wake(now=True)
+            if not path:
+                pipeline.rescan([""])
+
+    def accept_missing(self) -> None:
+        """The user says that what is missing is really gone."""
+        for pipeline in self.indexes.pipelines:
+            pipeline.departures.accept()
+
+    async def _compare_forever(self) -> None:
+        why = START if self._policy.on_start else ""
+        await set_within(self._watcher.begun, WATCH_SECONDS)
+        while True:
+            try:
+                if why:
+                    await self.indexes.reconcile(why)
+            except VaultReadError as error:
+                await self._wait_for_root(error)
+                why = "the vault is back"
+                continue
+            if why == ROUTINE:
+                await self.indexes.tidy()
+            why = ROUTINE
+            await set_within(self._root_lost, self._policy.interval_seconds)
+            self._root_lost.clear()
+
+    async def _wait_for_root(self, error: VaultReadError) -> None:
+        """Nothing is deleted while the root is missing: the index stays searchable."""
+        hint = error.hint or ""
+        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=hint))
+        self._hub.post(EngineStateChanged(state="paused", detail=error.message))
+        while not self._root.is_dir():
+            await asyncio.sleep(ROOT_POLL_SECONDS)
+        self._hub.post(ProblemCleared(reason=error.reason))
+        self._hub.post(EngineStateChanged(state="running"))
+
+    async def _upkeep(self) -> None:
+        while True:
+            await asyncio.sleep(ROUND_SECONDS)
+            await self._log_invocations()
+            pipeline = self.indexes.active
+            due = await pipeline.write(lambda each=pipeline: retry_due(each.store.database, time.time()))  # type: ignore[misc]
+            pipeline.queue.put(Job(path, "retry") for path in due)
+            if not self._root.is_dir():
+                self._root_lost.set()
+
+    async def _log_invocations(self) -> None:
+        rows = self._desk.take_invocations()
+        if rows:
+            pipeline = self.indexes.active
+            await pipeline.write(lambda: record(pipeline.store.database, rows))
+
+    async def _swap_when_built(self) -> None:
+        await self._model_known.wait()
+        if self.indexes.building:
+            self.indexes.building.rescan([""])  # another model may be known only after the comparison at the start
+        while self.indexes.building and not self.indexes.building.last_reconcile:
+            await asyncio.sleep(0.1)
+        await self.indexes.finish_building()
+
+    def _listen(self, event: EngineEvent) -> None:
+        if isinstance(event, ProblemRaised) and event.reason is Reason.DATABASE_CORRUPT and not event.path:
+            self._loop.call_soon_threadsafe(self._damage.set)
+
+    async def _replace_damaged(self) -> None:
+        while True:
+            await self._damage.wait()
+            if await self.indexes.is_damaged():
+                await self.indexes.replace_damaged()
+            self._damage.clear()

@@ -1,0 +1,129 @@
+"""Keeps count: progress, throughput, latencies and problems, from the events that pass."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from donna_tui.types.events import (
+    EngineEvent,
+    IngestBatch,
+    NoteEmbedded,
+    NoteIndexed,
+    ProblemCleared,
+    ProblemRaised,
+    SearchDone,
+)
+from donna_tui.types.status import Latency, Problem
+
+SAMPLES = 300
+"""Latencies kept for the percentiles."""
+
+RATE_WINDOW_SECONDS = 60
+SMOOTHED_SECONDS = 8
+
+
+def percentiles(samples: Iterable[float]) -> Latency:
+    """p50 and p95 of some milliseconds, by nearest rank."""
+    ordered = sorted(samples)
+    if not ordered:
+        return Latency()
+    last = len(ordered) - 1
+    return Latency(p50=ordered[round(last * 0.50)], p95=ordered[round(last * 0.95)], samples=len(ordered))
+
+
+@dataclass(slots=True)
+class Rate:
+    """Chunks embedded in each of the last sixty seconds."""
+
+    buckets: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=RATE_WINDOW_SECONDS))
+
+    def add(self, count: int, second: int) -> None:
+        """Count chunks that were finished in a second (monotonic clock)."""
+        if self.buckets and self.buckets[-1][0] == second:
+            count += self.buckets.pop()[1]
+        self.buckets.append((second, count))
+
+    def series(self, second: int) -> tuple[float, ...]:
+        """One value a second, the latest last."""
+        counts = dict(self.buckets)
+        return tuple(float(counts.get(each, 0)) for each in range(second - RATE_WINDOW_SECONDS + 1, second + 1))
+
+    def per_second(self, second: int) -> float:
+        """The mean over the last full seconds in which there was work."""
+        recent = [count for each, count in self.buckets if second - SMOOTHED_SECONDS <= each < second]
+        return sum(recent) / len(recent) if recent else 0.0
+
+
+class Ledger:
+    """Listens to the hub. Safe to read from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._search: deque[float] = deque(maxlen=SAMPLES)
+        self._keyword: deque[float] = deque(maxlen=SAMPLES)
+        self._meaning: deque[float] = deque(maxlen=SAMPLES)
+        self._problems: dict[tuple[str, str], Problem] = {}
+        self._rate = Rate()
+        self.embedded = 0
+        self.reused = 0
+
+    def __call__(self, event: EngineEvent) -> None:
+        """Take note of an event."""
+        with self._lock:
+            if isinstance(event, SearchDone):
+                self._search.append(event.latency_ms)
+            elif isinstance(event, NoteIndexed):
+                self.reused += event.embedded
+                _sample(self._keyword, event.found_after_ms)
+            elif isinstance(event, NoteEmbedded):
+                self.reused += event.reused
+                _sample(self._meaning, event.found_after_ms)
+            elif isinstance(event, IngestBatch):
+                self.embedded += event.chunks
+                self._rate.add(event.chunks, int(time.monotonic()))
+            elif isinstance(event, ProblemRaised):
+                self._raise(event)
+            elif isinstance(event, ProblemCleared):
+                self._problems.pop((event.reason, event.path), None)
+
+    def _raise(self, event: ProblemRaised) -> None:
+        self._problems[event.reason, event.path] = Problem(
+            id=f"{event.reason}:{event.path}",
+            reason=event.reason,
+            message=event.message,
+            hint=event.hint,
+            path=event.path,
+            since=event.at,
+            retryable=True,
+        )
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What holds now, oldest first."""
+        with self._lock:
+            return tuple(self._problems.values())
+
+    def has_problem(self, reason: str, path: str = "") -> bool:
+        """Whether this problem holds now."""
+        with self._lock:
+            return (reason, path) in self._problems
+
+    def latencies(self) -> tuple[Latency, Latency, Latency]:
+        """Search; from saving a note to finding it by keyword; and by meaning."""
+        with self._lock:
+            return percentiles(self._search), percentiles(self._keyword), percentiles(self._meaning)
+
+    def throughput(self) -> tuple[tuple[float, ...], float]:
+        """Chunks embedded in each of the last sixty seconds, and the present rate a second."""
+        second = int(time.monotonic())
+        with self._lock:
+            return self._rate.series(second), self._rate.per_second(second)
+
+
+def _sample(samples: deque[float], value: float | None) -> None:
+    if value is not None:
+        samples.append(value)

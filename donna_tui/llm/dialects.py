@@ -1,0 +1,280 @@
+"""Ask each kind of model server in its own API, and read its answers."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import httpx2
+
+from donna_tui.config.routes import Route
+from donna_tui.llm.failures import CallError, FailureKind, Usage
+from donna_tui.llm.questions import Question
+from donna_tui.types.errors import DonnaError
+
+MOST_TOKENS = 100_000_000
+"""A figure above this is nonsense."""
+
+_SENT = frozenset(
+    {
+        "host", "accept", "accept-encoding", "content-type", "content-length", "transfer-encoding", "connection",
+        "authorization", "x-api-key", "anthropic-version",
+    }
+)  # fmt: skip
+"""The headers that leave. The libraries would also tell of this machine, and add what the environment holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model wrote, and what it took."""
+
+    text: str = field(repr=False)
+    usage: Usage
+
+
+class Dialect(Protocol):
+    """One way of asking."""
+
+    def body(self, route: Route, question: Question) -> dict[str, Any]:
+        """The question as the server wants it."""
+
+    def load(self) -> None:
+        """Import what it is sent with, on any thread: it may take a second. Raises CallError without the library."""
+
+    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
+        """Send it once, after `load`. Raises the errors of httpx2 or DonnaError."""
+
+    def reply(self, answer: Mapping[str, Any]) -> Reply:
+        """Read an answer. Raises CallError."""
+
+
+async def only_known_headers(request: httpx2.Request) -> None:
+    """A hook that drops every header but those that are needed."""
+    for name in [each for each in request.headers if each not in _SENT]:
+        del request.headers[name]
+
+
+def quietly(library: str) -> None:
+    """Keep a library from logging: at its finest level it writes out the whole question."""
+    logging.getLogger(library).setLevel(logging.WARNING)
+
+
+def unwrapped(error: Exception) -> Exception:
+    """The error of the network or of the door around which a library put one of its own."""
+    cause = error.__cause__
+    return cause if isinstance(cause, httpx2.HTTPError | DonnaError) else httpx2.ReadError("no answer")
+
+
+def tokens(usage: object, name: str) -> int | None:
+    """A count of tokens, None where it is missing or nonsense."""
+    value = usage.get(name) if isinstance(usage, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
+
+
+def part(value: object, *place: str | int) -> Any:
+    """What is at a place in JSON; None if there is no such place."""
+    for step in place:
+        if isinstance(step, str):
+            value = value.get(step) if isinstance(value, dict) else None
+        else:
+            value = value[step] if isinstance(value, list) and len(value) > step else None
+    return value
+
+
+def written(text: object, usage: Usage) -> Reply:
+    """A reply of this text. Raises CallError if there is none."""
+    if text is not None and not isinstance(text, str):
+        raise CallError(FailureKind.INVALID, charged=True, usage=usage)
+    if text is None or not text.strip():
+        raise CallError(FailureKind.EMPTY, charged=True, usage=usage)
+    return Reply(text, usage)
+
+
+_ANSWER = "answer"
+_NO_KEY = "none"
+_ANTHROPIC_ENDINGS = {
+    "max_tokens": FailureKind.TRUNCATED,
+    "model_context_window_exceeded": FailureKind.TRUNCATED,
+    "refusal": FailureKind.REFUSED,
+    "pause_turn": FailureKind.INVALID,
+}
+
+
+class AnthropicMessages:
+    """`POST /v1/messages`."""
+
+    def body(self, route: Route, question: Question) -> dict[str, Any]:
+        """The question as the server wants it."""
+        return {
+            "model": route.model,
+            "max_tokens": route.max_output_tokens,
+            "system": question.system,
+            "messages": [{"role": "user", "content": question.user}],
+            "tools": [{"name": _ANSWER, "description": "Takes the answer.", "input_schema": question.schema}],
+            "tool_choice": {"type": "tool", "name": _ANSWER},
+        }
+
+    def load(self) -> None:
+        """Import what it is sent with. Raises CallError without the library."""
+        try:
+            import anthropic
+        except ImportError:
+            raise CallError(FailureKind.NOT_INSTALLED, charged=False) from None
+        quietly(anthropic.__name__)
+
+    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
+        """Send it once, after `load`. Raises the errors of httpx2 or DonnaError."""
+        import anthropic
+
+        client = anthropic.AsyncAnthropic(
+            api_key=key or _NO_KEY,
+            base_url=route.server,
+            http_client=http,
+            max_retries=0,
+            timeout=route.deadline_seconds,
+            open_telemetry=False,
+        )
+        try:
+            return await client.post("/v1/messages", body=body, cast_to=httpx2.Response)
+        except anthropic.APIStatusError as error:
+            return error.response
+        except anthropic.APIConnectionError as error:
+            raise unwrapped(error) from None
+
+    def reply(self, answer: Mapping[str, Any]) -> Reply:
+        """Read an answer. Raises CallError."""
+        stated = answer.get("usage")
+        usage = Usage(tokens(stated, "input_tokens"), tokens(stated, "output_tokens"))
+        ended = answer.get("stop_reason")
+        if isinstance(ended, str) and ended in _ANTHROPIC_ENDINGS:
+            raise CallError(_ANTHROPIC_ENDINGS[ended], charged=True, usage=usage)
+        blocks = answer.get("content")
+        if not isinstance(blocks, list):
+            raise CallError(FailureKind.INVALID, charged=True, usage=usage)
+        return written(_answer(blocks), usage)
+
+
+def _answer(blocks: list[Any]) -> object:
+    """What was given to the tool, as JSON; else the text beside it."""
+    for block in blocks:
+        if part(block, "type") == "tool_use" and part(block, "name") == _ANSWER:
+            return json.dumps(part(block, "input"))
+    texts = [part(block, "text") for block in blocks if part(block, "type") == "text"]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+BYTES_PER_TOKEN = 2
+"""Fewer than text has in any common tokenizer, so that a question always fits into its context."""
+
+CONTEXT_STEP = 4_096
+"""Contexts come in few sizes: for each new one, Ollama loads the model again."""
+
+
+class OllamaChat:
+    """`POST /api/chat`."""
+
+    def body(self, route: Route, question: Question) -> dict[str, Any]:
+        """The question as the server wants it."""
+        needed = question.bytes // BYTES_PER_TOKEN + route.max_output_tokens
+        return {
+            "model": route.model,
+            "messages": [
+                {"role": "system", "content": question.system},
+                {"role": "user", "content": question.user},
+            ],
+            "stream": False,
+            "format": question.schema,
+            "options": {
+                "num_predict": route.max_output_tokens,
+                "num_ctx": (needed // CONTEXT_STEP + 1) * CONTEXT_STEP,
+            },
+        }
+
+    def load(self) -> None:
+        """Nothing to do."""
+
+    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
+        """Send it once. Raises the errors of httpx2 or DonnaError."""
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        return await http.post(f"{route.server}/api/chat", json=body, headers=headers)
+
+    def reply(self, answer: Mapping[str, Any]) -> Reply:
+        """Read an answer. Raises CallError."""
+        usage = Usage(tokens(answer, "prompt_eval_count"), tokens(answer, "eval_count"))
+        if answer.get("done") is not True:
+            raise CallError(FailureKind.INVALID, charged=True, usage=usage)
+        if answer.get("done_reason") == "length":
+            raise CallError(FailureKind.TRUNCATED, charged=True, usage=usage)
+        return written(part(answer, "message", "content"), usage)
+
+
+"""A server on this machine asks for no key, and the library insists on one."""
+
+_OPENAI = "https://api.openai.com/"
+_OPENAI_ENDINGS = {
+    "length": FailureKind.TRUNCATED,
+    "content_filter": FailureKind.FILTERED,
+    "tool_calls": FailureKind.INVALID,
+    "function_call": FailureKind.INVALID,
+}
+
+
+class OpenAIChat:
+    """`POST /chat/completions`."""
+
+    def body(self, route: Route, question: Question) -> dict[str, Any]:
+        """The question as the server wants it."""
+        newer = f"{route.server}/".startswith(_OPENAI)
+        shape = {"name": "answer", "schema": question.schema, "strict": True}
+        return {
+            "model": route.model,
+            "messages": [
+                {"role": "system", "content": question.system},
+                {"role": "user", "content": question.user},
+            ],
+            "max_completion_tokens" if newer else "max_tokens": route.max_output_tokens,
+            "response_format": {"type": "json_schema", "json_schema": shape},
+        }
+
+    def load(self) -> None:
+        """Import what it is sent with. Raises CallError without the library."""
+        try:
+            import openai
+        except ImportError:
+            raise CallError(FailureKind.NOT_INSTALLED, charged=False) from None
+        quietly(openai.__name__)
+
+    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
+        """Send it once, after `load`. Raises the errors of httpx2 or DonnaError."""
+        import openai
+
+        client = openai.AsyncOpenAI(
+            api_key=key or _NO_KEY,
+            base_url=route.server,
+            http_client=http,
+            max_retries=0,
+            timeout=route.deadline_seconds,
+        )
+        try:
+            return await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
+        except openai.APIStatusError as error:
+            return error.response
+        except openai.APIConnectionError as error:
+            raise unwrapped(error) from None
+
+    def reply(self, answer: Mapping[str, Any]) -> Reply:
+        """Read an answer. Raises CallError."""
+        stated = answer.get("usage")
+        usage = Usage(tokens(stated, "prompt_tokens"), tokens(stated, "completion_tokens"))
+        choice = part(answer.get("choices"), 0)
+        if not isinstance(choice, dict):
+            raise CallError(FailureKind.INVALID, charged=True, usage=usage)
+        if part(choice, "message", "refusal"):
+            raise CallError(FailureKind.REFUSED, charged=True, usage=usage)
+        ended = choice.get("finish_reason")
+        if isinstance(ended, str) and ended in _OPENAI_ENDINGS:
+            raise CallError(_OPENAI_ENDINGS[ended], charged=True, usage=usage)
+        return written(part(choice, "message", "content"), usage)

@@ -1,1 +1,0 @@
-"""How each kind of server is asked, and how its answers are read."""

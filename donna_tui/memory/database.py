@@ -1,0 +1,452 @@
+"""Open, migrate and back up `memory.db`.
+
+new one: the last good backup takes its place, and the damaged file is kept beside it.
+"""
+
+from __future__ import annotations
+
+import calendar
+import contextlib
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.index.database import Database, open_database, truncate_log
+from donna_tui.index.generations import set_aside
+from donna_tui.platform.paths import private_folder
+from donna_tui.types.errors import DatabaseError, Reason
+
+BASE = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    origin TEXT NOT NULL DEFAULT '',
+    title TEXT NOT NULL DEFAULT '',
+    closed INTEGER NOT NULL DEFAULT 0,
+    sensitive INTEGER NOT NULL DEFAULT 0,
+    summary TEXT NOT NULL DEFAULT '',
+    UNIQUE (user_id, name)
+);
+
+CREATE TABLE turns (
+    id INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    identity BLOB NOT NULL,
+    number INTEGER NOT NULL,
+    place REAL NOT NULL,
+    role TEXT NOT NULL,
+    speaker TEXT NOT NULL,
+    text TEXT NOT NULL,
+    at REAL,
+    pinned INTEGER NOT NULL DEFAULT 0,
+    forgotten_at REAL,
+    UNIQUE (session, identity),
+    UNIQUE (session, number)
+);
+CREATE INDEX ix_turns_place ON turns (session, place, number);
+
+CREATE TABLE memories (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    session_id TEXT NOT NULL DEFAULT '',
+    type TEXT NOT NULL,
+    content TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    sensitive INTEGER NOT NULL DEFAULT 0,
+    pinned INTEGER NOT NULL DEFAULT 0,
+    source_session_id TEXT NOT NULL DEFAULT '',
+    compression_source INTEGER NOT NULL DEFAULT 0,
+    superseded_by TEXT NOT NULL DEFAULT '',
+    forgotten_at REAL
+);
+CREATE INDEX ix_memories_user ON memories (user_id, created_at);
+
+CREATE TABLE procedural (
+    user_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    memory TEXT NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+    PRIMARY KEY (user_id, key)
+) WITHOUT ROWID;
+CREATE INDEX ix_procedural_memory ON procedural (memory);
+
+CREATE TABLE corrections (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    field TEXT NOT NULL,
+    original TEXT NOT NULL,
+    corrected TEXT NOT NULL,
+    input TEXT NOT NULL,
+    task_type TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    sensitive INTEGER NOT NULL DEFAULT 0,
+    pinned INTEGER NOT NULL DEFAULT 0,
+    forgotten_at REAL
+);
+
+CREATE TABLE changes (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    source TEXT NOT NULL,
+    item TEXT NOT NULL,
+    UNIQUE (source, item) ON CONFLICT REPLACE
+);
+"""
+
+DRAFTS = """
+CREATE TABLE calendar_mirror (
+    event_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    calendar_id TEXT NOT NULL,
+    series_id TEXT NOT NULL DEFAULT '',
+    summary TEXT NOT NULL,
+    start_time REAL NOT NULL,
+    end_time REAL NOT NULL,
+    day TEXT NOT NULL,
+    all_day INTEGER NOT NULL DEFAULT 0,
+    location TEXT NOT NULL DEFAULT '',
+    description TEXT NOT NULL DEFAULT '',
+    attendees TEXT,
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (user_id, calendar_id, event_id)
+) WITHOUT ROWID;
+CREATE INDEX ix_mirror_end ON calendar_mirror (user_id, end_time);
+CREATE INDEX ix_mirror_start ON calendar_mirror (user_id, start_time);
+
+CREATE TABLE calendars (
+    user_id TEXT NOT NULL,
+    calendar_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    fetched_at REAL,
+    problem TEXT NOT NULL DEFAULT '',
+    watermark REAL,
+    token TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (user_id, calendar_id)
+) WITHOUT ROWID;
+
+CREATE TABLE drafts (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    skill TEXT NOT NULL,
+    key TEXT NOT NULL,
+    title TEXT NOT NULL,
+    state TEXT NOT NULL,
+    target TEXT NOT NULL,
+    path TEXT NOT NULL DEFAULT '',
+    original TEXT NOT NULL DEFAULT '',
+    answer TEXT NOT NULL DEFAULT '',
+    evidence TEXT NOT NULL DEFAULT '',
+    drafter TEXT NOT NULL DEFAULT '',
+    cost REAL NOT NULL DEFAULT 0,
+    sensitive INTEGER NOT NULL DEFAULT 0,
+    created_at REAL NOT NULL,
+    decided_at REAL,
+    reason TEXT NOT NULL DEFAULT '',
+    detail TEXT NOT NULL DEFAULT '',
+    attempts INTEGER NOT NULL DEFAULT 0,
+    next_try REAL,
+    UNIQUE (user_id, skill, key)
+);
+CREATE INDEX ix_drafts_state ON drafts (user_id, state, created_at);
+
+CREATE TABLE model_calls (
+    id INTEGER PRIMARY KEY,
+    at REAL NOT NULL,
+    task_type TEXT NOT NULL,
+    alias TEXT NOT NULL,
+    model TEXT NOT NULL,
+    latency_ms REAL NOT NULL,
+    tokens_in INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL,
+    cost_usd REAL NOT NULL,
+    input_hash TEXT NOT NULL,
+    outcome TEXT NOT NULL
+);
+CREATE INDEX ix_model_calls_at ON model_calls (at);
+"""
+
+SUGGESTIONS = """
+CREATE TABLE suggestions (
+    id INTEGER PRIMARY KEY,
+    turn INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    UNIQUE (turn, start)
+);
+CREATE INDEX ix_suggestions_state ON suggestions (state);
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("0001_base", BASE), ("0002_drafts", DRAFTS), ("0003_suggestions", SUGGESTIONS),
+)  # fmt: skip
+"""Ordered and append-only: a released migration never changes."""
+
+
+FOLDER = "backups"
+STAMP = "%Y%m%d-%H%M%S"
+APART_SECONDS = 3_600.0
+DAY, WEEK = 86_400.0, 7 * 86_400.0
+
+KEPT = ((APART_SECONDS, 4), (DAY, 7), (WEEK, 5))
+"""Periods in seconds and how many of each are kept: the newest backup of each period counts for it."""
+
+
+def backups(folder: Path) -> list[Path]:
+    """The backups of a space's memory, the newest first."""
+    return sorted((folder / FOLDER).glob("memory-*.db"), reverse=True)
+
+
+def back_up(database: Database, now: float) -> Path:
+    """Copy an open memory, whole and consistent, while others use it. Raises DatabaseError, and DonnaError if the
+    folder cannot be made.
+    """
+    folder = private_folder(database.path.parent / FOLDER)
+    target = folder / f"memory-{time.strftime(STAMP, time.gmtime(now))}.db"
+    pending = target.with_suffix(".new")
+    pending.unlink(missing_ok=True)
+    database.run("VACUUM INTO ?", (str(pending),))
+    pending.chmod(0o600)
+    pending.replace(target)
+    for superseded in superseded_by_schedule(backups(database.path.parent), now):
+        superseded.unlink(missing_ok=True)
+    return target
+
+
+def back_up_if_due(database: Database, now: float) -> Path | None:
+    """A backup if something has changed since the last one and that is an hour old."""
+    newest = next(iter(backups(database.path.parent)), None)
+    last = taken_at(newest) if newest else 0.0
+    if now - last < APART_SECONDS or (newest and not _changed_since(database, newest)):
+        return None
+    return back_up(database, now)
+
+
+def taken_at(backup: Path) -> float:
+    """When a backup was made (Unix time), by its name; 0 for a name that says nothing."""
+    with suppress(ValueError):
+        return float(calendar.timegm(time.strptime(backup.stem.removeprefix("memory-"), STAMP)))
+    return 0.0
+
+
+def superseded_by_schedule(found: Iterable[Path], now: float) -> list[Path]:
+    """The backups that no period needs any more."""
+    newest_first = sorted(found, key=taken_at, reverse=True)
+    kept = set(newest_first[:1])
+    for period, count in KEPT:
+        of_period: dict[int, Path] = {}
+        for backup in newest_first:
+            age = int((now - taken_at(backup)) // period)
+            if age < count:
+                of_period.setdefault(age, backup)
+        kept |= set(of_period.values())
+    return [backup for backup in newest_first if backup not in kept]
+
+
+def newest_backup(folder: Path) -> Path | None:
+    """The newest backup that SQLite finds sound."""
+    return next((backup for backup in backups(folder) if _is_sound(backup)), None)
+
+
+def drop_backups(folder: Path) -> None:
+    """Delete all backups, since they hold what is to be forgotten for good."""
+    for backup in backups(folder):
+        backup.unlink(missing_ok=True)
+
+
+def _is_sound(backup: Path) -> bool:
+    try:
+        database = open_database(backup, read_only=True)
+    except DatabaseError:
+        return False
+    try:
+        return bool(database.value("PRAGMA quick_check(1)") == "ok")
+    except DatabaseError:
+        return False
+    finally:
+        database.close()
+
+
+def _changed_since(database: Database, backup: Path) -> bool:
+    newest = database.value("SELECT seq FROM sqlite_sequence WHERE name = 'changes'") or 0
+    try:
+        old = open_database(backup, read_only=True)
+    except DatabaseError:
+        return True
+    try:
+        return bool(newest != (old.value("SELECT seq FROM sqlite_sequence WHERE name = 'changes'") or 0))
+    except DatabaseError:
+        return True
+    finally:
+        old.close()
+
+
+NAME = "memory.db"
+KEY_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDb:
+    """One open connection to `memory.db`; use it from one thread at a time.
+
+    `id` is that of the file's contents: another one means that a backup took their place. `restored` is the name of
+    that backup if it happened just now.
+    """
+
+    database: Database
+    id: str
+    key: bytes
+    restored: str = ""
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """A transaction whose commit reaches the disk before it returns."""
+        with told(self.database.path), self.database.transaction():
+            yield
+
+    def changed(self, source: str, item: str | int) -> None:
+        """Note, within a transaction, that the documents of an item must be made anew."""
+        self.database.run("INSERT INTO changes (source, item) VALUES (?, ?)", (source, str(item)))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.database.close()
+
+
+def erasure_mark(path: Path) -> Path:
+    """The file that says that words were erased from this database and may still be in its log."""
+    return path.with_name(f"{path.name}-erasing")
+
+
+def finish_erasures(database: Database) -> bool:
+    """Empty the log of a database from which words were erased; False if another process is reading just now."""
+    mark = erasure_mark(database.path)
+    if mark.exists() and truncate_log(database):
+        mark.unlink(missing_ok=True)
+    return not mark.exists()
+
+
+def book_path(folder: Path) -> Path:
+    """Where the memory of the space with this state folder is."""
+    return folder / NAME
+
+
+def open_book(folder: Path) -> MemoryDb:
+    """Open the memory of a space; the first time it is made. Raises DatabaseError."""
+    path = book_path(folder)
+    restored = ""
+    with told(path):
+        try:
+            database = _open(path)
+        except DatabaseError as error:
+            if error.reason is not Reason.DATABASE_CORRUPT:
+                raise
+            restored = _restore(path)
+            database = _open(path)
+    try:
+        finish_erasures(database)
+        return _book(database, restored)
+    except DatabaseError:
+        database.close()
+        raise
+
+
+def read_book(folder: Path) -> MemoryDb | None:
+    """The memory of a space for reading; None while there is none. Raises DatabaseError."""
+    path = book_path(folder)
+    if not path.exists():
+        return None
+    with told(path):
+        database = open_database(path, read_only=True)
+        try:
+            identity = database.value("SELECT value FROM meta WHERE key = 'id'") if _is_made(database) else None
+        except DatabaseError:
+            database.close()
+            raise
+        if identity is None:
+            database.close()
+            return None
+        return MemoryDb(database, identity, b"")
+
+
+def _is_made(database: Database) -> bool:
+    return bool(database.value("SELECT 1 FROM sqlite_master WHERE name = 'meta'"))
+
+
+def _open(path: Path) -> Database:
+    database = open_database(path)
+    try:
+        database.run("PRAGMA synchronous = FULL")
+        if database.value("PRAGMA quick_check(1)") != "ok":
+            raise DatabaseError(Reason.DATABASE_CORRUPT, "the memory is damaged")
+        _migrate(database)
+    except DatabaseError:
+        database.close()
+        raise
+    return database
+
+
+def _migrate(database: Database) -> None:
+    known = {name for name, _ in MIGRATIONS}
+    database.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
+    applied = {name for (name,) in database.rows("SELECT name FROM migrations")}
+    if applied - known:
+        raise DatabaseError(Reason.DATABASE_NEWER, "the memory was written by a newer Donna", hint="update Donna")
+    if applied == known:
+        return
+    if applied:
+        back_up(database, time.time())
+    with database.transaction():
+        applied = {name for (name,) in database.rows("SELECT name FROM migrations")}
+        for name, sql in MIGRATIONS:
+            if name not in applied:
+                database.run(sql)
+                database.run("INSERT INTO migrations VALUES (?)", (name,))
+
+
+def _book(database: Database, restored: str) -> MemoryDb:
+    if restored:
+        database.run("DELETE FROM meta WHERE key = 'id'")
+    with database.transaction():
+        for key, value in (("id", secrets.token_hex(8)), ("key", secrets.token_hex(KEY_BYTES))):
+            database.run("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
+    meta = dict(database.rows("SELECT key, value FROM meta"))
+    return MemoryDb(database, meta["id"], bytes.fromhex(meta["key"]), restored)
+
+
+def _restore(path: Path) -> str:
+    """Put the newest good backup in the place of a damaged memory. Raises DatabaseError if there is none."""
+    backup = newest_backup(path.parent)
+    if backup is None:
+        raise DatabaseError(
+            Reason.DATABASE_CORRUPT,
+            f"the memory {path.name} is damaged, and there is no backup of it",
+            hint=f"nothing was changed; the file is in {path.parent}",
+        )
+    set_aside(path)
+    copy = path.with_name(f"{path.name}.new")
+    copy.write_bytes(backup.read_bytes())
+    copy.chmod(0o600)
+    copy.replace(path)
+    return backup.name
+
+
+@contextlib.contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Errors of the database, in words that are true of a file that cannot be rebuilt."""
+    try:
+        yield
+    except DatabaseError as error:
+        words = {
+            Reason.DATABASE_CORRUPT: ("is damaged", f"it is in {path.parent}, with its backups"),
+            Reason.DATABASE_LOCKED: ("is locked by another program", "try again in a moment"),
+            Reason.DISK_FULL: ("cannot grow: the disk is full", "free some space; nothing is lost"),
+            Reason.IO_ERROR: ("cannot be opened, read or written", f"look at {path.parent}"),
+        }.get(error.reason)
+        if words is None or not error.message.startswith(("the index", "the disk", "the memory is damaged")):
+            raise
+        raise DatabaseError(error.reason, f"the memory {path.name} {words[0]}", hint=words[1]) from error

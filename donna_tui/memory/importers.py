@@ -1,0 +1,570 @@
+"""Import chats from files, archives and exports, a piece at a time, however large they are.
+
+Sources: the `conversations.json` that the data exports of chatgpt.com and claude.ai hold, and the files below
+`~/.claude/projects`. None of them is documented; what is read here is what these programs write in 2025 and 2026.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import json
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, cast
+
+from donna_tui.memory.chat import ROLES
+from donna_tui.memory.conversations import NewTurn, Recorder
+from donna_tui.memory.facts import clean_text
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import BadLine, ImportReport
+
+READ_BYTES = 1 << 20
+LONGEST_LINE = 32_000_000
+"""Bytes of a line of JSONL, or of one conversation of an array; a longer one is told and passed over."""
+
+_MARK = re.compile(rb'["\\{}\[\]\n,]')
+_IN_STRING = re.compile(rb'["\\\n]')
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A value with the line on which it begins (1-based) and how many bytes of the file are read by then."""
+
+    line: int
+    value: Any
+    read: int
+
+
+def first_byte(file: BinaryIO) -> bytes:
+    """The first byte that is neither white space nor a byte order mark; the file is at its start afterwards."""
+    head = file.read(64)
+    while head and not head.lstrip(b"\xef\xbb\xbf \t\r\n"):
+        head = file.read(64)
+    file.seek(0)
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+
+
+def json_lines(file: BinaryIO) -> Iterator[Piece | BadLine]:
+    """Each line that is JSON, and each that is not with the reason. Blank lines are passed over."""
+    number = read = 0
+    while line := file.readline(LONGEST_LINE):
+        number += 1
+        read += len(line)
+        if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
+            read += _skip_line(file)
+            yield BadLine(number, f"the line is longer than {LONGEST_LINE:,} bytes")
+            continue
+        text = line.strip(b"\xef\xbb\xbf \t\r\n" if number == 1 else b" \t\r\n")
+        if text:
+            yield _parsed(text, number, read)
+
+
+def array_elements(file: BinaryIO) -> Iterator[Piece | BadLine]:
+    """Each element of the JSON array that the file is; an end that is missing is told."""
+    scanner = _Scanner()
+    while block := file.read(READ_BYTES):
+        yield from scanner.feed(block)
+    yield from scanner.end()
+
+
+class _Scanner:
+    """Finds where the elements of an array begin and end, without looking into them. It takes linear time."""
+
+    def __init__(self) -> None:
+        self._line = self._began = 1
+        self._depth = self._read = self._size = 0
+        self._quoted = self._escaped = False
+        self._parts: list[bytes] = []
+
+    def feed(self, block: bytes) -> Iterator[Piece | BadLine]:
+        """The elements that end in this block."""
+        start, at = 0, int(self._escaped)
+        self._escaped = False
+        while found := (_IN_STRING if self._quoted else _MARK).search(block, at):
+            at = found.end()
+            mark = found.group()
+            if mark == b"\n":
+                self._line += 1
+            elif mark == b"\\":
+                self._escaped = at == len(block)
+                at += 1
+            elif mark == b'"':
+                self._quoted = not self._quoted
+            elif self._divides(mark):
+                self._take(block[start : found.start()])
+                start = at
+                yield from self._element(self._read + at)
+        self._take(block[start:])
+        self._read += len(block)
+
+    def _divides(self, mark: bytes) -> bool:
+        """Whether this mark is one of the array itself: its brackets, or a comma between its elements."""
+        if mark in b"[{":
+            self._depth += 1
+            return self._depth == 1
+        if mark in b"]}":
+            self._depth -= 1
+            return self._depth == 0
+        return self._depth == 1
+
+    def _take(self, part: bytes) -> None:
+        text = part.lstrip()
+        if not text and not self._size:
+            return
+        if not self._size:
+            self._began = self._line - text.count(b"\n")
+        self._size += len(part)
+        if self._size <= LONGEST_LINE:
+            self._parts.append(part)
+
+    def _element(self, read: int) -> Iterator[Piece | BadLine]:
+        """What was taken since the last mark; white space and a byte order mark are nothing."""
+        text, size = b"".join(self._parts).strip(b"\xef\xbb\xbf \t\r\n"), self._size
+        self._parts, self._size = [], 0
+        if size > LONGEST_LINE:
+            yield BadLine(self._began, f"the conversation is longer than {LONGEST_LINE:,} bytes")
+        elif text:
+            yield _parsed(text, self._began, read)
+
+    def end(self) -> Iterator[BadLine]:
+        """What is left when the file ends."""
+        if self._depth > 0 and self._size:
+            yield BadLine(self._began, "the file ends within a conversation")
+
+
+def _parsed(text: bytes, line: int, read: int) -> Piece | BadLine:
+    try:
+        return Piece(line, json.loads(text.decode()), read)
+    except UnicodeDecodeError:
+        return BadLine(line, "it is not UTF-8")
+    except RecursionError:
+        return BadLine(line, "it is nested too deeply")
+    except ValueError:
+        return BadLine(line, "it is not JSON")
+
+
+def _skip_line(file: BinaryIO) -> int:
+    """Pass over the rest of a line, a piece at a time; how many bytes that was."""
+    skipped = 0
+    while part := file.readline(READ_BYTES):
+        skipped += len(part)
+        if part.endswith(b"\n"):
+            break
+    return skipped
+
+
+LONGEST_TURN = 2_000_000
+"""Characters of a message; a longer one is told and passed over."""
+
+LONGEST_NAME = 200
+LATEST = 253_402_300_799.0
+"""The last second of the year 9999."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that is well-formed and no message: the output of a tool, a thought, an empty text."""
+
+    count: int = 1
+
+
+Found = NewTurn | LeftOut | BadLine
+
+
+def made_turn(line: int, **values: Any) -> Found:
+    """A turn with its text cleaned; what has no text is no turn."""
+    if len(values["text"]) > LONGEST_TURN:
+        return BadLine(line, f"the message has more than {LONGEST_TURN:,} characters")
+    text = clean_text(values.pop("text"))
+    return NewTurn(text=text, **values) if text else LeftOut()
+
+
+def moment_of(value: Any) -> float | None:
+    """A time as Unix seconds: a number of seconds or milliseconds, or ISO 8601, in UTC unless it says otherwise."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return _seconds(value)
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value.strip())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _seconds(value: float) -> float | None:
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    if not math.isfinite(number) or number < 0:
+        return None
+    if number > LATEST:
+        number /= 1000
+    return number if number <= LATEST else None
+
+
+def get(value: Any, key: str) -> Any:
+    """What an object has under a key; None for what is no object."""
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def name_of(text: str) -> str:
+    """A name of one line, not too long."""
+    return " ".join(clean_text(text).split())[:LONGEST_NAME]
+
+
+def title_of(value: Any) -> str:
+    """A title if there is one."""
+    return name_of(value) if isinstance(value, str) else ""
+
+
+def text_blocks(content: Any) -> list[str]:
+    """The texts among the blocks of a message."""
+    blocks = content if isinstance(content, list) else []
+    texts = [get(block, "text") for block in blocks if get(block, "type") == "text"]
+    return [text for text in texts if isinstance(text, str) and text.strip()]
+
+
+CONVERSATIONS = ("conversations*.json", "*.jsonl")
+"""What ChatGPT and Claude call the file with the chats (large exports have several), and logs."""
+
+_ENCRYPTED = 0x1
+
+
+def exports_in(path: Path) -> list[Path]:
+    """The files to import from a path: itself, or the exports and logs below a folder, in order."""
+    if not path.is_dir():
+        return [path]
+    patterns = (*CONVERSATIONS, "*.zip")
+    return sorted(
+        each
+        for each in path.rglob("*")
+        if any(fnmatch.fnmatchcase(each.name, pattern) for pattern in patterns)
+        and each.is_file()
+        and not each.is_symlink()
+    )
+
+
+def opened_parts(path: Path) -> Iterator[BinaryIO]:
+    """The files of conversations of an export, one after the other; each is closed before the next is opened.
+
+    Nothing is unpacked to the disk. To be used `readable`. Raises DonnaError (`usage`) if there are none.
+    """
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as file:
+            yield file
+        return
+    with zipfile.ZipFile(path) as archive:
+        for member in _members(archive, path):
+            with archive.open(member) as part:
+                yield cast("BinaryIO", part)
+
+
+@contextlib.contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Says in a DonnaError (`usage`) why a file or an archive cannot be opened or read on."""
+    try:
+        yield
+    except OSError as error:
+        raise _unreadable(path, error.strerror or "it is damaged") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise _unreadable(path, "the archive is damaged") from error
+
+
+def size_of(path: Path) -> int:
+    """The bytes that there are to read; 0 if that cannot be told."""
+    try:
+        if not zipfile.is_zipfile(path):
+            return path.stat().st_size
+        with zipfile.ZipFile(path) as archive:
+            return sum(member.file_size for member in _members(archive, path))
+    except (OSError, zipfile.BadZipFile, DonnaError):
+        return 0
+
+
+def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    names = (PurePosixPath(member.filename).name for member in archive.infolist())
+    found = [
+        member
+        for member, name in zip(archive.infolist(), names, strict=True)
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in CONVERSATIONS)
+    ]
+    if not found:
+        raise _unreadable(path, "the archive holds no conversations.json", hint="unpack it, and name the file")
+    if any(member.flag_bits & _ENCRYPTED for member in found):
+        raise _unreadable(path, "the archive is locked with a password")
+    return sorted(found, key=lambda member: member.filename)
+
+
+def _unreadable(path: Path, why: str, hint: str | None = None) -> DonnaError:
+    return DonnaError(Reason.USAGE, f"{path} cannot be read ({why})", hint=hint)
+
+
+def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
+    """The branch that the conversation ended on. Messages of other branches were replaced by their author."""
+    nodes = value["mapping"]
+    identity = value.get("conversation_id") or value.get("id")
+    if not isinstance(nodes, dict) or not isinstance(identity, str):
+        yield BadLine(line, "the conversation has no messages or no id")
+        return
+    branch = _branch(nodes, value.get("current_node"))
+    shared = {"session": name_of(f"chatgpt/{identity}"), "title": title_of(value.get("title"))}
+    for place, (node, message) in enumerate(branch, 1):
+        yield _chatgpt_turn(message, line, shared, place, node)
+    others = sum(isinstance(get(node, "message"), dict) for node in nodes.values()) - len(branch)
+    if others > 0:
+        yield LeftOut(others)
+
+
+def _branch(nodes: Mapping[str, Any], last: Any) -> list[tuple[str, Mapping[str, Any]]]:
+    """The messages from the root to the last node; without one, to the last leaf. Circles end the walk."""
+    if not isinstance(last, str) or last not in nodes:
+        leaves = [key for key, node in nodes.items() if not get(node, "children")]
+        last = leaves[-1] if leaves else None
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    seen: set[str] = set()
+    while isinstance(last, str) and last in nodes and last not in seen:
+        seen.add(last)
+        message = get(nodes[last], "message")
+        if isinstance(message, dict):
+            found.append((last, message))
+        last = get(nodes[last], "parent")
+    return found[::-1]
+
+
+def _chatgpt_turn(message: Mapping[str, Any], line: int, shared: dict[str, str], place: int, node: str) -> Found:
+    role = get(message.get("author"), "role")
+    hidden = get(message.get("metadata"), "is_visually_hidden_from_conversation")
+    content = message.get("content")
+    kind = get(content, "content_type")
+    if role not in ("user", "assistant") or hidden or kind not in ("text", "multimodal_text", "code", None):
+        return LeftOut()
+    if message.get("recipient") not in (None, "all"):
+        return LeftOut()
+    parts = get(content, "parts")
+    words = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
+    return made_turn(
+        line, **shared, role=role, speaker=role, text="\n\n".join(words), at=moment_of(message.get("create_time")),
+        turn=place, mark=node,
+    )  # fmt: skip
+
+
+def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
+    messages, identity = value["chat_messages"], value.get("uuid")
+    if not isinstance(messages, list) or not isinstance(identity, str):
+        yield BadLine(line, "the conversation has no messages or no uuid")
+        return
+    shared = {"session": name_of(f"claude/{identity}"), "title": title_of(value.get("name"))}
+    for place, message in enumerate(messages, 1):
+        if not isinstance(message, dict):
+            yield BadLine(line, f"message {place} of the conversation is not an object")
+            continue
+        role = {"human": "user", "assistant": "assistant"}.get(str(message.get("sender")))
+        mark = message.get("uuid")
+        if role is None:
+            yield LeftOut()
+            continue
+        yield made_turn(
+            line, **shared, role=role, speaker=role, text=_claude_text(message),
+            at=moment_of(message.get("created_at")), turn=place, mark=mark if isinstance(mark, str) else "",
+        )  # fmt: skip
+
+
+def _claude_text(message: Mapping[str, Any]) -> str:
+    """The text blocks of a message; older exports have its text alone."""
+    blocks = text_blocks(message.get("content"))
+    text = message.get("text")
+    return "\n\n".join(blocks) if blocks else text if isinstance(text, str) else ""
+
+
+_ASSISTANTS = frozenset({"assistant", "ai", "bot", "model", "gpt", "chatgpt", "claude"})
+_USERS = frozenset({"user", "human", "me"})
+_NO_TURNS = frozenset({"file-history-snapshot", "progress", "queue-operation", "last-prompt", "mode", "attachment"})
+
+
+def turns_of(value: Any, line: int) -> Iterator[Found]:
+    """The turns of one JSON value, whatever format it is of."""
+    if not isinstance(value, dict):
+        yield BadLine(line, "it is not an object")
+    elif "mapping" in value:
+        yield from chatgpt_turns(value, line)
+    elif "chat_messages" in value:
+        yield from claude_turns(value, line)
+    elif "sessionId" in value or (value.get("type") == "summary" and "leafUuid" in value):
+        yield from _claude_code(value, line)
+    elif str(value.get("type")) in _NO_TURNS:
+        yield LeftOut()
+    else:
+        yield _plain_turn(value, line)
+
+
+def format_of(value: Any) -> str:
+    """The name of a value's format, in words."""
+    if not isinstance(value, dict):
+        return "unknown"
+    if "mapping" in value:
+        return "ChatGPT export"
+    if "chat_messages" in value:
+        return "Claude export"
+    return "Claude Code session" if "sessionId" in value or "leafUuid" in value else "turns"
+
+
+# Lines of turns
+
+
+def _plain_turn(value: Mapping[str, Any], line: int) -> Found:
+    session, text = value.get("session_id"), value.get("text", value.get("content"))
+    named = value.get("role") or value.get("speaker")
+    if not isinstance(session, str | int) or isinstance(session, bool) or not str(session).strip():
+        return BadLine(line, "there is no session_id")
+    if not isinstance(text, str):
+        return BadLine(line, "there is no text")
+    if not isinstance(named, str) or not named.strip():
+        return BadLine(line, "there is neither role nor speaker")
+    turn, at = value.get("turn"), value.get("timestamp")
+    if turn is not None and (not isinstance(turn, int) or isinstance(turn, bool) or abs(turn) > 2**53):
+        return BadLine(line, "turn is not a whole number")
+    moment = moment_of(at)
+    if at is not None and moment is None:
+        return BadLine(line, "timestamp is not a time")
+    role = _role(named)
+    speaker = value.get("speaker") if isinstance(value.get("speaker"), str) else named
+    return made_turn(
+        line, session=name_of(str(session)), role=role, speaker=_speaker(str(speaker), role), text=text, at=moment,
+        turn=turn, origin=name_of(str(value.get("user_id") or "")), title=title_of(value.get("title")),
+    )  # fmt: skip
+
+
+def _role(named: str) -> str:
+    folded = named.strip().casefold()
+    if folded in _ASSISTANTS:
+        return "assistant"
+    return folded if folded in ROLES else "user"
+
+
+def _speaker(named: str, role: str) -> str:
+    folded = named.strip().casefold()
+    return role if folded in _ASSISTANTS | _USERS | frozenset(ROLES) else name_of(named)
+
+
+# Claude Code
+
+
+def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[Found]:
+    """A line of a session log. Output of tools, thoughts, side chains and what the program says itself are left out."""
+    message = value.get("message")
+    role = get(message, "role")
+    aside = value.get("isSidechain") or value.get("isMeta") or value.get("isCompactSummary")
+    if value.get("type") not in ("user", "assistant") or role not in ("user", "assistant") or aside:
+        yield LeftOut()
+        return
+    content = get(message, "content")
+    blocks = [content] if isinstance(content, str) else text_blocks(content)
+    mark = value.get("uuid")
+    if not blocks or not isinstance(value.get("sessionId"), str):
+        yield LeftOut()
+        return
+    yield made_turn(
+        line, session=name_of(f"claude-code/{value['sessionId']}"), role=role, speaker=role, text="\n\n".join(blocks),
+        at=moment_of(value.get("timestamp")), mark=mark if isinstance(mark, str) else "",
+        title=title_of(_folder(value.get("cwd"))),
+    )  # fmt: skip
+
+
+def _folder(path: Any) -> str:
+    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2] if isinstance(path, str) else ""
+    return f"Claude Code in {name}" if name else ""
+
+
+BATCH = 500
+"""Turns of one transaction. What a report of progress counts is on the disk."""
+
+SHOWN = 100
+"""Malformed lines that are told one by one."""
+
+Progress = tuple[int, int]
+"""Bytes that are read, and turns that are new and stored."""
+
+
+@dataclass(slots=True)
+class Import:
+    """One import. Step through `run`, then ask for the `report`; stopping between steps loses nothing stored."""
+
+    recorder: Recorder
+    user: str = ""
+    """Only the turns of this person, where the file holds those of several."""
+
+    _format: str = ""
+    _left_out: int = 0
+    _malformed: int = 0
+    _bad: tuple[BadLine, ...] = ()
+
+    def run(self, path: Path) -> Iterator[Progress]:
+        """Import a file; tells how far it is after each batch. Raises DonnaError if the file cannot be read, and
+        DatabaseError.
+        """
+        before = 0
+        with readable(path):
+            for file in opened_parts(path):
+                for read, added in self._import(file):
+                    yield before + read, added
+                before += file.tell()
+        self.recorder.close_sessions()
+
+    def add(self, file: BinaryIO) -> None:
+        """Import the lines of a log that goes on; its sessions stay open. Raises DatabaseError."""
+        for _ in self._import(file):
+            pass
+
+    def _import(self, file: BinaryIO) -> Iterator[Progress]:
+        pieces = array_elements(file) if first_byte(file) == b"[" else json_lines(file)
+        batch: list[NewTurn] = []
+        for piece in pieces:
+            batch += self._turns(piece)
+            if len(batch) >= BATCH:
+                self.recorder.add(batch)
+                batch = []
+                yield (piece.read if isinstance(piece, Piece) else 0), self.recorder.added
+        self.recorder.add(batch)
+        yield file.tell(), self.recorder.added
+
+    def _turns(self, piece: Piece | BadLine) -> Iterator[NewTurn]:
+        if isinstance(piece, BadLine):
+            self._tell(piece)
+            return
+        self._format = self._format or format_of(piece.value)
+        for found in turns_of(piece.value, piece.line):
+            if isinstance(found, BadLine):
+                self._tell(found)
+            elif isinstance(found, LeftOut):
+                self._left_out += found.count
+            elif self.user in ("", found.origin):
+                yield found
+
+    def _tell(self, bad: BadLine) -> None:
+        self._malformed += 1
+        if len(self._bad) < SHOWN:
+            self._bad = (*self._bad, bad)
+
+    @property
+    def report(self) -> ImportReport:
+        """What was imported so far."""
+        return ImportReport(
+            format=self._format or "unknown",
+            sessions=len(self.recorder.sessions),
+            turns=self.recorder.added,
+            known=self.recorder.known,
+            left_out=self._left_out,
+            malformed=self._malformed,
+            bad=self._bad,
+        )

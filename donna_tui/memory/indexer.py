@@ -1,0 +1,461 @@
+"""Bring `memory.db` into the index: follow its changes and store the documents that its rows stand for.
+
+The index remembers how far it has read the list of changes. A new index begins at its start, so it is complete before
+it takes the place of the old one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from donna_tui.config.models import SourcesConfig
+from donna_tui.index.database import Database
+from donna_tui.index.documents import Document
+from donna_tui.index.migrations import get_meta, set_meta
+from donna_tui.index.store import MemoryStore
+from donna_tui.ingest.index_maintainer import IndexMaintainer
+from donna_tui.ingest.pipeline import Pipeline
+from donna_tui.ingest.worker import FLUSH_SECONDS, PASSING, PAUSE_SECONDS
+from donna_tui.memory.chat import ChatSource, Cut, title_of
+from donna_tui.memory.conversations import find_session, read_session, read_turns, speakers_of
+from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, read_book
+from donna_tui.memory.facts import correction_document, fact_document, read_correction, read_fact
+from donna_tui.memory.scores import keep_scores, score_waiting, settle_departed, waiting
+from donna_tui.memory.tasks import VERSION, TaskSource
+from donna_tui.platform.supervisor import set_within
+from donna_tui.text.chunker import Chunk
+from donna_tui.types.errors import DatabaseError, DonnaError, Reason
+from donna_tui.types.events import (
+    BackfillDone,
+    ChatIngested,
+    CorrectionIngested,
+    EventHub,
+    MemoryIngestFailed,
+    MemoryRemembered,
+    ProblemCleared,
+    ProblemRaised,
+)
+from donna_tui.types.memory import ME, BackfillRow, MemorySource
+from donna_tui.vault.client import VaultClient, VaultNote
+
+DERIVER_VERSION = "3"
+"""Changes whenever the documents would be others than before."""
+
+Made = Iterator[tuple[Document, list[Chunk]]]
+
+_TABLES = {"chat": "sessions", "memory": "memories", "correction": "corrections"}
+
+
+class Deriver:
+    """Makes documents; keeps nothing."""
+
+    def __init__(self, sources: SourcesConfig, cut: Cut) -> None:
+        self._sources, self._cut = sources, cut
+        self._chat = ChatSource(sources.chat, cut)
+
+    @property
+    def version(self) -> str:
+        """What decides how rows become documents: other settings make other documents."""
+        told = f"{self._sources.chat!r}{self._sources.corrections!r}{self._cut.counter.name}{self._cut.window}"
+        return f"{DERIVER_VERSION}:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+
+    def documents(self, book: Database, index: Database, source: str, item: str) -> tuple[str, str, Made]:
+        """The user of an item, what the source ids of its documents begin with, and the documents it has now."""
+        user = str(
+            book.value(f"SELECT user_id FROM {_TABLES[source]} WHERE id = ?", (item,))  # noqa: S608
+            or index.value(
+                "SELECT user_id FROM memory_documents WHERE source_type = ? AND source_id = ?", (source, item)
+            )
+            or ME
+        )
+        if source == "chat":
+            name = book.value("SELECT name FROM sessions WHERE id = ?", (item,))
+            return user, f"{name}:", self._session(book, int(item), user)
+        return user, item, self._told(book, source, item)
+
+    def _session(self, book: Database, key: int, user: str) -> Made:
+        session = read_session(book, key)
+        if session and self._sources.chat.enabled:
+            title = title_of(session, speakers_of(book, key))
+            yield from self._chat.documents(session, title, read_turns(book, key), user)
+
+    def _told(self, book: Database, source: str, item: str) -> Made:
+        if source == "memory" and (fact := read_fact(book, item)):
+            yield fact_document(fact, self._cut)
+        if source == "correction" and self._sources.corrections.enabled and (found := read_correction(book, item)):
+            yield correction_document(found, self._cut)
+
+    @staticmethod
+    def existing(index: Database, source: str, prefix: str, user: str) -> set[str]:
+        """The source ids that an index has of an item. `;` is the character after `:`."""
+        if source != "chat":
+            wanted = "source_id = ?"
+            parameters: tuple[str, ...] = (prefix,)
+        else:
+            wanted, parameters = "source_id >= ? AND source_id < ?", (prefix, f"{prefix[:-1]};")
+        rows = index.rows(
+            f"SELECT source_id FROM memory_documents WHERE user_id = ? AND source_type = ? AND {wanted}",  # noqa: S608
+            (user, source, *parameters),
+        )
+        return {each for (each,) in rows if source != "chat" or ":" not in each[len(prefix) :]}
+
+    @staticmethod
+    def items(book: Database, source: str) -> list[str]:
+        """All items of a source."""
+        return [str(each) for (each,) in book.rows(f"SELECT id FROM {_TABLES[source]} ORDER BY id")]  # noqa: S608
+
+    @staticmethod
+    def holds(book: Database, source: str, source_id: str, user: str) -> bool:
+        """Whether the item of a document is in this memory."""
+        if source == "chat":
+            return find_session(book, source_id.rpartition(":")[0], user) is not None
+        return bool(book.value(f"SELECT 1 FROM {_TABLES[source]} WHERE id = ?", (source_id,)))  # noqa: S608
+
+
+PAGE = 200
+"""Changes that are read at once."""
+
+_TOLD: dict[str, type[ChatIngested] | type[CorrectionIngested] | type[MemoryRemembered]] = {
+    "chat": ChatIngested,
+    "correction": CorrectionIngested,
+    "memory": MemoryRemembered,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedParts:
+    """What a feed is made of. `folder` is the space's state folder."""
+
+    folder: Path
+    sources: SourcesConfig
+    client: VaultClient
+    cut: Cut
+    hub: EventHub
+
+
+class ChangeFollower:
+    """Its generators yield 1 for each document that changed and 0 for the others."""
+
+    def __init__(self, parts: FeedParts, store: MemoryStore) -> None:
+        self._parts, self._store, self._hub = parts, store, parts.hub
+        self.tasks = TaskSource(parts.sources.tasks, store, parts.cut, parts.hub)
+        self._deriver = Deriver(parts.sources, parts.cut)
+        self._book: MemoryDb | None = None
+
+    def follow(self) -> Iterator[int]:
+        """All that has changed since the index last looked."""
+        database = self._store.database
+        if get_meta(database, "tasks") != self._tasks_version():
+            _forget_hashes(database, MemorySource.TASK)
+            yield from self.tasks.backfill(self._parts.client)
+            set_meta(database, "tasks", self._tasks_version())
+        book = self._open_book()
+        if book is None:
+            return
+        if get_meta(database, "memory_book") != book.id:
+            yield from self._begin_anew(book)
+        yield from self._follow_changes(book)
+        settle_departed(database)
+        finish_erasures(database)
+
+    def _tasks_version(self) -> str:
+        return f"{VERSION}:{self._parts.sources.tasks.enabled}:{self._deriver.version}"
+
+    def _begin_anew(self, book: MemoryDb) -> Iterator[int]:
+        """Another memory than the index knows, such as a backup: what it does not hold is dropped."""
+        for source in _TOLD:
+            for source_id, user in _documents(self._store, source):
+                if not self._deriver.holds(book.database, source, source_id, user):
+                    self._erase(source, source_id, user)
+                    yield 1
+        set_meta(self._store.database, "memory_seq", "0")
+        set_meta(self._store.database, "memory_book", book.id)
+
+    def _follow_changes(self, book: MemoryDb) -> Iterator[int]:
+        database = self._store.database
+        if get_meta(database, "memory_sources") != self._deriver.version:
+            _forget_hashes(database, *_TOLD)
+            set_meta(database, "memory_seq", "0")
+            set_meta(database, "memory_sources", self._deriver.version)
+        while True:
+            since = int(get_meta(database, "memory_seq") or 0)
+            rows = book.database.rows(
+                "SELECT seq, source, item FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (since, PAGE)
+            )
+            if not rows:
+                return
+            told: Counter[str] = Counter()
+            started = time.perf_counter()
+            for seq, source, item in rows:
+                for count in self._bring_in(book, source, item):
+                    told[source] += count
+                    yield count
+                set_meta(database, "memory_seq", str(seq))
+            self._tell(told, (time.perf_counter() - started) * 1000)
+
+    def _bring_in(self, book: MemoryDb, source: str, item: str) -> Iterator[int]:
+        """Make the documents of one item agree with it; 1 for each that changed, 0 for the others.
+
+        Whatever one item does to the code that reads it, the others are brought in.
+        """
+        try:
+            yield from self._replace(book, source, item)
+        except DonnaError:
+            raise
+        except Exception as error:
+            self._hub.post(MemoryIngestFailed(source_type=source, reason=type(error).__name__, item=item))
+
+    def _replace(self, book: MemoryDb, source: str, item: str) -> Iterator[int]:
+        user, prefix, made = self._deriver.documents(book.database, self._store.database, source, item)
+        left = self._deriver.existing(self._store.database, source, prefix, user)
+        for document, chunks in made:
+            was_there = document.source_id in left
+            left.discard(document.source_id)
+            changed = self._keep(document, chunks)
+            if changed and was_there:
+                erasure_mark(self._store.database.path).touch(mode=0o600)
+            yield int(changed)
+        for source_id in left:
+            self._erase(source, source_id, user)
+            yield 0
+
+    def _erase(self, source: str, source_id: str, user: str) -> None:
+        """Delete a document, and have its words removed from the log as well at the end of the round."""
+        erasure_mark(self._store.database.path).touch(mode=0o600)
+        self._store.delete(source, source_id, user)
+
+    def _keep(self, document: Document, chunks: list[Chunk]) -> bool:
+        stored = self._store.upsert(document, chunks)
+        keep_scores(self._store.database, stored.id, document, self._parts.cut.counter)
+        return not stored.unchanged
+
+    def _tell(self, told: Counter[str], latency: float) -> None:
+        for source, count in told.items():
+            if count and source in _TOLD:
+                self._hub.post(_TOLD[source](documents=count, latency_ms=latency))
+
+    def backfill(self, source: str) -> Iterator[int]:
+        """Bring in a source anew; the number of its documents that were looked at, so far. Raises DonnaError."""
+        started = time.perf_counter()
+        count = 0
+        for count in self._backfill(source):
+            yield count
+        latency = (time.perf_counter() - started) * 1000
+        self._hub.post(BackfillDone(source_type=source, documents=count, latency_ms=latency))
+
+    def _backfill(self, source: str) -> Iterator[int]:
+        if source == MemorySource.TASK:
+            yield from self.tasks.backfill(self._parts.client)
+            return
+        book = self._open_book()
+        count = 0
+        for item in self._deriver.items(book.database, source) if book else []:
+            assert book is not None
+            for _ in self._replace(book, source, item):
+                count += 1
+                yield count
+
+    def _open_book(self) -> MemoryDb | None:
+        if self._book is None:
+            self._book = read_book(self._parts.folder)
+        return self._book
+
+    def close(self) -> None:
+        """Close the memory; the next look opens it again."""
+        if self._book:
+            self._book.close()
+            self._book = None
+
+
+def _documents(store: MemoryStore, source: str) -> list[tuple[str, str]]:
+    sql = "SELECT source_id, user_id FROM memory_documents WHERE source_type = ?"
+    return [(source_id, user) for source_id, user in store.database.rows(sql, (source,))]
+
+
+def _forget_hashes(database: Database, *sources: str) -> None:
+    """Forget what the text of documents was, so that they are stored and embedded again as they are made now."""
+    database.run_many(
+        "UPDATE memory_documents SET content_hash = '' WHERE source_type = ?", [(each,) for each in sources]
+    )
+
+
+LOOK_SECONDS = 1.0
+"""How often another process's changes of the memory are looked for."""
+
+
+class MemoryIndexer:
+    """One for each pipeline. Its generators are stepped on the pipeline's writer thread, all else is on the loop."""
+
+    def __init__(self, parts: FeedParts, pipeline: Pipeline) -> None:
+        self._pipeline, self._hub, self._database = pipeline, parts.hub, pipeline.store.database
+        self._follower = ChangeFollower(parts, pipeline.store)
+        self._asked = asyncio.Event()
+        self._asked.set()
+        self._busy = True
+        self._unscored = True
+        self._trouble: DonnaError | None = None
+
+    def stored(self, note: VaultNote) -> None:
+        """A note was stored; its tasks follow."""
+        self._follower.tasks.stored(note)
+        self._unscored = True
+
+    def removed(self, path: str) -> None:
+        """A note is gone, and so are its tasks."""
+        self._follower.tasks.removed(path)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is anything to bring in, or to score where there is a model. Trouble ends the wait."""
+        if self._trouble:
+            return False
+        return self._busy or self._asked.is_set() or (self._unscored and self._pipeline.backlog is not None)
+
+    def lacks_scores(self) -> bool:
+        """Whether a memory that is embedded waits for its score."""
+        return waiting(self._database)
+
+    def look(self) -> None:
+        """Look soon."""
+        self._asked.set()
+
+    async def run(self) -> None:
+        """Follow the memory until cancelled."""
+        while True:
+            self._busy = True
+            self._asked.clear()
+            try:
+                await self._round()
+            except DatabaseError as error:
+                await self._wait_out(error)
+                continue
+            finally:
+                self._busy = False
+            self._recovered()
+            await set_within(self._asked, LOOK_SECONDS)
+
+    async def _round(self) -> None:
+        await self._step_through(self._follower.follow())
+        backlog = self._pipeline.backlog
+        if self._unscored and backlog and backlog.idle.is_set():
+            self._unscored = False
+            await self._score()
+            lacking = await self._pipeline.write(self.lacks_scores)
+            self._unscored = self._unscored or lacking  # more may have been stored meanwhile
+
+    async def _step_through(self, steps: Iterator[int]) -> None:
+        """Work a generator off in flushes, so that edits of notes get their turn between them."""
+        more = True
+        while more:
+            more, changed = await self._pipeline.write(partial(_flush, steps))
+            self._unscored = self._unscored or changed
+            if changed and self._pipeline.backlog:
+                self._pipeline.backlog.wake()
+
+    async def _score(self) -> None:
+        steps = score_waiting(self._database)
+        while (await self._pipeline.write(partial(_flush, steps)))[0]:
+            continue
+
+    async def _wait_out(self, error: DatabaseError) -> None:
+        if error.reason not in PASSING and error.reason is not Reason.DATABASE_CORRUPT:
+            raise error
+        if self._trouble is None or self._trouble.reason is not error.reason:
+            self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+        self._trouble = error
+        await self._pipeline.write(self._follower.close)
+        await asyncio.sleep(PAUSE_SECONDS)
+
+    def _recovered(self) -> None:
+        if self._trouble:
+            self._hub.post(ProblemCleared(reason=self._trouble.reason))
+            self._trouble = None
+
+    def backfill(self, source: str) -> Iterator[int]:
+        """Bring in a source anew; the number of its documents that were looked at, so far. Raises DonnaError."""
+        yield from self._follower.backfill(source)
+        self._unscored = True
+
+    def close(self) -> None:
+        """Close the memory; the next look opens it again."""
+        self._follower.close()
+
+
+def _flush(steps: Iterator[int]) -> tuple[bool, bool]:
+    """Work for the time of one flush; whether there is more, and whether anything changed."""
+    deadline = time.monotonic() + FLUSH_SECONDS
+    changed = False
+    for step in steps:
+        changed = changed or step > 0
+        if time.monotonic() > deadline:
+            return True, changed
+    return False, changed
+
+
+SOURCES = (
+    MemorySource.VAULT, MemorySource.CHAT, MemorySource.TASK, MemorySource.CORRECTION, MemorySource.MEMORY,
+)  # fmt: skip
+
+
+def look(keeper: IndexMaintainer) -> None:
+    """What is remembered has changed."""
+    for pipeline in keeper.indexes.pipelines:
+        if pipeline.beside:
+            pipeline.beside.look()
+
+
+async def settled(keeper: IndexMaintainer, patience: float) -> bool:
+    """Wait until the indexes hold what is remembered, for so many seconds at the most; whether they do."""
+    look(keeper)
+    try:
+        async with asyncio.timeout(patience):
+            await keeper.indexes.settled()
+    except (TimeoutError, DonnaError):
+        return False
+    return True
+
+
+async def backfill(keeper: IndexMaintainer, source: MemorySource) -> BackfillRow:
+    """Bring one source in anew. A failure is told in the row, so that the other sources go on."""
+    try:
+        if source is MemorySource.VAULT:
+            await keeper.compare(full=False)
+        else:
+            for pipeline in keeper.indexes.pipelines:
+                await _step_through(pipeline, source)
+        await keeper.indexes.settled()
+        return BackfillRow(source=source.value, state="ok", documents=await _count(keeper, source))
+    except DonnaError as error:
+        return BackfillRow(source=source.value, state="failed", message=error.message)
+    except Exception as error:
+        return BackfillRow(source=source.value, state="failed", message=f"it failed ({type(error).__name__})")
+
+
+async def _step_through(pipeline: Pipeline, source: MemorySource) -> None:
+    if pipeline.beside is None:
+        return
+    steps = pipeline.beside.backfill(source.value)
+    while await pipeline.write(partial(_run_flush, steps)):
+        continue
+    if pipeline.backlog:
+        pipeline.backlog.wake()
+    pipeline.beside.look()
+
+
+def _run_flush(steps: Iterator[int]) -> bool:
+    deadline = time.monotonic() + FLUSH_SECONDS
+    return any(time.monotonic() > deadline for _ in steps)
+
+
+async def _count(keeper: IndexMaintainer, source: MemorySource) -> int:
+    pipeline = keeper.indexes.active
+    sql = "SELECT count(*) FROM memory_documents WHERE source_type = ?"
+    count: int = await pipeline.write(lambda: pipeline.store.database.value(sql, (source.value,)))
+    return count

@@ -1,0 +1,235 @@
+"""The examinations of `donna doctor`: each one says what it found and what to do about it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from donna_tui.config.agent_settings import AgentSettings, not_indexed
+from donna_tui.config.models import MemoryConfig
+from donna_tui.embedding.files import MODEL_NAME
+from donna_tui.index.database import Database, open_database
+from donna_tui.index.generations import check_integrity, current_generation, index_path, set_aside
+from donna_tui.index.migrations import has_vector_table
+from donna_tui.index.vectors import vector_counts
+from donna_tui.memory.tokens import CL100K, prompt_tokens
+from donna_tui.ops.finding import Finding
+from donna_tui.ops.language import is_mostly_not_english
+from donna_tui.ops.models import examine_models
+from donna_tui.ops.promises import examine_promises
+from donna_tui.ops.status import keeper_of, model_at_hand, read_report
+from donna_tui.platform.paths import AppPaths
+from donna_tui.platform.spaces import Space, SpaceLock
+from donna_tui.types.errors import DonnaError, Reason
+
+MOST_IGNORED = 1_000_000
+"""Characters of Syncthing's list of ignored files that are read."""
+
+_GIT_IGNORED = re.compile(r"(?:\(\?[id]\))*(?:\*\*/|/)?\.git(?:/\*{0,2})?")
+"""A line of `.stignore` that leaves out the repository (docs.syncthing.net/users/ignoring.html)."""
+
+
+def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -> list[Finding]:
+    """All examinations that make sense; those of the vault and the index only where there is a space."""
+    findings = [*_installation(), _model(paths), *examine_models(), _private(paths)]
+    if space is None or config is None:
+        hint = "open one with donna ~/notes, or try donna demo"
+        return [*findings, Finding("vault", "warn", "no vault is chosen yet", hint, Reason.NO_VAULT)]
+    if isinstance(config, AgentSettings) and config.not_indexed:
+        told = not_indexed(config)
+        return [*findings, Finding("vault", "warn", told.message, told.hint or "", told.reason)]
+    vault = _vault(space)
+    findings += [vault, *_sync(space, config), *_index(space, config, paths)]
+    return [*findings, *examine_promises(space, config)] if vault.state == "ok" else findings
+
+
+def _installation() -> Iterator[Finding]:
+    import apsw
+    import onnxruntime
+
+    yield Finding("python", "ok", f"Python {platform.python_version()} on {sys.platform}")
+    yield Finding("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()}, of its own")
+    yield Finding("onnxruntime", "ok", f"ONNX Runtime {onnxruntime.__version__}")
+    yield _vector_engine()
+    yield _token_counter()
+    yield _extras()
+
+
+EXTRAS = {
+    "calendars": ("icalendar", "calendars"),
+    "mcp": ("mcp", "tools for agents"),
+    "models": ("openai", "language models that answer over HTTP"),
+    "tokens": ("tiktoken", "prompts counted in tokens of cl100k_base"),
+    "webdav": ("wsgidav", "donna serve-webdav"),
+    "sentence-transformers": ("sentence_transformers", "other embedding models, a GPU, re-ranking"),
+}
+"""For each extra a module that only it installs, and what it is for."""
+
+
+def _extras() -> Finding:
+    missing = {extra: use for extra, (module, use) in EXTRAS.items() if importlib.util.find_spec(module) is None}
+    if not missing:
+        return Finding("extras", "ok", "every extra is installed")
+    listed = "; ".join(f"[{extra}] for {use}" for extra, use in missing.items())
+    return Finding("extras", "ok", f"not installed: {listed}", f"pip install 'donna-tui[{','.join(missing)}]'")
+
+
+def _vector_engine() -> Finding:
+    database = open_database(Path(":memory:"))
+    try:
+        if database.vec_available:
+            return Finding("vectors", "ok", f"sqlite-vec {database.value('SELECT vec_version()')}")
+    finally:
+        database.close()
+    return Finding("vectors", "warn", "sqlite-vec does not load here; meaning is searched by an exact scan instead")
+
+
+def _token_counter() -> Finding:
+    counter = prompt_tokens()
+    if counter.name == CL100K:
+        return Finding("tokens", "ok", f"prompts are counted in tokens of {CL100K}")
+    installed = importlib.util.find_spec("tiktoken") is not None
+    why = "its vocabulary is not cached" if installed else "tiktoken is not installed"
+    return Finding("tokens", "ok", f"prompts are counted by an estimate, about a tenth too high ({why})")
+
+
+def _model(paths: AppPaths) -> Finding:
+    state = model_at_hand(paths)
+    if state == "prepared":
+        return Finding("model", "ok", "the model for search by meaning is prepared")
+    if state == "installed":
+        return Finding("model", "ok", "the model is installed; it is prepared for this machine at the first start")
+    hint = "donna model install downloads it (84 MB)"
+    if state == "damaged":
+        return Finding("model", "fail", "the model's files are damaged", hint, Reason.MODEL_INVALID)
+    return Finding("model", "warn", "there is no model: search is by keyword", hint, Reason.MODEL_MISSING)
+
+
+def _private(paths: AppPaths) -> Finding:
+    for folder in (paths.config, paths.state, paths.cache, paths.log):
+        if folder.exists() and stat.S_IMODE(folder.stat().st_mode) & 0o077 and folder in (paths.config, paths.state):
+            return Finding("folders", "warn", f"others can look into {folder}", f"chmod 700 {folder}")
+    return Finding("folders", "ok", f"Donna's own files are in {paths.state}")
+
+
+def _vault(space: Space) -> Finding:
+    if not space.root.is_dir():
+        hint = "mount the disk, or name another vault; the index stays searchable"
+        return Finding("vault", "fail", f"the vault {space.root} is not there", hint, Reason.ROOT_MISSING)
+    if not os.access(space.root, os.R_OK | os.X_OK):
+        return Finding("vault", "fail", f"the vault {space.root} cannot be read", "", Reason.UNREADABLE)
+    return Finding("vault", "ok", f"the vault is {space.root}")
+
+
+def _sync(space: Space, config: MemoryConfig) -> Iterator[Finding]:
+    """What syncs the vault with other devices; a repository that Syncthing syncs too is a warning."""
+    shared = next((each for each in (space.root, *space.root.parents) if (each / ".stfolder").exists()), None)
+    if shared is not None and _syncs_git(space.root, shared):
+        message = f"Syncthing syncs {shared} with its git repository, which breaks when two machines write at once"
+        yield Finding("sync", "warn", message, f"add the line .git to {shared / '.stignore'}")
+    elif shared is not None:
+        yield Finding("sync", "ok", f"Syncthing syncs {shared}")
+    elif config.vault.sync_method == "syncthing":
+        hint = "share the folder in Syncthing, or set vault.sync_method to webdav or manual"
+        yield Finding("sync", "warn", "vault.sync_method is syncthing, but Syncthing does not share this folder", hint)
+    elif config.vault.sync_method == "webdav":
+        yield Finding("sync", "ok", "other devices can sync over WebDAV while donna serve-webdav runs")
+
+
+def _syncs_git(root: Path, shared: Path) -> bool:
+    if not any((each / ".git").exists() for each in (root, *root.parents) if each.is_relative_to(shared)):
+        return False
+    try:
+        with (shared / ".stignore").open(encoding="utf-8", errors="replace") as file:
+            lines = file.read(MOST_IGNORED).splitlines()
+    except OSError:
+        return True
+    return not any(_GIT_IGNORED.fullmatch(line.strip()) for line in lines)
+
+
+def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Finding]:
+    keeper = keeper_of(space)
+    yield Finding("keeper", "ok", f"kept up to date by {keeper}" if keeper else "nobody keeps the index just now")
+    generation = current_generation(space.state)
+    if generation is None:
+        yield Finding("index", "warn", "there is no index yet", "donna index")
+        return
+    try:
+        report = read_report(space, paths)
+        yield from _contents(index_path(space.state, generation), config)
+    except DonnaError as error:
+        yield Finding("index", "fail", error.message, error.hint or "", error.reason)
+        return
+    files = [problem for problem in report.problems if problem.path]
+    if files:
+        yield Finding("files", "warn", f"{len(files)} files need attention", "donna status lists them")
+
+
+def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
+    database = open_database(path, read_only=True)
+    try:
+        check_integrity(database)
+        yield Finding("index", "ok", f"the index is sound: {path}")
+        if config.embedding.provider == MODEL_NAME and is_mostly_not_english(database):
+            yield Finding(
+                "language",
+                "warn",
+                "most notes are not in English, the only language that the default model has learned",
+                "pip install 'donna-tui[sentence-transformers]' and name the folder of a multilingual model, such as"
+                " paraphrase-multilingual-MiniLM-L12-v2, in embedding.provider",
+            )
+        yield from (finding for check in _INVARIANTS if (finding := check(database)))
+    finally:
+        database.close()
+
+
+def _orphans(database: Database) -> Finding | None:
+    count = database.value(
+        "SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"
+    )
+    return _mismatch("chunks", count, "passages belong to no note")
+
+
+def _vectors(database: Database) -> Finding | None:
+    count = database.value(
+        "SELECT count(*) FROM memory_chunks c WHERE embedding_version NOT IN ('', 'failed')"
+        " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.embed_hash = c.embed_hash)"
+    )
+    return _mismatch("embeddings", count, "passages lack the vector that they should have")
+
+
+def _table(database: Database) -> Finding | None:
+    if not database.vec_available or not has_vector_table(database):
+        return None
+    held, wanted = vector_counts(database)
+    return _mismatch("vector table", abs(held - wanted), "vectors are too many or too few")
+
+
+def _mismatch(name: str, count: int, what: str) -> Finding | None:
+    if not count:
+        return None
+    return Finding(name, "fail", f"{count} {what}", "donna doctor --repair", Reason.DATABASE_CORRUPT)
+
+
+_INVARIANTS: tuple[Callable[[Database], Finding | None], ...] = (_orphans, _vectors, _table)
+
+
+def repair(space: Space) -> Finding:
+    """Set the index aside, so that the next start builds a new one from the vault. Nothing else is touched."""
+    lock = SpaceLock(space.state)
+    if not lock.acquire("donna doctor --repair"):
+        return Finding("repair", "fail", f"{lock.owner()} uses the index", "quit it first", Reason.BUSY)
+    try:
+        generation = current_generation(space.state)
+        if generation is None:
+            return Finding("repair", "ok", "there is no index to repair")
+        aside = set_aside(index_path(space.state, generation))
+        return Finding("repair", "ok", f"the index was set aside as {aside.name}; the next start builds a new one")
+    finally:
+        lock.release()

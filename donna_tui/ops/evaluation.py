@@ -1,0 +1,243 @@
+"""Questions for `donna eval`: read from a folder, made from a vault, or asked of conversations."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from donna_tui.search.evaluation import Gold, Place, Question
+from donna_tui.search.query import parse_query
+from donna_tui.text.markdown import split_sections
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.vault.client import VaultClient, VaultNote
+
+OWN_QUESTIONS = 300
+"""Questions made from a vault itself at the most; which ones is decided by their hashes."""
+
+STRETCH = 20
+"""Lines that grep takes as one result at the most."""
+
+_LINK = re.compile(r"\[\[([^\]|#\n]{1,200})(?:#[^\]|\n]{0,200})?\|([^\]\n]{3,200})\]\]")
+_WORD = re.compile(r"\w+")
+
+
+class GoldRow(BaseModel):
+    """A gold place as a file of questions has it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    path: str
+    heading_path: tuple[str, ...] = ()
+    lines: tuple[int, int] | None = None
+
+
+class QuestionRow(BaseModel):
+    """A line of a file of questions."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    query: str
+    gold: tuple[GoldRow, ...] = ()
+    kind: str = ""
+    category: str = ""
+    vault: str = ""
+    exclude: tuple[str, ...] = ()
+    within: str = ""
+    answerable: bool = True
+
+    def question(self) -> Question:
+        """The same, without gold if it cannot be answered."""
+        gold = tuple(Gold(each.path, each.heading_path, each.lines) for each in self.gold) if self.answerable else ()
+        kind = self.kind or self.category
+        return Question(self.id, self.query, gold, kind, self.vault, self.exclude, self.within)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSet:
+    """A name, and the questions for each vault."""
+
+    name: str
+    vaults: dict[Path, list[Question]]
+
+
+def read_set(folder: Path) -> EvaluationSet:
+    """The set in a folder with `queries*.jsonl` beside `vault/` or `vaults/*/`; any other folder is taken as a vault.
+
+    Raises DonnaError with the file and line of a question that is none.
+    """
+    files = sorted(folder.glob("queries*.jsonl"))
+    if not folder.is_dir():
+        raise DonnaError(Reason.USAGE, f"there is no folder {folder}")
+    if not files:
+        return EvaluationSet(folder.resolve().name, {folder: own_questions(VaultClient(folder))})
+    vaults: dict[Path, list[Question]] = {}
+    for question in (each for file in files for each in _read_questions(file)):
+        root = folder / "vaults" / question.vault if question.vault else folder / "vault"
+        vaults.setdefault(root, []).append(question)
+    return EvaluationSet(folder.resolve().name, vaults)
+
+
+def _read_questions(file: Path) -> Iterator[Question]:
+    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
+        if line.strip():
+            try:
+                yield QuestionRow.model_validate_json(line).question()
+            except ValueError as error:
+                message = f"{file.name}, line {number}: no question with id, query and gold"
+                raise DonnaError(Reason.USAGE, message) from error
+
+
+def own_questions(client: VaultClient) -> list[Question]:
+    """Headings asked for their section, aliases for their note, and the words of links for the note they lead to."""
+    notes = list(_notes(client))
+    targets = {Path(note.path).stem.casefold(): note.path for note in notes}
+    made = [question for note in notes for question in _questions_of(note, targets)]
+    return sorted(made, key=lambda each: hashlib.sha256(each.id.encode()).digest())[:OWN_QUESTIONS]
+
+
+def _notes(client: VaultClient) -> Iterator[VaultNote]:
+    for path in client.list():
+        try:
+            yield client.read(path)
+        except VaultReadError:
+            continue
+
+
+def _questions_of(note: VaultNote, targets: dict[str, str]) -> Iterator[Question]:
+    for alias in note.aliases:
+        yield Question(f"alias {note.path} {alias}", alias, (Gold(note.path),), "alias")
+    for section in split_sections(note.text, note.body_start):
+        heading = section.heading_path[-1] if section.heading_path else ""
+        if section.level > 1 and len(_WORD.findall(heading)) > 1:
+            gold = Gold(note.path, section.heading_path)
+            yield Question(f"heading {note.path} {section.start_line}", heading, (gold,), "heading")
+    for target, words in _LINK.findall(note.content):
+        found = targets.get(target.rsplit("/", 1)[-1].strip().casefold())
+        if found and found != note.path:
+            yield Question(f"link {note.path} {words}", words, (Gold(found),), "link", exclude=(note.path,))
+
+
+class Grep:
+    """The plainest search there is: stretches of lines by how many of a question's words they hold, then how often."""
+
+    def __init__(self, client: VaultClient) -> None:
+        self._stretches = [stretch for note in _notes(client) for stretch in _stretches(note)]
+
+    def search(self, question: Question, k: int) -> list[Place]:
+        """The best sections, best first."""
+        words = {word for term in parse_query(question.text).terms for word in _WORD.findall(term.casefold())}
+        found: list[tuple[int, int, Place]] = []
+        for place, text in self._stretches:
+            counts = [count for word in words if (count := text.count(word))]
+            if counts and place.path not in question.exclude and question.within in ("", place.path):
+                found.append((len(counts), sum(counts), place))
+        found.sort(key=lambda each: (-each[0], -each[1], each[2].path, each[2].start_line))
+        return [place for _, _, place in found[:k]]
+
+
+def _stretches(note: VaultNote) -> Iterator[tuple[Place, str]]:
+    lines = note.text.split("\n")
+    for section in split_sections(note.text, note.body_start):
+        for start in range(section.start_line, section.end_line + 1, STRETCH):
+            end = min(section.end_line, start + STRETCH - 1)
+            yield Place(note.path, section.heading_path, start, end), "\n".join(lines[start - 1 : end]).casefold()
+
+
+TURNS = "turns.jsonl"
+
+
+class TurnGold(BaseModel):
+    """A gold place of a question: turns by the set's own id of one, or by their session and numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    dia_id: str = ""
+    session_id: str = ""
+    turns: tuple[int, ...] = ()
+
+
+class TurnQuestion(BaseModel):
+    """A line of a file of questions."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    query: str
+    vault: str
+    gold: tuple[TurnGold, ...] = ()
+    kind: str = ""
+    category: str = ""
+    answerable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSet:
+    """A name, the file of turns, and the questions for each person whose turns they are about."""
+
+    name: str
+    file: Path
+    people: dict[str, list[Question]]
+
+
+def read_turn_set(folder: Path) -> TurnSet:
+    """The set in a folder with `turns.jsonl` beside `queries*.jsonl`. Raises DonnaError if it is none."""
+    file = folder / TURNS
+    queries = sorted(folder.glob("queries*.jsonl"))
+    if not file.is_file() or not queries:
+        raise DonnaError(Reason.USAGE, f"{folder} has no {TURNS} beside queries*.jsonl")
+    places = dict(_places(file))
+    people: dict[str, list[Question]] = defaultdict(list)
+    for path in queries:
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            if line.strip():
+                try:
+                    row = TurnQuestion.model_validate_json(line)
+                except ValueError as error:
+                    message = f"{path.name}, line {number}: no question with id, query, vault and gold"
+                    raise DonnaError(Reason.USAGE, message) from error
+                people[row.vault].append(_question(row, places))
+    return TurnSet(f"{folder.resolve().name} (turns)", file, dict(people))
+
+
+def with_turns_around(places: Sequence[Place], turns: int) -> list[Place]:
+    """Each hit with so many turns before and after, as it is read; one that was seen beside another is none."""
+    seen: list[Place] = []
+    for place in places:
+        if not any(_holds(each, place) for each in seen):
+            seen.append(replace(place, start_line=max(1, place.start_line - turns), end_line=place.end_line + turns))
+    return seen
+
+
+def _holds(whole: Place, part: Place) -> bool:
+    return whole.path == part.path and whole.start_line <= part.start_line and part.end_line <= whole.end_line
+
+
+def _places(file: Path) -> Iterator[tuple[tuple[str, str], tuple[str, int]]]:
+    """By person and the set's own id: the session and number of each turn that has such an id."""
+    with file.open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if "dia_id" in row:
+                yield (row["user_id"], row["dia_id"]), (row["session_id"], row["turn"])
+
+
+def _question(row: TurnQuestion, places: dict[tuple[str, str], tuple[str, int]]) -> Question:
+    gold = tuple(_gold(row.vault, row.gold, places)) if row.answerable else ()
+    return replace(Question(row.id, row.query, gold, row.kind or row.category), vault=row.vault)
+
+
+def _gold(person: str, rows: Iterable[TurnGold], places: dict[tuple[str, str], tuple[str, int]]) -> Iterator[Gold]:
+    for each in rows:
+        if each.turns:
+            yield Gold(each.session_id, lines=(min(each.turns), max(each.turns)))
+        elif (person, each.dia_id) in places:
+            session, number = places[person, each.dia_id]
+            yield Gold(session, lines=(number, number))

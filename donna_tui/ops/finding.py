@@ -1,0 +1,19 @@
+"""What an examination of `donna doctor` found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["ok", "warn", "fail"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one examination. `reason` is a code where there is one."""
+
+    id: str
+    state: State
+    message: str
+    hint: str = ""
+    reason: str = ""

@@ -1,0 +1,84 @@
+"""Hits, and why a note is not among them, as fields and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from donna_tui.search.snippets import citation, line_range
+from donna_tui.search.why_not import WhyNot
+from donna_tui.types.search import Hit
+from donna_tui.vault.note.read import iso_date
+
+
+def hit_fields(hit: Hit) -> dict[str, Any]:
+    """A hit as a row of JSON. `id` is the chunk's; lines are 1-based, inclusive lines of the file."""
+    return {
+        "id": hit.chunk_id,
+        "space": hit.space,
+        "chunk_id": hit.chunk_id,
+        "document_id": hit.document_id,
+        "source_type": hit.source_type,
+        "source_path": hit.path,
+        "title": hit.title,
+        "date": iso_date(hit.dated_at),
+        "type": str(hit.metadata.get("type") or ""),
+        "tags": list(hit.metadata.get("tags") or ()),
+        "heading_path": list(hit.heading_path),
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "content": hit.content,
+        "snippet": hit.snippet.text,
+        "score": None if hit.score is None else round(hit.score, 4),
+        "rank_score": round(hit.rank_score, 4),
+        "vector_rank": hit.vector_rank,
+        "keyword_rank": hit.keyword_rank,
+        "named": hit.named,
+        "uri": hit.uri,
+        "note_passages": hit.in_note,
+        "sensitive": hit.sensitive,
+        "draft": hit.draft,
+        "metadata": hit.metadata,
+    }
+
+
+def grouped_lines(hits: Sequence[Hit]) -> Iterator[str]:
+    """Hits for reading, grouped by note: what each was ranked by, its title or headings, its citation, its excerpt."""
+    notes: dict[tuple[str, str], list[Hit]] = {}
+    for hit in hits:
+        notes.setdefault((hit.space, hit.document_id), []).append(hit)
+    for first, *others in notes.values():
+        marks = [first.dated_at and iso_date(first.dated_at), first.draft and "draft", first.sensitive and "local only"]
+        told = ", ".join(str(mark) for mark in marks if mark)
+        yield f"{first.rank_score:.2f}  {first.title}{f'  ({told})' if told else ''}"
+        yield f"      {citation(first)}"
+        if first.snippet.text:
+            yield f"      {first.snippet.text}"
+        for hit in others:
+            yield f"      {hit.rank_score:.2f}  {' › '.join(hit.heading_path) or hit.title} : {line_range(hit)}"
+            yield f"            {hit.snippet.text}"
+        hidden = first.in_note - 1 - len(others)
+        if hidden > 0:
+            yield f"      … {hidden} more in this note"
+
+
+def why_not_fields(found: WhyNot, question: str) -> dict[str, Any]:
+    """As JSON. `cause` is a stable code; ranks are 1-based, and null where the note has none."""
+    return {
+        "path": found.path,
+        "query": question,
+        "cause": found.cause.value,
+        "detail": found.detail,
+        "rank": found.rank,
+        "keyword_rank": found.keyword_rank,
+        "vector_rank": found.vector_rank,
+        "score": None if found.cosine is None else round(found.cosine, 4),
+    }
+
+
+def why_not_lines(found: WhyNot) -> Iterator[str]:
+    """For reading: the reason, and where its best passages are in each leg."""
+    yield f"{found.path}: {found.detail}"
+    if found.keyword_rank or found.vector_rank or found.cosine is not None:
+        cosine = "" if found.cosine is None else f", cosine {found.cosine:.2f}"
+        yield f"rank by words {found.keyword_rank or '–'}, by meaning {found.vector_rank or '–'}{cosine}"

@@ -1,0 +1,40 @@
+"""Tells whether the notes of a vault are mostly in another language than the default model has learned."""
+
+from __future__ import annotations
+
+import re
+
+from donna_tui.index.database import Database
+from donna_tui.search.query import STOP_WORDS
+from donna_tui.text.words import segments, spaced
+
+SAMPLE = 300
+"""Notes that are looked at."""
+
+FEWEST_WORDS, FEWEST_NOTES = 20, 5
+ENGLISH = 0.15
+"""The share of common English words above which a note counts as English: prose has 0.3 to 0.5 of them."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_CODE = re.compile(r"```.*?```|`[^`]*`|https?://\S+", re.DOTALL)
+
+
+def is_mostly_not_english(database: Database) -> bool:
+    """Whether more than half of a sample of the notes, of those with enough prose to tell, are not in English."""
+    rows = database.rows(
+        "SELECT group_concat(content, ' ') FROM memory_chunks WHERE document_id IN"
+        " (SELECT id FROM memory_documents WHERE source_type = 'vault' ORDER BY rowid % 97, rowid LIMIT ?)"
+        " GROUP BY document_id",
+        (SAMPLE,),
+    )
+    told = [is_english for (content,) in rows if (is_english := _is_english(content)) is not None]
+    return len(told) >= FEWEST_NOTES and sum(told) * 2 < len(told)
+
+
+def _is_english(text: str) -> bool | None:
+    """None where there is too little prose to tell."""
+    prose = _CODE.sub(" ", text.casefold())
+    words = [*_WORD.findall(spaced(prose)), *segments(prose)[::2]]
+    if len(words) < FEWEST_WORDS:
+        return None
+    return sum(word in STOP_WORDS for word in words) / len(words) >= ENGLISH

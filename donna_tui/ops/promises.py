@@ -1,0 +1,178 @@
+"""Examines what Donna promises about the vault and its history (docs/promises.md); part of `donna doctor`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.index.database import Database, open_database
+from donna_tui.index.files import file_states
+from donna_tui.index.generations import current_generation, index_path
+from donna_tui.memory.database import book_path, erasure_mark
+from donna_tui.ops.finding import Finding
+from donna_tui.platform.spaces import Space
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.client import VaultClient, VaultNote
+from donna_tui.vault.edit_drafts import EditDrafts
+from donna_tui.vault.git.operations import each_operation
+from donna_tui.vault.git.repository import GitRepo, Place
+from donna_tui.vault.open import indexed_client, open_writer
+from donna_tui.vault.write.changes import Operation, OperationKind
+from donna_tui.vault.write.orphans import Fate, Restored, find_orphans
+from donna_tui.vault.write.writer import VaultWriter
+
+
+def examine_promises(space: Space, config: MemoryConfig) -> Iterator[Finding]:
+    """The findings about writing and history, then those about index and vault."""
+    yield from _history(space, config)
+    yield from _orphans(space)
+    yield from _edits(space)
+    generation = current_generation(space.state)
+    yield from _erasures(space, generation)
+    if generation is not None:
+        yield from _index(space, config, generation)
+
+
+def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
+    writer = open_writer(config, space)
+    try:
+        place = writer.repo.find()
+        if place is None:
+            yield Finding("history", "ok", "the vault has no git repository; Donna asks before she makes one")
+            return
+        yield _pending(writer)
+        yield from _operations(writer.repo)
+        yield from _synced(place)
+    except DonnaError as error:
+        yield Finding("history", "fail", error.message, error.hint or "", error.reason)
+
+
+def _pending(writer: VaultWriter) -> Finding:
+    """No write is left half done."""
+    trouble = writer.recover()
+    if trouble is not None:
+        return Finding("writes", "warn", f"{trouble.path}: {trouble.message}", trouble.hint or "", trouble.reason)
+    return Finding("writes", "ok", "no write is left half done")
+
+
+def _operations(repo: GitRepo) -> Iterator[Finding]:
+    """Every operation is in git with the bytes before and after it, and so is what interrupted writes displaced."""
+    records = list(each_operation(repo, repo.record()))
+    kept = [each for each in records if each.kind is OperationKind.KEPT]
+    operations = [each for each in records if each.kind is not OperationKind.KEPT]
+    yield _whole(repo, operations)
+    if kept:
+        message = (
+            f"{len(kept)} interrupted writes had displaced text, which is kept; the newest was in {kept[0].paths[0]}"
+        )
+        yield Finding("kept", "ok", message, f"donna diff {kept[0].id}")
+
+
+def _whole(repo: GitRepo, operations: list[Operation]) -> Finding:
+    lost = _lost(repo, operations)
+    if lost:
+        hint = "their notes stay as they are; only taking these back is not possible"
+        return Finding("operations", "fail", f"git lost what {lost} operations need", hint, Reason.UNDO_CONFLICT)
+    return Finding("operations", "ok", f"{len(operations)} operations, each with its bytes before and after")
+
+
+def _lost(repo: GitRepo, operations: list[Operation]) -> int:
+    blobs = [{b for each in one.changes for b in (each.before, each.after) if b} for one in operations]
+    known = repo.existing(sorted(set().union(*blobs)))
+    return sum(not needed <= known for needed in blobs)
+
+
+def _synced(place: Place) -> Iterator[Finding]:
+    """A repository that a sync program copies file by file breaks sooner or later."""
+    if any(place.git_dir.glob("*.sync-conflict-*")) or any(place.git_dir.glob("refs/**/*.sync-conflict-*")):
+        hint = "exclude .git from the sync program"
+        yield Finding("sync", "warn", "a sync program writes into git's own folder", hint)
+
+
+def _orphans(space: Space) -> Iterator[Finding]:
+    """No file of an unfinished write waits beside a note: it may be the only copy of a text."""
+    for path in find_orphans(space.root):
+        message = f"{path} is from an unfinished write, and may hold the only copy of a text"
+        yield Finding("leftovers", "warn", message, "donna doctor --repair restores it")
+
+
+def restore_orphans(space: Space, config: MemoryConfig) -> Iterator[Finding]:
+    """Restore the text of such files: to the name of its note where nothing is, otherwise to a copy beside it."""
+    try:
+        for each in open_writer(config, space).restore_orphans():
+            yield _restored(each)
+    except DonnaError as error:
+        yield Finding("repair", "fail", error.message, error.hint or "", error.reason)
+
+
+def _restored(what: Restored | VaultWriteError) -> Finding:
+    if isinstance(what, VaultWriteError):
+        return Finding("repair", "fail", f"{what.path}: {what.message}", what.hint or "", what.reason)
+    if what.fate is Fate.REMOVED:
+        return Finding("repair", "ok", f"{what.path} was removed: its text is in the note or in git")
+    if what.fate is Fate.RESTORED:
+        return Finding("repair", "ok", f"{what.note} is restored from {what.path}")
+    hint = "compare it with the note beside it, then delete the one that you do not need"
+    return Finding("repair", "ok", f"the text of {what.path} is in {what.note} now", hint)
+
+
+def _edits(space: Space) -> Iterator[Finding]:
+    """What was typed in an editor or on the screen is written, or waits where it is found again."""
+    shelf = EditDrafts(space.state / "edits")
+    for edit in shelf.edits():
+        hint = "open it in the Vault screen: e goes on with it, X drops it"
+        yield Finding("edits", "warn", f"your edit of {edit.path} is not written yet", hint)
+    for copy in shelf.copies():
+        if not copy.is_open and (copy.text is None or copy.beside):
+            beside = f", with {', '.join(copy.beside)}" if copy.beside else ""
+            message = f"an editor left a copy of {copy.begun.path} that it had not finished with{beside}"
+            yield Finding("edits", "warn", message, f"open it in the same editor: {copy.file}")
+
+
+def _erasures(space: Space, generation: int | None) -> Iterator[Finding]:
+    """What was forgotten for good is in no file of ours."""
+    paths = [book_path(space.state), *([index_path(space.state, generation)] if generation is not None else [])]
+    for path in paths:
+        if erasure_mark(path).exists():
+            message = f"words that were forgotten for good may still be in {path.name}-wal: another program reads it"
+            yield Finding("erasure", "warn", message, "quit the other Donna; the next start of one finishes it")
+
+
+def _index(space: Space, config: MemoryConfig, generation: int) -> Iterator[Finding]:
+    """Compare index and vault. One that cannot be read has a finding of its own."""
+    with contextlib.suppress(DatabaseError, VaultReadError):
+        database = open_database(index_path(space.state, generation), read_only=True)
+        try:
+            yield from _truth(indexed_client(config, space.root), database)
+        finally:
+            database.close()
+
+
+def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:
+    """The index holds the notes of the vault, no others, as they are now, and knows which ones are private."""
+    states = file_states(database)
+    private = {path for (path,) in database.rows("SELECT source_id FROM memory_documents WHERE sensitive")}
+    notes = {path: _read(client, path) for path in client.list()}
+    known = {path for path, state in states.items() if state.state == "indexed"}
+    off = {path for path, note in notes.items() if note and (path not in known or states[path].etag != note.etag)}
+    off |= known - set(notes)
+    if off:
+        yield Finding("truth", "warn", f"{len(off)} notes differ from what the index knows", "donna index")
+    else:
+        yield Finding("truth", "ok", f"the index knows all {len(known)} notes as they are")
+    secret = {path for path, note in notes.items() if note and note.sensitivity is not Sensitivity.PUBLIC}
+    unknown = (secret & known) - private - off
+    if unknown:
+        hint = "donna index --full"
+        yield Finding("private", "fail", f"{len(unknown)} private notes are not known as such", hint)
+    else:
+        yield Finding("private", "ok", f"{len(secret)} notes are private, and known to be")
+
+
+def _read(client: VaultClient, path: str) -> VaultNote | None:
+    try:
+        return client.read(path)
+    except VaultReadError:
+        return None

@@ -1,0 +1,193 @@
+"""Read the state of spaces without starting or writing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from donna_tui.config.agent_settings import settings_of, workspace_of
+from donna_tui.config.models import MemoryConfig
+from donna_tui.embedding import files
+from donna_tui.engine.status_reporter import file_bytes
+from donna_tui.index.database import Database, open_database
+from donna_tui.index.exact_scan import ExactScan
+from donna_tui.index.generations import current_generation, index_path, recipe_of
+from donna_tui.index.vector_backend import reading_vectors
+from donna_tui.ingest.progress import count, file_problems
+from donna_tui.platform.paths import AppPaths
+from donna_tui.platform.spaces import Space, SpaceLock, agent_space, known_spaces, space_at
+from donna_tui.types.errors import DonnaError, ModelError, Reason
+from donna_tui.types.status import Coverage, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceReport:
+    """What is known of a space at rest. `watcher` says who keeps the index; `unindexed` are (path, state, reason,
+    message) of the files that are not in it.
+    """
+
+    space: Space
+    database: str
+    database_bytes: int
+    coverage: Coverage
+    embedding: str
+    vector_engine: str
+    model: str
+    watcher: str
+    problems: tuple[Problem, ...]
+    unindexed: tuple[tuple[str, str, str, str], ...]
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON: one object with the list `problems`."""
+        coverage = self.coverage
+        return {
+            "space": self.space.name,
+            "root": str(self.space.root),
+            "root_exists": self.space.root.is_dir(),
+            "database": self.database,
+            "database_bytes": self.database_bytes,
+            "coverage": {
+                "notes": coverage.notes,
+                "text": coverage.text,
+                "vectors": coverage.vectors,
+                "chunks": coverage.chunks,
+                "chunks_embedded": coverage.chunks_embedded,
+                "skipped": coverage.skipped,
+                "failed": coverage.failed,
+                "sensitive": coverage.sensitive,
+            },
+            "queue": coverage.chunks - coverage.chunks_embedded,
+            "model": self.model,
+            "embedding_version": self.embedding,
+            "vector_engine": self.vector_engine,
+            "watcher": self.watcher,
+            "problems": [
+                {"id": each.id, "reason": each.reason, "path": each.path, "message": each.message, "hint": each.hint}
+                for each in self.problems
+            ],
+            "files": [
+                {"id": path, "path": path, "state": state, "reason": reason, "message": message}
+                for path, state, reason, message in self.unindexed
+            ],
+        }
+
+
+def read_report(space: Space, paths: AppPaths) -> SpaceReport:
+    """Read the index of a space as it is. Raises DatabaseError if it is there and cannot be read."""
+    generation = current_generation(space.state)
+    path = index_path(space.state, generation or 1)
+    if generation is None or not path.exists():
+        return _report(space, paths, path=str(path), database=None)
+    database = open_database(path, read_only=True)
+    try:
+        return _report(space, paths, path=str(path), database=database)
+    finally:
+        database.close()
+
+
+def _report(space: Space, paths: AppPaths, *, path: str, database: Database | None) -> SpaceReport:
+    return SpaceReport(
+        space=space,
+        database=path,
+        database_bytes=file_bytes(database.path) if database else 0,
+        coverage=count(database) if database else Coverage(),
+        embedding=recipe_of(database).embedding if database else "",
+        vector_engine=reading_vectors(database, ExactScan(), stays=False).name if database else "",
+        model=model_at_hand(paths),
+        watcher=keeper_of(space),
+        problems=file_problems(database) if database else (),
+        unindexed=tuple(_unindexed(database)) if database else (),
+    )
+
+
+def _unindexed(database: Database) -> list[tuple[str, str, str, str]]:
+    return [
+        (path, state, reason, message)
+        for path, state, reason, message in database.rows(
+            "SELECT path, state, reason, message FROM file_states WHERE state <> 'indexed' ORDER BY path"
+        )
+    ]
+
+
+def keeper_of(space: Space) -> str:
+    """Which process keeps the index of a space now; empty if none does."""
+    if not space.state.is_dir():
+        return ""
+    lock = SpaceLock(space.state)
+    if lock.acquire("donna status"):
+        lock.release()
+        return ""
+    return lock.owner() or "another program"
+
+
+def model_at_hand(paths: AppPaths) -> str:
+    """`prepared`, `installed` (it is prepared at the next start), `missing`, or `damaged`."""
+    try:
+        if files.load_export(files.export_folder(paths.cache)) or files.load_hand_placed(paths.cache):
+            return "prepared"
+    except ModelError:
+        return "damaged"
+    return "installed" if files.weights_folder(files.models_folder(paths.cache)) else "missing"
+
+
+State = Literal["indexed", "not_indexed", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceRow:
+    """A space. `id` is what --space takes; `reason` and `message` say why it is not indexed; `keeper` is the process
+    that keeps its index now.
+    """
+
+    id: str
+    kind: Literal["vault", "agent"]
+    root: str
+    database: str
+    state: State
+    reason: str = ""
+    message: str = ""
+    notes: int = 0
+    keeper: str = ""
+
+    def fields(self) -> dict[str, Any]:
+        """As a row of JSON."""
+        return asdict(self)
+
+
+def list_spaces(config: MemoryConfig, paths: AppPaths) -> list[SpaceRow]:
+    """The vaults that were open, the latest first, then the agents in the order of the settings."""
+    return [*(_row(space, paths) for space in _vaults(config, paths)), *_agents(config, paths)]
+
+
+def _vaults(config: MemoryConfig, paths: AppPaths) -> Iterator[Space]:
+    known = known_spaces(paths)
+    root = config.vault.root
+    if root and root.is_dir() and (configured := space_at(root, paths)) not in known:
+        yield configured
+    yield from known
+
+
+def _agents(config: MemoryConfig, paths: AppPaths) -> Iterator[SpaceRow]:
+    for agent in config.agents.resolved():
+        space = agent_space(agent.id, workspace_of(agent), agent.store, paths)
+        why = settings_of(agent, config).not_indexed
+        yield _row(space, paths, why, root=str(space.root) if agent.workspace else "")
+
+
+def _row(space: Space, paths: AppPaths, why: str = "", root: str | None = None) -> SpaceRow:
+    base: dict[str, Any] = {
+        "id": space.agent or str(space.root),
+        "kind": "agent" if space.agent else "vault",
+        "root": str(space.root) if root is None else root,
+        "database": str(space.state),
+    }
+    if why:
+        return SpaceRow(**base, state="not_indexed", reason=Reason.NOT_INDEXED, message=why)
+    try:
+        report = read_report(space, paths)
+    except DonnaError as error:
+        return SpaceRow(**base, state="failed", reason=error.reason, message=error.message)
+    if not report.database_bytes:
+        return SpaceRow(**base, state="not_indexed")
+    return SpaceRow(**base, state="indexed", notes=report.coverage.notes, keeper=report.watcher)

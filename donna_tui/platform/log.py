@@ -1,0 +1,104 @@
+"""The log: structlog, as JSON lines in a rotating file that only its owner can read. Never on the screen."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import logging.handlers
+import sys
+import threading
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from donna_tui.types.events import EngineEvent, IndexProgress
+
+LOG_NAME = "donna.log"
+MAX_BYTES = 2_000_000
+KEPT_FILES = 3
+FOR_TRACEBACKS = ("rich", "rich.pretty", "rich.traceback")
+
+
+class LogFile:
+    """A listener that writes events to the file at `path`, until `close`; `opened` says whether that is possible.
+
+    A thread writes, so that neither a slow disk nor the import of structlog holds up whoever posts an event.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.opened = _touch(path)
+        self._handler = _Handler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, delay=True)
+        self._logger = logging.Logger(f"donna:{path}")  # not in the registry: each engine closes its own
+        self._logger.addHandler(self._handler)
+        self._waiting: SimpleQueue[EngineEvent | None] = SimpleQueue()
+        self._writer = threading.Thread(target=self._write, name="donna-log", daemon=True)
+        self._writer.start()
+
+    def __call__(self, event: EngineEvent) -> None:
+        """Have one event written."""
+        if not isinstance(event, IndexProgress):
+            self._waiting.put(event)
+
+    def close(self) -> None:
+        """Write what still waits, and close the file."""
+        self._waiting.put(None)
+        self._writer.join()
+        self._handler.close()
+
+    def _write(self) -> None:
+        structlog = _structlog()
+        log = structlog.wrap_logger(
+            self._logger,
+            processors=[structlog.processors.JSONRenderer(ensure_ascii=True)],
+            wrapper_class=structlog.BoundLogger,
+        )
+        while (event := self._waiting.get()) is not None:
+            log.info(event.name, timestamp=_iso(event.at), **_fields(event))
+
+
+def _structlog() -> Any:
+    """structlog, without rich, pygments and attrs, which it would import to draw tracebacks on a terminal: a tenth of a
+    whole search from the shell, and as much of the time until the first results on the screen, which has rich itself.
+    """
+    hidden = [] if "structlog" in sys.modules else [name for name in FOR_TRACEBACKS if name not in sys.modules]
+    for name in hidden:
+        sys.modules[name] = None  # type: ignore[assignment]  # the way in which Python says "cannot be imported"
+    try:
+        import structlog
+    finally:
+        for name in hidden:
+            sys.modules.pop(name, None)
+    return structlog
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _touch(path: Path) -> bool:
+    try:
+        path.touch(mode=0o600)
+    except OSError:
+        return False
+    return True
+
+
+class _Handler(logging.handlers.RotatingFileHandler):
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # the name is logging's
+        """A log that cannot be written, as on a full disk, must not write over the screen instead."""
+
+    def close(self) -> None:
+        """What is still buffered may be lost."""
+        with contextlib.suppress(OSError):
+            super().close()
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """An event as plain values; the time has a field of its own."""
+    return {
+        each.name: _fields(inner) if is_dataclass(inner := getattr(value, each.name)) else inner
+        for each in fields(value)
+        if each.name != "at" and not each.metadata.get("unlogged")
+    }

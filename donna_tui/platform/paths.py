@@ -1,0 +1,104 @@
+"""Find Donna's own folders, and the files that ship with her package."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from donna_tui.types.errors import DonnaError, Reason
+
+PRIVATE = 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class AppPaths:
+    """Donna's four folders. They exist and are private once `make` has run."""
+
+    config: Path
+    state: Path
+    cache: Path
+    log: Path
+
+    def make(self) -> AppPaths:
+        """Create the folders with mode 0700 and return self."""
+        for folder in (self.config, self.state, self.cache, self.log):
+            private_folder(folder)
+        return self
+
+    def space_state(self, root: Path) -> Path:
+        """The folder that holds the index of the vault at `root`; one per real path."""
+        real = root.expanduser().resolve()
+        return self.state / "spaces" / _unique(real.name, os.fsencode(real))
+
+    def agent_state(self, agent: str, root: Path) -> Path:
+        """The folder that holds the index of an agent's memory; one per agent and real path."""
+        return self.state / "agents" / _unique(agent, agent.encode() + b"\0" + os.fsencode(root))
+
+
+def _unique(name: str, identity: bytes) -> str:
+    """The name of a folder that can be read by people, and that no other identity has."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "vault"
+    return f"{slug}-{hashlib.sha256(identity).hexdigest()[:10]}"
+
+
+def app_paths(environ: Mapping[str, str] = os.environ) -> AppPaths:
+    """Donna's folders for this user; `DONNA_HOME` moves all of them under one folder."""
+    home = environ.get("DONNA_HOME")
+    if home:
+        base = Path(home).expanduser().absolute()
+        return AppPaths(config=base / "config", state=base / "state", cache=base / "cache", log=base / "logs")
+    dirs = platformdirs.PlatformDirs("donna", appauthor=False)
+    return AppPaths(
+        config=Path(dirs.user_config_dir),
+        state=Path(dirs.user_state_dir),
+        cache=Path(dirs.user_cache_dir),
+        log=Path(dirs.user_log_dir),
+    )
+
+
+def private_folder(folder: Path) -> Path:
+    """Create `folder` and its parents; the folder itself becomes readable by its owner only.
+
+    Raises DonnaError (`io_error`) if that is not possible.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
+        folder.chmod(PRIVATE)
+    except OSError as error:
+        message = f"Donna's own folder {folder} cannot be made ({error.strerror})"
+        raise DonnaError(Reason.IO_ERROR, message, hint="DONNA_HOME puts Donna's folders elsewhere") from error
+    return folder
+
+
+def expanded(path: Path) -> Path:
+    """The path with a leading `~` replaced; as in a shell, one of an unknown user stays as it is."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
+
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def resource(*parts: str) -> Path:
+    """The path of a shipped file or folder below `styles`, `config` or `vault_templates`.
+
+    Raises FileNotFoundError if it is in neither place: then the installation is incomplete.
+    """
+    for base in (_PACKAGE / "_data", _PACKAGE.parent):
+        candidate = base.joinpath(*parts)
+        if candidate.exists():
+            return candidate
+    raise FileNotFoundError(f"Donna's own file {'/'.join(parts)} is missing; install Donna again")
+
+
+def style_sheet(name: str) -> Path:
+    """The path of a style sheet. Raises FileNotFoundError."""
+    return resource("styles", f"{name}.tcss")

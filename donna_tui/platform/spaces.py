@@ -1,0 +1,167 @@
+"""Find the spaces of this installation, remember the last one, and lock one for writing."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from donna_tui.platform.paths import AppPaths, expanded, private_folder
+from donna_tui.types.errors import Reason, SpaceError
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A folder of notes that Donna keeps an index of: its name, its root, and the folder of its index.
+
+    `agent` is the id of the agent whose workspace it is; empty for a vault.
+    """
+
+    name: str
+    root: Path
+    state: Path
+    agent: str = ""
+
+
+def space_at(root: Path, paths: AppPaths) -> Space:
+    """The space of a folder. Raises SpaceError if it is not a folder that can be read."""
+    real = expanded(root).absolute()
+    if not _is_there(real):
+        raise SpaceError(Reason.ROOT_MISSING, f"there is no folder {real}", hint="check the path, or mount the disk")
+    if not real.is_dir():
+        raise SpaceError(Reason.NO_VAULT, f"{real} is not a folder", hint="name the folder that holds your notes")
+    return _space(real, paths)
+
+
+def _space(root: Path, paths: AppPaths) -> Space:
+    _check_apart(root.resolve(), paths)
+    return Space(root.resolve().name or "vault", root.resolve(), paths.space_state(root))
+
+
+def _check_apart(root: Path, paths: AppPaths) -> None:
+    """Raises SpaceError (`config_invalid`) if Donna's own folders are in the vault, or the vault among her indexes.
+
+    The index would be synced, committed and served with the notes, and its own changes would be seen as theirs.
+    """
+    for folder in (paths.config, paths.state, paths.cache, paths.log):
+        own = folder.resolve()
+        if own == root or root in own.parents:
+            raise SpaceError(
+                Reason.CONFIG_INVALID,
+                f"Donna's own folder {own} is inside the vault {root}",
+                hint="set DONNA_HOME to a folder outside of it, and move what is there",
+            )
+    for folder in (paths.state / "spaces", paths.state / "agents"):
+        if folder.resolve() in (root, *root.parents):
+            raise SpaceError(
+                Reason.CONFIG_INVALID,
+                f"the vault {root} is inside the folder of Donna's own indexes",
+                hint="move your notes elsewhere, or set DONNA_HOME to another folder",
+            )
+
+
+def agent_space(agent: str, workspace: Path, store: Path | None, paths: AppPaths) -> Space:
+    """The space of an agent, whether its workspace is there or not. It is nobody else's, even in the same folder."""
+    root = Path(os.path.realpath(workspace))  # a loop of links is a folder that is not there
+    return Space(agent, root, store or paths.agent_state(agent, root), agent)
+
+
+def find_space(named: str | None, configured: Path | None, paths: AppPaths) -> Space | None:
+    """The space that a command means; None if there is nothing to go by and the user must choose.
+
+    `named` is a folder, or the name of a space that was open before; without it the configured vault counts, then the
+    last one. A vault whose root is missing now is still a space if Donna knows it: its index can be searched.
+    """
+    if named:
+        return _named(named, paths)
+    if configured:
+        return space_at(configured, paths)
+    for known in known_spaces(paths):
+        _check_apart(known.root, paths)
+        return known
+    return None
+
+
+def _named(named: str, paths: AppPaths) -> Space:
+    place = expanded(Path(named)).absolute()
+    if not _is_there(place):
+        for space in known_spaces(paths):
+            if named == space.name or place == space.root:
+                return space
+    return space_at(Path(named), paths)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; a name that no file can have is not there."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def known_spaces(paths: AppPaths) -> list[Space]:
+    """Spaces that were open before, the latest first."""
+    found: list[tuple[float, Space]] = []
+    for record in (paths.state / "spaces").glob("*/space.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            root = Path(json.loads(record.read_text(encoding="utf-8"))["root"])
+            found.append((record.stat().st_mtime, Space(root.name or "vault", root, record.parent)))
+    return [space for _, space in sorted(found, key=lambda pair: -pair[0])]
+
+
+def remember(space: Space) -> None:
+    """Note that this space is in use now. Those of agents are in the settings."""
+    if space.agent:
+        return
+    private_folder(space.state)
+    record = space.state / "space.json"
+    pending = record.with_suffix(".new")
+    pending.write_text(json.dumps({"root": str(space.root)}), encoding="utf-8")
+    pending.replace(record)
+
+
+class SpaceLock:
+    """An advisory lock on a space's folder. The system releases it when the process ends, however it ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "lock"
+        self._descriptor: int | None = None
+
+    def acquire(self, what: str) -> bool:
+        """Take the lock for this process, described by `what`; False if another process has it."""
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            return False
+        with contextlib.suppress(OSError):  # on a full disk the lock holds all the same, without a name
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "what": what}).encode(), 0)
+        self._descriptor = descriptor
+        return True
+
+    def owner(self) -> str:
+        """Who has the lock, in words; empty if it cannot be told."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            known = json.loads(self._path.read_text(encoding="utf-8"))
+            return f"{known['what']} (process {int(known['pid'])})"
+        return ""
+
+    def release(self) -> None:
+        """Give the lock back."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> SpaceLock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()

@@ -1,0 +1,73 @@
+"""Filters that are none, or that nothing matches: what is wrong with each, and the nearest value that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from donna_tui.index.database import Database
+from donna_tui.index.filters import Scope, conditions
+from donna_tui.search.query import Query
+from donna_tui.text.fuzzy import nearest
+from donna_tui.types.search import DRAFTS, FilterProblem, Filters
+
+MOST_VALUES = 20_000
+"""Values of a kind that are compared with what was typed."""
+
+
+def searched_notes(database: Database, filters: Filters) -> int:
+    """How many documents of a source that has files filters let through."""
+    where, parameters = conditions(Scope(filters))
+    found: int = database.value(f"SELECT count(*) FROM memory_documents d WHERE {where}", parameters)  # noqa: S608
+    return found
+
+
+def filter_problems(database: Database, query: Query, given: Filters) -> tuple[FilterProblem, ...]:
+    """What is wrong with the filters in a question; those of the request itself, `given`, are not looked at."""
+    return (*query.problems, *_unmatched(database, query.filters, given))
+
+
+def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator[FilterProblem]:
+    """Each filter that nothing matches by itself, among what may be seen at all."""
+    seen = Filters(user_id=filters.user_id, sensitive=filters.sensitive)
+    for part in filters.path_parts[len(given.path_parts) :]:
+        if not searched_notes(database, replace(seen, path_parts=(part,))):
+            yield _problem(
+                "path", part, "no path has this in it", nearest(part.strip("/"), _path_parts(database, seen))
+            )
+    for tag in filters.tags[len(given.tags) :]:
+        if not searched_notes(database, replace(seen, tags=(tag,))):
+            yield _problem("tag", tag, "no note has this tag", nearest(tag.lstrip("#"), _tags(database, seen)))
+    if filters.note_type != given.note_type and not searched_notes(
+        database, replace(seen, note_type=filters.note_type)
+    ):
+        values = _values(database, "d.note_type", seen)
+        yield _problem("type", filters.note_type, "no note has this type", nearest(filters.note_type, values))
+    for source in filters.sources[len(given.sources) :]:
+        if not searched_notes(database, replace(seen, sources=(source,))):
+            values = [*_values(database, "d.source_type", seen), DRAFTS]
+            yield _problem("in", source, "there is nothing of this kind", nearest(source, values))
+
+
+def _problem(key: str, value: str, message: str, near: str) -> FilterProblem:
+    quoted = f'"{near}"' if " " in near else near
+    return FilterProblem(f"{key}:{value}", message, f"{key}:{quoted}" if near else "")
+
+
+def _path_parts(database: Database, seen: Filters) -> Iterable[str]:
+    paths = _values(database, "d.source_id", replace(seen, sources=("vault",)))
+    return dict.fromkeys(part for path in paths for part in PurePosixPath(path.removesuffix(".md")).parts)
+
+
+def _tags(database: Database, seen: Filters) -> list[str]:
+    return _values(database, "tag.value", seen, ", json_each(d.metadata_json, '$.tags') tag")
+
+
+def _values(database: Database, column: str, seen: Filters, joined: str = "") -> list[str]:
+    where, parameters = conditions(Scope(seen))
+    rows = database.rows(
+        f"SELECT DISTINCT {column} FROM memory_documents d{joined} WHERE {where} ORDER BY 1 LIMIT ?",  # noqa: S608
+        [*parameters, MOST_VALUES],
+    )
+    return [str(value) for (value,) in rows if value]

@@ -1,0 +1,263 @@
+"""Answer searches: embed the question, run both legs, and keep the question history."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donna_tui.embedding.service import EmbeddingService
+from donna_tui.index.database import Database
+from donna_tui.index.generations import recipe_of
+from donna_tui.index.invocations import InputHash, Invocation
+from donna_tui.index.readers import Readers
+from donna_tui.index.vectors import Vector, VectorIndex
+from donna_tui.safety.terminal import clean_line
+from donna_tui.search.hybrid import Settings, more_like, search, wanted_hits
+from donna_tui.search.legs import Legs, Question, ask, by_meaning, by_words, candidates_for
+from donna_tui.search.reranking import RERANKED, Scorer, reranked
+from donna_tui.types.errors import DatabaseError, ModelError
+from donna_tui.types.events import EventHub, SearchDone
+from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
+from donna_tui.vault.write.durable import write_durably
+
+if TYPE_CHECKING:
+    from donna_tui.search.why_not import WhyNot
+
+
+MOST_QUESTIONS = 100
+LONGEST_QUESTION = 300
+LARGEST_FILE = 200_000
+
+
+class QuestionHistory:
+    """Lists and adds questions. Several processes may share the file: each addition reads it again first."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "questions.json"
+
+    def questions(self) -> tuple[str, ...]:
+        """The questions, latest first, sanitised; none from a file that cannot be read."""
+        try:
+            if self._path.stat().st_size > LARGEST_FILE:
+                return ()
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return ()
+        texts = (each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
+        return tuple(question for each in texts if (question := _one_line(each)))[:MOST_QUESTIONS]
+
+    def add(self, text: str) -> tuple[str, ...]:
+        """Put a question first, and return all of them. Raises VaultWriteError if the file cannot be written."""
+        question, known = _one_line(text), self.questions()
+        if not question or known[:1] == (question,):
+            return known
+        kept = (question, *(each for each in known if each != question))[:MOST_QUESTIONS]
+        write_durably(self._path, json.dumps(kept, ensure_ascii=False, indent=0))
+        return kept
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean_line(text[:LONGEST_QUESTION]).split())
+
+
+REMEMBERED_QUERIES = 64
+
+HEAD_START_SECONDS = 0.02
+"""A question that was typed while the engine started is asked within it."""
+
+DRAWING_SECONDS, LOOK_SECONDS, LONGEST_SECONDS = 0.04, 0.005, 1.0
+
+LOADING = "by words only until the model is ready"
+LATE = "by words only: the model did not read the question in time"
+OTHER_MODEL = "by words only until the new index is complete"
+
+
+class SearchService:
+    """One for an engine. `readers` gives the reading threads of the index that is in use now."""
+
+    def __init__(
+        self,
+        readers: Callable[[], Readers],
+        settings: Settings,
+        hub: EventHub,
+        input_hash: InputHash,
+        scorer: Scorer | None = None,
+    ) -> None:
+        self._readers, self._settings, self._hub, self._input_hash = readers, settings, hub, input_hash
+        self._scorer, self._latest = scorer, 0
+        self._service: EmbeddingService | None = None
+        self._why_not, self._reason = LOADING, ""
+        self._vectors: OrderedDict[str, Vector] = OrderedDict()
+        self._invocations: list[Invocation] = []
+        self._under_way = 0
+
+    async def first_answer(self) -> None:
+        """Wait until what is asked just now is answered and drawn, for whoever would share the interpreter with it.
+
+        Where there is always a question, only for so long.
+        """
+        await asyncio.sleep(HEAD_START_SECONDS)
+        until = time.monotonic() + LONGEST_SECONDS
+        while self._under_way and time.monotonic() < until:
+            await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(DRAWING_SECONDS)
+
+    def use(self, service: EmbeddingService | None, why_not: str = "", reason: str = "") -> None:
+        """Search by meaning with this model; without one, `why_not` and its code are told with each answer."""
+        self._service, self._why_not, self._reason = service, why_not, reason
+        self._vectors.clear()
+
+    def take_invocations(self) -> list[Invocation]:
+        """Rows for the invocation log that were not taken yet."""
+        taken, self._invocations = self._invocations, []
+        return taken
+
+    async def search(self, request: SearchRequest, *, max_k: int | None = None) -> SearchOutcome:
+        """Answer a request, with at most `max_k` hits instead of the configured number, and then not ranked again.
+
+        Raises DatabaseError; without a model the answer is by words, and says so.
+        """
+        self._under_way += 1
+        try:
+            if max_k is not None:
+                return await self._found(request, replace(self._settings, max_k=max_k))
+            if self._scorer is None or request.mode == "keyword":
+                return await self._found(request, self._settings)
+            return await self._found_and_reranked(request, self._scorer)
+        finally:
+            self._under_way -= 1
+
+    async def _found_and_reranked(self, request: SearchRequest, scorer: Scorer) -> SearchOutcome:
+        """Rank the best hits again, unless another question was typed meanwhile: it takes a while."""
+        self._latest += 1
+        number, k = self._latest, wanted_hits(request, self._settings)
+        wide = replace(request, k=max(k, RERANKED), uncapped=True) if k else request
+        found = await self._found(wide, self._settings)
+
+        def rank() -> list[Hit]:
+            is_old = request.partial and number != self._latest
+            return list(found.hits) if is_old else reranked(ask(request).query.text, found.hits, scorer)
+
+        try:
+            hits, note = await asyncio.to_thread(rank), found.note
+        except ModelError as error:
+            hits, note = list(found.hits), "; ".join(filter(None, (found.note, f"not ranked again: {error.message}")))
+        return replace(found, request=request, hits=tuple(hits[:k]), near_misses=found.near_misses[:k], note=note)
+
+    async def _found(self, request: SearchRequest, settings: Settings) -> SearchOutcome:
+        """Where the index is replaced meanwhile, as after a change of model, the new one is asked."""
+        started = time.perf_counter()
+        readers = self._readers()
+        while True:
+            try:
+                return await self._found_in(readers, request, settings, started)
+            except DatabaseError:
+                if readers is self._readers():
+                    raise
+                readers = self._readers()
+
+    async def _found_in(
+        self, readers: Readers, request: SearchRequest, settings: Settings, started: float
+    ) -> SearchOutcome:
+        """The words are looked for while the model still reads the question."""
+        asked, limit = ask(request), candidates_for(wanted_hits(request, settings))
+        words = readers.beside(lambda database: by_words(database, asked, limit, readers.beside))
+
+        def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
+            compared = comparable(database, question, version)
+            meaning = by_meaning(database, vectors, compared, limit)
+            fell_back = asked.mode == "semantic" and compared.mode == "keyword"  # then words were not looked for
+            return search(database, vectors, compared, settings, None if fell_back else Legs(words(), meaning))
+
+        try:
+            question = await self._with_vector(asked)
+            version = self._service.version_tag if self._service else ""
+            return await self._answer(started, work, readers)
+        finally:
+            words.drop()
+
+    async def search_in(self, readers: Readers, request: SearchRequest, embedding: str) -> SearchOutcome:
+        """Answer a request from another index: by meaning if its vectors are of this model. Raises DatabaseError."""
+        question = await self._with_vector(ask(request))
+        if self._service is None or embedding != self._service.version_tag:
+            question = replace(question, vector=None, mode="keyword")
+        return await readers.run(lambda database, vectors: search(database, vectors, question, self._settings))
+
+    async def more_like(self, hit: Hit, request: SearchRequest, readers: Readers | None = None) -> SearchOutcome:
+        """Passages of other notes that are like this one, in its own index. Raises DatabaseError."""
+        return await self._answer(
+            time.perf_counter(), lambda database, vectors: more_like(database, vectors, hit, request), readers
+        )
+
+    async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
+        """Why a note is not among the hits of a request. Raises DatabaseError."""
+        from donna_tui.search.why_not import why_not
+
+        question = await self._with_vector(ask(request))
+        version = self._service.version_tag if self._service else ""
+        return await self._readers().run(
+            lambda database, vectors: why_not(
+                database, vectors, comparable(database, question, version), self._settings, path
+            )
+        )
+
+    async def _answer(
+        self, started: float, work: Callable[[Database, VectorIndex], SearchOutcome], readers: Readers | None = None
+    ) -> SearchOutcome:
+        outcome = await (readers or self._readers()).run(work)
+        latency = (time.perf_counter() - started) * 1000
+        sources = ",".join(outcome.request.filters.sources)
+        self._hub.post(
+            SearchDone(
+                mode=outcome.mode,
+                k=outcome.request.k,
+                hits=len(outcome.hits),
+                latency_ms=latency,
+                sources=sources,
+                question=outcome.request.text,
+            )
+        )
+        return replace(outcome, latency_ms=latency)
+
+    async def _with_vector(self, question: Question) -> Question:
+        text = question.query.text
+        if question.request.mode == "keyword" or not text:
+            return question
+        if self._service is None:
+            return replace(question, mode="keyword", note=self._why_not, reason=self._reason)
+        try:
+            async with asyncio.timeout(self._settings.patience):
+                vector = await self._embed(self._service, text)
+            return replace(question, vector=vector, trust=self._service.provider.reads(text))
+        except TimeoutError:
+            return replace(question, mode="keyword", note=LATE)
+        except ModelError as error:
+            return replace(question, mode="keyword", note=f"by words only: {error.message}", reason=error.reason)
+
+    async def _embed(self, service: EmbeddingService, text: str) -> Vector:
+        known = self._vectors.get(text)
+        if known is not None:
+            self._vectors.move_to_end(text)
+            return known
+        started = time.perf_counter()
+        vector = await service.embed_query(text)
+        latency = (time.perf_counter() - started) * 1000
+        hashed = self._input_hash(text, sensitive=True)
+        self._invocations.append(Invocation("embed_memory_query", service.version_tag, latency, hashed))
+        self._vectors[text] = vector
+        if len(self._vectors) > REMEMBERED_QUERIES:
+            self._vectors.popitem(last=False)
+        return vector
+
+
+def comparable(database: Database, question: Question, version: str) -> Question:
+    """The question without its vector where the index has vectors of another model: the two are never compared."""
+    if question.vector is None or recipe_of(database).embedding in ("", version):
+        return question
+    return replace(question, vector=None, mode="keyword", note=OTHER_MODEL)

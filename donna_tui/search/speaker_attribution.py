@@ -1,0 +1,197 @@
+"""Whether conversations tell of somebody else what a question asks of the person whom it names.
+
+Two people in a conversation use the same words, so who spoke them says little. Whom a sentence is about says more: "I"
+is the speaker and "you" the listener, and a sentence with neither goes on about the one before.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import chain
+from typing import NamedTuple
+
+from donna_tui.search.snippets import stem
+
+TURNS = 4
+"""How many turns are compared, the best of each person: a single one may hold the words by chance."""
+
+FARTHER_DOWN = 0.95
+"""What the turns of each further passage count in that: the better a passage, the surer it is what was asked for."""
+
+BESIDE = 0.7
+"""What a word counts that only the turn before or after holds: an answer seldom repeats its question."""
+
+FEW_WORDS = 5
+"""So many words that are told of neither are added to a question: one of two words is soon told by chance."""
+
+CLEAR_LEAD = 0.08
+"""By how large a share of the question more must be told of the other one."""
+
+# All of these were measured on LoCoMo's development questions; docs/retrieval.md has the figures.
+
+ROLES = frozenset({"user", "assistant", "system", "tool"})
+"""Names of speakers that are no people."""
+
+_NAME = r"[^\W\d_][\w.'’-]{0,30}"
+_LABEL = re.compile(
+    rf"[\s>*_-]{{0,12}}(?:\[[^\]]{{1,20}}\]\s?)?[*_]{{0,3}}"
+    rf"(?P<speaker>{_NAME}(?: {_NAME}){{0,2}})[*_]{{0,3}}:(?=[*_\s]|$)[*_]{{0,3}}"
+)
+"""The beginning of a line: marks of a list, quotation or emphasis, the time in brackets, up to three names, a colon."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_FIRST, _SECOND = r"i|me|my|mine|myself|we|us|our|ours", r"you|your|yours|yourself"
+_PERSON = re.compile(rf"\b(?:(?P<first>{_FIRST})|{_SECOND})\b", re.IGNORECASE)
+_YOU = re.compile(rf"\b(?:{_SECOND})\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one person says at a time; the speaker is empty where a passage begins within a turn."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The words of a question that a turn tells of the person who is asked about, and of the other one."""
+
+    asked: frozenset[str] = frozenset()
+    other: frozenset[str] = frozenset()
+
+
+class Share(NamedTuple):
+    """How much of a question a turn tells of the person who is asked about, and of the other one, from 0 to 1."""
+
+    asked: float
+    other: float
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The shares of the turns of each passage, best passage first, and how many words of the question they are of."""
+
+    passages: Sequence[Sequence[Share]] = ()
+    words: int = 0
+
+    @property
+    def is_of_another(self) -> bool:
+        """Whether what is asked is clearly told more of another person than of whom the question names."""
+        placed = [(FARTHER_DOWN**place, share) for place, passage in enumerate(self.passages) for share in passage]
+        of_asked = sum(nlargest(TURNS, (worth * share.asked for worth, share in placed)))
+        of_other = sum(nlargest(TURNS, (worth * share.other for worth, share in placed)))
+        return (of_other - of_asked) / TURNS * self.words >= CLEAR_LEAD * (self.words + FEW_WORDS)
+
+    @property
+    def leads(self) -> list[float]:
+        """By how much more each passage tells of whom the question names, in its best turn about each; not below 0."""
+        return [
+            max(0.0, max(share.asked for share in passage) - max(share.other for share in passage)) if passage else 0.0
+            for passage in self.passages
+        ]
+
+
+def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> Compared:
+    """What passages, best first, tell of the person whom a question names, and of the one with whom that one talks.
+
+    `stems` are the words that count. Most of the passages must be of conversations between two people, of whom the
+    question names one; any other passage counts for that one, whole.
+    """
+    talks = [turns_of(passage) for passage in passages]
+    speakers = {turn.speaker for talk in talks for turn in talk} - {""}
+    named = [speaker for speaker in speakers if _words(speaker) & _words(question)]
+    if len(named) != 1 or _PERSON.search(question):
+        return Compared()
+    of_two = [_is_of_two(talk, named[0]) for talk in talks]
+    if 2 * sum(of_two) <= len(talks):
+        return Compared()
+    names = {stem(word) for speaker in speakers for word in _words(speaker)}
+    asked = frozenset(each for each in stems if len(each) > 1) - names
+    told = [
+        [_told_by(turn, named[0], asked) if two else Told(_found(asked, turn.text)) for turn in talk]
+        for talk, two in zip(talks, of_two, strict=True)
+    ]
+    weights = _weights(asked, list(chain.from_iterable(told)))
+    return Compared([_shares(talk, weights) for talk in told] if weights else [], len(weights))
+
+
+def turns_of(passage: str) -> list[Turn]:
+    """The turns of a passage whose lines begin with the name of who speaks; headings before them are left out."""
+    turns: list[Turn] = []
+    for line in filter(str.strip, passage.splitlines()):
+        label = _LABEL.match(line) if ":" in line else None
+        if label:
+            turns.append(Turn(label["speaker"], line[label.end() :]))
+        elif turns:
+            turns[-1] = Turn(turns[-1].speaker, f"{turns[-1].text} {line}")
+        elif not line.startswith("#"):
+            turns.append(Turn("", line))
+    return turns
+
+
+def _is_of_two(talk: Sequence[Turn], named: str) -> bool:
+    """Whether `named` speaks with one other person, and English: elsewhere it is not known whom a turn is about."""
+    others = {turn.speaker for turn in talk} - {"", named}
+    both = len(others) == 1 and any(turn.speaker == named for turn in talk)
+    people = not any(each.casefold() in ROLES for each in others)
+    return both and people and any(_YOU.search(turn.text) for turn in talk)
+
+
+def _told_by(turn: Turn, named: str, asked: frozenset[str]) -> Told:
+    held = _found(asked, turn.text)
+    if not held or not turn.speaker:
+        return Told(held, held)
+    of_speaker, of_listener = _halves(turn.text, asked)
+    return Told(of_speaker, of_listener) if turn.speaker == named else Told(of_listener, of_speaker)
+
+
+def _halves(text: str, asked: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """What the sentences about the speaker hold of what is asked, and what those about the listener do."""
+    of_speaker: set[str] = set()
+    of_listener: set[str] = set()
+    about = of_speaker
+    for sentence in _SENTENCE_END.split(text):
+        person = _PERSON.search(sentence)
+        if person:
+            about = of_speaker if person["first"] else of_listener
+        about |= _found(asked, sentence)
+    return frozenset(of_speaker), frozenset(of_listener)
+
+
+def _weights(stems: Collection[str], turns: Sequence[Told]) -> dict[str, float]:
+    """Inverse document frequencies among the turns."""
+    held = {each: sum(each in turn.asked or each in turn.other for turn in turns) for each in stems}
+    return {each: math.log((len(turns) + 1) / (count + 0.5)) for each, count in held.items()}
+
+
+def _shares(talk: Sequence[Told], weights: Mapping[str, float]) -> list[Share]:
+    """How much of the question each turn holds."""
+    whole = sum(weights.values())
+    asked, other = [turn.asked for turn in talk], [turn.other for turn in talk]
+    return [Share(_held(asked, at, weights) / whole, _held(other, at, weights) / whole) for at in range(len(talk))]
+
+
+def _held(talk: Sequence[frozenset[str]], place: int, weights: Mapping[str, float]) -> float:
+    own, near = talk[place], talk[max(0, place - 1) : place + 2]
+    if not any(near):
+        return 0.0
+    beside = frozenset[str]().union(*near) - own
+    return sum([weights[each] for each in own]) + BESIDE * sum([weights[each] for each in beside])
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text))
+
+
+def _found(stems: frozenset[str], text: str) -> frozenset[str]:
+    """Which stems a text holds. Each begins its word, so most texts need not be taken apart: they hold none."""
+    folded = text.casefold()
+    if text.isascii() and not [each for each in stems if each in folded]:
+        return frozenset()
+    return stems & set(map(stem, _WORD.findall(text)))

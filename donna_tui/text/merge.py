@@ -1,0 +1,262 @@
+"""Compare two texts by the shortest edit script, and merge two edits of one (diff3)."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+from donna_tui.text.lines import each_line
+
+MOST_EDITS = 1_000
+"""Edits that are searched for; beyond that only items that occur once on both sides hold the sequences together."""
+
+_MOST_EDITS_IN_A_GAP = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`size` items that are the same from index `left` of one sequence and `right` of the other on."""
+
+    left: int
+    right: int
+    size: int
+
+
+def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits: int = MOST_EDITS) -> list[Run]:
+    """What two sequences share, in order, as runs that are as long as possible.
+
+    The result is the longest common subsequence where that takes at most `most_edits` edits (E. Myers, "An O(ND)
+    difference algorithm and its variations", 1986), and something shorter else. Never more than about
+    `most_edits`² + n steps.
+    """
+    start, end = _shared_ends(left, right)
+    middle = slice(start, len(left) - end), slice(start, len(right) - end)
+    first, second = _as_numbers(left[middle[0]], right[middle[1]])
+    pairs = _shortest(first, second, most_edits)
+    if pairs is None:
+        pairs = list(_between_anchors(first, second))
+    whole = [(index, index) for index in range(start)]
+    whole += [(a + start, b + start) for a, b in pairs]
+    whole += [(len(left) - back, len(right) - back) for back in range(end, 0, -1)]
+    return list(_runs(whole))
+
+
+def _shared_ends(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[int, int]:
+    """How many items are the same at the beginning and, after those, at the end."""
+    most = min(len(left), len(right))
+    start = next((index for index in range(most) if left[index] != right[index]), most)
+    most -= start
+    end = next((back for back in range(most) if left[-1 - back] != right[-1 - back]), most)
+    return start, end
+
+
+def _as_numbers(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[list[int], list[int]]:
+    """Both sequences with a number for each item, which are faster to compare."""
+    numbers: dict[Hashable, int] = {}
+    first = [numbers.setdefault(item, len(numbers)) for item in left]
+    return first, [numbers.setdefault(item, len(numbers)) for item in right]
+
+
+def _shortest(left: list[int], right: list[int], most_edits: int) -> list[tuple[int, int]] | None:
+    """The pairs of equal items of a shortest edit script; None if it takes more than `most_edits` edits."""
+    limit = min(most_edits, len(left) + len(right))
+    reach = array("l", bytes(array("l").itemsize * (2 * limit + 3)))
+    middle = limit + 1
+    trace: list[array[int]] = []
+    for edits in range(limit + 1):
+        for diagonal in range(-edits, edits + 1, 2):
+            x = _step(reach, middle, diagonal, edits)
+            x = _slide(left, right, x, x - diagonal)
+            reach[middle + diagonal] = x
+            if x >= len(left) and x - diagonal >= len(right):
+                return _walk_back(trace, left, right)
+        trace.append(reach[middle - edits : middle + edits + 1])
+    return None
+
+
+def _step(reach: array[int], middle: int, diagonal: int, edits: int) -> int:
+    """Where a path of `edits` edits on a diagonal begins: one right of, or one below, the furthest one so far."""
+    if edits == 0:
+        return 0
+    below, beside = reach[middle + diagonal + 1], reach[middle + diagonal - 1]
+    goes_down = diagonal == -edits or (diagonal != edits and beside < below)
+    return below if goes_down else beside + 1
+
+
+def _slide(left: list[int], right: list[int], x: int, y: int) -> int:
+    """How far equal items lead from a place on."""
+    while x < len(left) and y < len(right) and left[x] == right[y]:
+        x += 1
+        y += 1
+    return x
+
+
+def _walk_back(trace: list[array[int]], left: list[int], right: list[int]) -> list[tuple[int, int]]:
+    pairs: list[tuple[int, int]] = []
+    x, y = len(left), len(right)
+    for edits in range(len(trace), 0, -1):
+        before, diagonal, middle = trace[edits - 1], x - y, edits - 1
+        goes_down = diagonal == -edits or (
+            diagonal != edits and _at(before, middle + diagonal - 1) < _at(before, middle + diagonal + 1)
+        )
+        last = diagonal + 1 if goes_down else diagonal - 1
+        from_x = before[middle + last]
+        from_y = from_x - last
+        begin = from_x if goes_down else from_x + 1
+        pairs += ((step, step - diagonal) for step in range(x - 1, begin - 1, -1))
+        x, y = from_x, from_y
+    pairs += ((step, step) for step in range(x - 1, -1, -1))
+    pairs.reverse()
+    return pairs
+
+
+def _at(reach: array[int], index: int) -> int:
+    return reach[index] if 0 <= index < len(reach) else -1
+
+
+def _between_anchors(left: list[int], right: list[int]) -> Iterator[tuple[int, int]]:
+    """Pairs of equal items, held together by those that occur once on both sides."""
+    x = y = 0
+    for a, b in (*_anchors(left, right), (len(left), len(right))):
+        inside = _shortest(left[x:a], right[y:b], _MOST_EDITS_IN_A_GAP)
+        yield from ((x + i, y + j) for i, j in inside or ())
+        if a < len(left):
+            yield a, b
+        x, y = a + 1, b + 1
+
+
+def _anchors(left: list[int], right: list[int]) -> list[tuple[int, int]]:
+    """Items that occur once on both sides, as many as stand in the same order ("patience" diff)."""
+    once = {item for item, number in Counter(left).items() if number == 1}
+    once &= {item for item, number in Counter(right).items() if number == 1}
+    place = {item: index for index, item in enumerate(right) if item in once}
+    return _longest_rising([(index, place[item]) for index, item in enumerate(left) if item in once])
+
+
+def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest subsequence whose second numbers rise."""
+    ends: list[int] = []
+    places: list[int] = []
+    before: list[int] = []
+    for index, (_, value) in enumerate(pairs):
+        at = bisect_left(ends, value)
+        ends[at : at + 1] = [value]
+        places[at : at + 1] = [index]
+        before.append(places[at - 1] if at else -1)
+    chosen: list[tuple[int, int]] = []
+    index = places[-1] if places else -1
+    while index >= 0:
+        chosen.append(pairs[index])
+        index = before[index]
+    return chosen[::-1]
+
+
+def _runs(pairs: list[tuple[int, int]]) -> Iterator[Run]:
+    start = 0
+    for index in range(1, len(pairs) + 1):
+        if index == len(pairs) or pairs[index] != (pairs[index - 1][0] + 1, pairs[index - 1][1] + 1):
+            yield Run(*pairs[start], index - start)
+            start = index
+
+
+_MARKERS = tuple(re.compile(pattern) for pattern in (rb"<{7}(?: |$)", rb"={7}$", rb">{7}(?: |$)"))
+"""The lines that git puts around the two sides of a conflict, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What came of a merge. `text` is empty where `collisions` is not: lines (1-based) of the other text, first and
+    last, that both changed. A collision of removed lines has its last line before its first.
+    """
+
+    text: str
+    collisions: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the edits do not touch."""
+        return not self.collisions
+
+
+def merge_texts(base: str, mine: str, theirs: str) -> Merge:
+    """`theirs` with everything that `mine` changed in `base` (the algorithm of diff3).
+
+    Edits of neighbouring lines count as touching each other, unless both are the same.
+    """
+    merged: list[str] = []
+    collisions: list[tuple[int, int]] = []
+    line = 1
+    for _, chosen, others, shared in _stretches(base, mine, theirs):
+        if chosen is None:
+            collisions.append((line, line + len(others) - 1))
+        merged += [*(chosen or []), *shared]
+        line += len(others) + len(shared)
+    return Merge("", tuple(collisions)) if collisions else Merge("".join(merged))
+
+
+def marked_text(base: str, mine: str, theirs: str, *, names: tuple[str, str] = ("mine", "theirs")) -> str:
+    """Both texts in one, with git's conflict markers around the lines that both changed."""
+    marked: list[str] = []
+    for own, chosen, others, shared in _stretches(base, mine, theirs):
+        if chosen is None:
+            sides = (f"<<<<<<< {names[0]}\n", own, "=======\n", others, f">>>>>>> {names[1]}\n")
+            marked += ["".join(map(_ended, side)) if isinstance(side, list) else side for side in sides]
+        else:
+            marked += chosen
+        marked += shared
+    return "".join(marked)
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith(("\n", "\r")) else f"{line}\n"
+
+
+def _stretches(base: str, mine: str, theirs: str) -> Iterator[tuple[list[str], list[str] | None, list[str], list[str]]]:
+    """Before each shared stretch: my lines, what all sides become together if that is clear, their lines; then it."""
+    old, own, other = ([text[start:after] for start, _, after in each_line(text)] for text in (base, mine, theirs))
+    here = (0, 0, 0)
+    for start, size in shared_stretches(old, own, other):
+        parts = old[here[0] : start[0]], own[here[1] : start[1]], other[here[2] : start[2]]
+        yield parts[1], _choose(*parts), parts[2], other[start[2] : start[2] + size]
+        here = (start[0] + size, start[1] + size, start[2] + size)
+
+
+def _choose(old: list[str], own: list[str], other: list[str]) -> list[str] | None:
+    """What a stretch becomes that is not the same in all three; None if both sides changed it differently."""
+    if own in (old, other):
+        return other
+    return own if other == old else None
+
+
+def shared_stretches(old: list[str], own: list[str], other: list[str]) -> Iterator[tuple[tuple[int, int, int], int]]:
+    """Stretches that are the same in all three: where they begin, and their size. The last one is empty."""
+    one, two = common_runs(old, own), common_runs(old, other)
+    while one and two:
+        first, second = one[0], two[0]
+        start = max(first.left, second.left)
+        end = min(first.left + first.size, second.left + second.size)
+        if start < end:
+            yield (start, start + _shift(first), start + _shift(second)), end - start
+        (one if first.left + first.size <= end else two).pop(0)
+    yield (len(old), len(own), len(other)), 0
+
+
+def _shift(run: Run) -> int:
+    return run.right - run.left
+
+
+def has_conflict_markers(data: bytes) -> bool:
+    """Check for a conflict as git marks it: all three markers in order. Takes linear time."""
+    if b"<<<<<<<" not in data:
+        return False
+    wanted = 0
+    for line in data.splitlines():
+        if _MARKERS[wanted].match(line):
+            wanted += 1
+        if wanted == len(_MARKERS):
+            return True
+    return False

@@ -1,0 +1,519 @@
+"""The event log: the last events in a ring buffer, filtered, drawn only where in sight."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.geometry import Size
+from textual.getters import query_one
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone, describe, not_listed
+from donna_tui.tui.lib.humanize import clock, count, shorten_path
+from donna_tui.tui.lib.inputs import LineInput
+from donna_tui.tui.lib.styled import content_strip
+from donna_tui.types.events import EngineEvent
+
+KEPT_ROWS = 2_000
+_TYPING_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One row of the log. `number` grows by one a row; `times` counts searches that followed each other closely."""
+
+    number: int
+    at: float
+    sentence: Sentence
+    times: int = 1
+
+
+class EventRing:
+    """Holds at most `kept` rows; adding one and dropping the oldest take the same short time however many there are.
+
+    `shown` are the rows that pass the filter. While paused, new rows are kept but not shown.
+    """
+
+    def __init__(self, kept: int = KEPT_ROWS) -> None:
+        self._rows: deque[LogRow] = deque()
+        self._kept = kept
+        self._next = 0
+        self._text = ""
+        self._kind: Kind | None = None
+        self._paused_at: int | None = None
+        self._cut = 0
+        self.shown: deque[LogRow] = deque()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def filtered(self) -> bool:
+        """Whether some rows may be hidden."""
+        return bool(self._text) or self._kind is not None
+
+    @property
+    def kind(self) -> Kind | None:
+        """The one kind of rows that is shown; None for all."""
+        return self._kind
+
+    @property
+    def paused(self) -> bool:
+        """Whether new rows wait."""
+        return self._paused_at is not None
+
+    @property
+    def waiting(self) -> int:
+        """How many rows came since the pause."""
+        return 0 if self._paused_at is None else self._next - self._paused_at
+
+    def add(self, at: float, sentence: Sentence) -> None:
+        """Append a row. Searches in quick succession, as typing makes them, become one row."""
+        if self._continues_search(at, sentence):
+            self._replace_last(replace(self._rows[-1], at=at, sentence=sentence, times=self._rows[-1].times + 1))
+            return
+        row = LogRow(self._next, at, sentence)
+        self._next += 1
+        self._rows.append(row)
+        if not self.paused and self._passes(row):
+            self.shown.append(row)
+        if len(self._rows) > self._kept:
+            self._drop_oldest()
+
+    def narrow(self, text: str = "", kind: Kind | None = None) -> None:
+        """Show only rows that hold every word of `text`, in any case, and are of `kind`."""
+        self._text, self._kind = text.casefold(), kind
+        self._refill()
+
+    def pause(self) -> None:
+        """Let new rows wait."""
+        self._paused_at = self._next
+
+    def resume(self) -> None:
+        """Show what waited."""
+        self._paused_at = None
+        self._refill()
+
+    def index_of(self, number: int) -> int:
+        """Where the shown row `number` stands, or where the next one after it does."""
+        return bisect_left(self.shown, number, key=lambda row: row.number)
+
+    def taken_from_top(self) -> int:
+        """How many shown rows were dropped since the last call."""
+        cut, self._cut = self._cut, 0
+        return cut
+
+    def _continues_search(self, at: float, sentence: Sentence) -> bool:
+        if sentence.kind is not Kind.SEARCHES or not self._rows:
+            return False
+        last = self._rows[-1]
+        return last.sentence.kind is Kind.SEARCHES and at - last.at <= _TYPING_SECONDS
+
+    def _replace_last(self, row: LogRow) -> None:
+        self._rows[-1] = row
+        if self.shown and self.shown[-1].number == row.number:
+            self.shown[-1] = row
+
+    def _drop_oldest(self) -> None:
+        oldest = self._rows.popleft()
+        if self.shown and self.shown[0].number == oldest.number and not self.paused:
+            self.shown.popleft()
+            self._cut += 1
+
+    def _refill(self) -> None:
+        end = self._next if self._paused_at is None else self._paused_at
+        self.shown = deque(row for row in self._rows if row.number < end and self._passes(row))
+        self._cut = 0
+
+    def _passes(self, row: LogRow) -> bool:
+        sentence = row.sentence
+        if self._kind is not None and sentence.kind is not self._kind:
+            return False
+        if not self._text:
+            return True
+        whole = f"{sentence.what} {sentence.path} {sentence.detail}".casefold()
+        return all(word in whole for word in self._text.split())
+
+
+_TIME = 8
+_WHAT = 16
+_TOOK = 7
+_STAGES = 40
+_GAP = "  "
+_MOST_PATH = 56
+MARKS = {Tone.GOOD: "●", Tone.PLAIN: "○", Tone.QUIET: "·", Tone.WARNING: "▲", Tone.ERROR: "✕"}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Widths in cells: the path, everything after it, and within that the times at the right, if there is room."""
+
+    path: int
+    rest: int
+    times: int
+
+
+def columns(width: int) -> Columns:
+    """How a row of `width` cells is divided after the time and what happened."""
+    room = max(0, width - _TIME - len(_GAP) - len("● ") - _WHAT - len(_GAP))
+    times = _STAGES if room >= 112 else _TOOK if room >= 64 else 0
+    path = min(room, _MOST_PATH, max(20, (room - times) * 44 // 100))
+    return Columns(path, max(0, room - path - len(_GAP)), times)
+
+
+def row_content(row: LogRow, width: int) -> Content:
+    """The row, exactly `width` cells wide. Its spans name the classes `tone--…`."""
+    sentence, widths = row.sentence, columns(width)
+    quiet = f".tone--{Tone.QUIET}"
+    what = Content(f"{sentence.what} × {row.times}" if row.times > 1 else sentence.what)
+    times = sentence.stages or sentence.took if widths.times == _STAGES else sentence.took if widths.times else ""
+    parts = [
+        Content.styled(clock(row.at), quiet),
+        Content.assemble(
+            (MARKS[sentence.tone], f".tone--{sentence.tone}"), " ", what.truncate(_WHAT, ellipsis=True, pad=True)
+        ),
+        *_place(sentence.path, widths),
+        _detail_and_times(sentence, times, widths),
+    ]
+    return Content(_GAP).join(parts).truncate(width, pad=True)
+
+
+def _place(path: str, widths: Columns) -> list[Content]:
+    """The path in its column; nothing without one, so that the detail begins where the path would."""
+    return [Content(shorten_path(path, widths.path)).truncate(widths.path, pad=True)] if path else []
+
+
+def _detail_and_times(sentence: Sentence, times: str, widths: Columns) -> Content:
+    """The detail, with as much room as the times leave it."""
+    room = widths.rest if sentence.path else widths.rest + widths.path + len(_GAP)
+    tone = sentence.tone if sentence.tone in (Tone.WARNING, Tone.ERROR) else Tone.QUIET
+    detail = Content.styled(sentence.detail, f".tone--{tone}")
+    if not times:
+        return detail.truncate(room, ellipsis=True, pad=True)
+    left = max(0, room - max(len(times), _TOOK) - len(_GAP))
+    right = Content.styled(times.rjust(room - left), f".tone--{Tone.QUIET}")
+    return Content.assemble(detail.truncate(left, ellipsis=True, pad=True), right)
+
+
+KINDS: tuple[Kind | None, ...] = (None, *Kind)
+_KIND_GAP = 2
+
+
+def kind_name(kind: Kind | None) -> str:
+    """The kind as it is written on the screen."""
+    return kind.value if kind is not None else "everything"
+
+
+class KindChoice(Widget):
+    """The kinds of events in a row, the chosen one marked; a click chooses."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"kinds--chosen", "kinds--other"}
+
+    index: reactive[int] = reactive(0)
+
+    class Chosen(Message):
+        """Another kind was clicked."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def render(self) -> Content:
+        names = (
+            Content.styled(kind_name(kind), ".kinds--chosen" if place == self.index else ".kinds--other")
+            for place, kind in enumerate(KINDS)
+        )
+        return Content(" " * _KIND_GAP).join(names)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the kind under the mouse."""
+        start = 0
+        for place, kind in enumerate(KINDS):
+            end = start + len(kind_name(kind))
+            if start <= event.x < end:
+                self.post_message(self.Chosen(place))
+            start = end + _KIND_GAP
+
+
+class LogFilter(Horizontal):
+    """Posts `Changed` whenever something else is to be shown."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "kind(1)", show=False),
+        Binding("up", "kind(-1)", show=False),
+    ]
+
+    field = query_one(Input)
+    choice = query_one(KindChoice)
+
+    class Changed(Message):
+        """The log is to show only this."""
+
+        def __init__(self, text: str, kind: Kind | None) -> None:
+            super().__init__()
+            self.text = text
+            self.kind = kind
+
+    class Left(Message):
+        """The reader is done here; `closed` says that the filter was taken away."""
+
+        def __init__(self, *, closed: bool) -> None:
+            super().__init__()
+            self.closed = closed
+
+    def compose(self) -> ComposeResult:
+        yield Static(Content("❯"), id="log-prompt")
+        field = LineInput(placeholder="words to look for  ↑↓ kind", compact=True)
+        field.cursor_blink = False
+        yield field
+        yield KindChoice()
+
+    def focus_input(self) -> None:
+        """Begin to type."""
+        self.field.focus()
+
+    def clear(self) -> None:
+        """Show everything again and leave."""
+        with self.field.prevent(Input.Changed):
+            self.field.value = ""
+        self._choose(0)
+        self.post_message(self.Left(closed=True))
+
+    def action_kind(self, by: int) -> None:
+        """Choose the next or previous kind."""
+        self._choose((self.choice.index + by) % len(KINDS))
+
+    def on_kind_choice_chosen(self, event: KindChoice.Chosen) -> None:
+        """Choose the kind that was clicked."""
+        event.stop()
+        self._choose(event.index)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow while typing."""
+        event.stop()
+        self._tell()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Keep the filter and go back to the log."""
+        event.stop()
+        self.post_message(self.Left(closed=False))
+
+    def _choose(self, index: int) -> None:
+        self.choice.index = index
+        self._tell()
+
+    def _tell(self) -> None:
+        self.post_message(self.Changed(self.field.value, KINDS[self.choice.index]))
+
+
+_MARGIN = 1
+"""Cells between a row and the scroll bar."""
+
+
+class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
+    """Rows of an `EventRing`. A row can be selected; with none selected the log follows what happens."""
+
+    BINDINGS = bindings("list")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in Tone} | {"log--selected", "log--empty"}
+
+    class Changed(Message):
+        """Rows, filter, pause or position changed, so that the title around the log may be out of date."""
+
+    class Opened(Message):
+        """A row was chosen to be read in full."""
+
+        def __init__(self, row: LogRow) -> None:
+            super().__init__()
+            self.row = row
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.ring = EventRing()
+        self.empty_text = ""
+        self._selected: int | None = None
+        self._following = True
+
+    @property
+    def following(self) -> bool:
+        """Whether the newest row is in sight and stays so."""
+        return self._following
+
+    @property
+    def selected(self) -> LogRow | None:
+        """The row under the cursor."""
+        if self._selected is None or not self.ring.shown:
+            return None
+        return self.ring.shown[self._cursor_index()]
+
+    def add(self, happened: tuple[EngineEvent, ...], *, missed: int = 0, draw: bool = True) -> None:
+        """Append what is for people, in one redraw; `missed` events came before and are not known any more.
+
+        Out of sight nothing needs to be drawn: it is when the log is shown.
+        """
+        if missed and happened:
+            self.ring.add(happened[0].at, not_listed(missed))
+        for event in happened:
+            sentence = describe(event)
+            if sentence is not None:
+                self.ring.add(event.at, sentence)
+        if draw:
+            self._rows_changed()
+
+    def on_show(self) -> None:
+        """Show what happened meanwhile."""
+        self._rows_changed()
+
+    def state_words(self) -> str:
+        """What the reader must know about the log: that it is held, narrowed, or not at its end."""
+        held = f"held · {count(self.ring.waiting)} waiting" if self.ring.paused else ""
+        narrowed = f"{count(len(self.ring.shown))} of {count(len(self.ring))}" if self.ring.filtered else ""
+        looking_back = "" if self._following or held else "looking back"
+        return " · ".join(part for part in (held, narrowed, looking_back) if part)
+
+    def narrow(self, text: str, kind: Kind | None) -> None:
+        """Show only rows with these words, of this kind."""
+        self.ring.narrow(text, kind)
+        self.follow()
+
+    def toggle_pause(self) -> None:
+        """Hold the log still, or go on."""
+        if self.ring.paused:
+            self.ring.resume()
+            self.follow()
+        else:
+            self.ring.pause()
+            self._rows_changed()
+
+    def follow(self) -> None:
+        """Select nothing and go to the newest row."""
+        self._selected = None
+        self._following = True
+        self._rows_changed()
+
+    def action_cursor_down(self) -> None:
+        """Select the next row; past the last one the log follows again."""
+        self._move(1)
+
+    def action_cursor_up(self) -> None:
+        """Select the previous row."""
+        self._move(-1)
+
+    def action_page_down(self) -> None:
+        """Select the row one page further on."""
+        self._move(self._page())
+
+    def action_page_up(self) -> None:
+        """Select the row one page back."""
+        self._move(-self._page())
+
+    def action_first(self) -> None:
+        """Select the oldest row."""
+        self._move(-len(self.ring.shown))
+
+    def action_last(self) -> None:
+        """Follow the newest row."""
+        self.follow()
+
+    def open_selected(self) -> None:
+        """Show the selected row, or the newest one, in full."""
+        row = self.selected or (self.ring.shown[-1] if self.ring.shown else None)
+        if row is not None:
+            self.post_message(self.Opened(row))
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        index = y + self.scroll_offset.y
+        if not self.ring.shown:
+            return self._empty_line(y, width)
+        if index >= len(self.ring.shown):
+            return Strip.blank(width, self.rich_style)
+        row = self.ring.shown[index]
+        is_selected = row.number == self._selected
+        base = self.get_visual_style("log--selected") if is_selected else self.visual_style
+        return content_strip(row_content(row, max(0, width - _MARGIN)), base, self._style_of, width)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        following = self._selected is None and new_value >= self.max_scroll_y
+        if following != self._following:
+            self._following = following
+            self.post_message(self.Changed())
+
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """A scroll bar that appears after the log was scrolled does not know yet where it stands."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
+    def on_resize(self) -> None:
+        """Keep the newest row in sight when the room changes."""
+        self._rows_changed()
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the row that was clicked; a second click opens it."""
+        offset = event.get_content_offset(self)
+        index = (offset.y if offset is not None else event.y) + self.scroll_offset.y
+        if index < len(self.ring.shown):
+            self._select(index)
+            if event.chain == 2:
+                self.open_selected()
+
+    def _rows_changed(self) -> None:
+        following, cut = self._following, self.ring.taken_from_top()
+        height = len(self.ring.shown)
+        self.virtual_size = Size(self.scrollable_content_region.width, height)
+        if following:
+            self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+            self._following = True
+        elif cut:
+            self.scroll_to(y=max(0, self.scroll_offset.y - cut), animate=False, force=True)
+        self.refresh()
+        self.post_message(self.Changed())
+
+    def _move(self, by: int) -> None:
+        last = len(self.ring.shown) - 1
+        if last < 0:
+            return
+        start = last + (by < 0) if self._selected is None else self._cursor_index()
+        if start + by > last:
+            self.follow()
+        else:
+            self._select(max(0, start + by))
+
+    def _select(self, index: int) -> None:
+        self._selected = self.ring.shown[index].number
+        self._following = False
+        top, page = self.scroll_offset.y, max(1, self.size.height)
+        self.scroll_to(y=min(max(top, index - page + 1), index), animate=False, force=True)
+        self.refresh()
+        self.post_message(self.Changed())
+
+    def _cursor_index(self) -> int:
+        index = self.ring.index_of(self._selected or 0)
+        return min(index, len(self.ring.shown) - 1)
+
+    def _page(self) -> int:
+        return max(1, self.size.height - 1)
+
+    def _empty_line(self, y: int, width: int) -> Strip:
+        if y != max(0, self.size.height // 2 - 1) or not width:
+            return Strip.blank(width, self.rich_style)
+        text = Content(self.empty_text).truncate(width, ellipsis=True).center(width)
+        return content_strip(text, self.get_visual_style("log--empty"), self._style_of, width)
+
+    def _style_of(self, name: str | Style) -> Style:
+        return name if isinstance(name, Style) else self.get_visual_style(name.removeprefix("."), partial=True)

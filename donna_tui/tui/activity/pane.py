@@ -1,0 +1,253 @@
+"""The Activity screen: how far the index is, what happened, what needs attention, and how fast things go."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import Input, OptionList
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.activity.figures import FigureTable, Overview
+from donna_tui.tui.activity.log import EventLog, LogFilter
+from donna_tui.tui.activity.problems import ProblemList, problem_of
+from donna_tui.tui.activity.wording import coverage_figures, engine_figures, latency_figures
+from donna_tui.tui.lib.action import ActionState
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.event_messages import Tone
+from donna_tui.tui.lib.humanize import count
+from donna_tui.tui.lib.inputs import SectionTabs
+from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, StatusChanged
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.status import Problem, Status
+
+ROOMY = (100, 24)
+"""Cells and lines of the pane from which on all its parts are in sight at once."""
+
+_SECTIONS = ("-log", "-problems", "-figures")
+
+
+class ActivityPane(Vertical):
+    """Draws every `Status` and every event that the bridge hands over; nothing runs here while nothing happens."""
+
+    BINDINGS = bindings("activity")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in Tone} | {"tone--title"}
+
+    overview = query_one(Overview)
+    log_filter = query_one(LogFilter)
+    event_log = query_one("#log", EventLog)
+    problems = query_one("#problems", ProblemList)
+    sections = query_one(SectionTabs)
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes="-log -calm -unknown")
+        self._backend: Backend | None = None
+        self._status: Status | None = None
+
+    def compose(self) -> ComposeResult:
+        yield SectionTabs(id="sections")
+        with Horizontal(id="band"):
+            yield Overview(id="overview", classes="part")
+            with VerticalScroll(id="coverage", classes="part figures", can_focus=False):
+                yield FigureTable(id="coverage-figures")
+            with VerticalScroll(id="facts", classes="part figures", can_focus=False):
+                yield FigureTable(id="latency-figures")
+                yield FigureTable(id="engine-figures")
+        with Vertical(id="log-part", classes="part"):
+            yield LogFilter(id="log-filter")
+            yield EventLog(id="log")
+        yield ProblemList(id="problems", classes="part")
+
+    def on_mount(self) -> None:
+        for selector, title in (("#overview", "Index"), ("#coverage", "Notes"), ("#facts", "Speed and parts")):
+            self.query_one(selector).border_title = Content(title)
+        self._tell_log()
+        self._tell_sections()
+
+    def connect(self, backend: Backend) -> None:
+        """Begin to show a vault."""
+        self._backend = backend
+        self._take_status(backend.status())
+
+    def cannot_open(self, error: DonnaError) -> None:
+        """Say why there is no engine."""
+        self.overview.refuse(error)
+        self.event_log.empty_text = "Nothing can happen before the vault is open."
+
+    def action_state(self, base: ActionState) -> ActionState:
+        """What is possible here."""
+        problem = self.problems.selected
+        return replace(
+            base,
+            pane="activity",
+            typing=isinstance(self.screen.focused, Input),
+            problem=problem is not None,
+            retryable=problem is not None and problem.retryable,
+            paused=self._asks_about_missing_notes(),
+        )
+
+    def focus_first(self) -> None:
+        """Begin in the log, or in whatever part is shown."""
+        self._draw()
+        if self.has_class("-compact"):
+            self._part(self.sections.chosen).focus()
+        else:
+            self.event_log.focus()
+
+    def go_back(self) -> bool:
+        """Close the filter, then follow the log again. False if there is nothing to leave."""
+        if self.has_class("-filtering"):
+            self.log_filter.clear()
+            return True
+        if not self.event_log.following:
+            self.event_log.follow()
+            return True
+        return False
+
+    def on_resize(self) -> None:
+        """Where there is no room for all parts, one is shown at a time."""
+        self.set_class(self.size.width < ROOMY[0] or self.size.height < ROOMY[1], "-compact")
+        self._tell_log()
+        self._tell_sections()
+
+    def on_status_changed(self, event: StatusChanged) -> None:
+        self._take_status(event.status)
+
+    def on_engine_events(self, event: EngineEvents) -> None:
+        self.event_log.add(event.events, missed=event.dropped, draw=self.display)
+
+    def on_event_log_changed(self, event: EventLog.Changed) -> None:
+        event.stop()
+        if self.display:
+            self._tell_log()
+
+    def on_event_log_opened(self, event: EventLog.Opened) -> None:
+        event.stop()
+        self.app.push_screen(DetailScreen.of_row(event.row))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self._open_problem(problem_of(event.option))
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        self.post_message(ActionsChanged())
+
+    def on_log_filter_changed(self, event: LogFilter.Changed) -> None:
+        event.stop()
+        self.event_log.narrow(event.text, event.kind)
+
+    def on_log_filter_left(self, event: LogFilter.Left) -> None:
+        event.stop()
+        if event.closed:
+            self.remove_class("-filtering")
+        self.event_log.focus()
+
+    def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
+        event.stop()
+        for index, name in enumerate(_SECTIONS):
+            self.set_class(index == event.index, name)
+
+    def action_activity_details(self) -> None:
+        """Show the selected problem or event in full."""
+        if self.screen.focused is self.problems:
+            self._open_problem(self.problems.selected)
+        else:
+            self.event_log.open_selected()
+
+    def action_activity_pause(self) -> None:
+        """Hold the log still, or go on."""
+        self.event_log.toggle_pause()
+
+    def action_activity_filter(self) -> None:
+        """Narrow the log."""
+        self.sections.chosen = 0
+        self.add_class("-filtering")
+        self.log_filter.focus_input()
+
+    def action_search_focus(self) -> None:
+        """In this pane, what one searches is the log."""
+        self.action_activity_filter()
+
+    def action_activity_retry(self) -> None:
+        """Try the selected problem again now."""
+        problem = self.problems.selected
+        if problem is not None and self._backend is not None:
+            self._ask(lambda backend: backend.retry(problem.path))
+
+    def action_activity_retry_all(self) -> None:
+        """Try every problem again now."""
+        self._ask(lambda backend: backend.retry())
+
+    def action_activity_resume(self) -> None:
+        """Go on after a pause."""
+        self._ask(lambda backend: backend.resume())
+
+    def _ask(self, request: Callable[[Backend], Awaitable[None]]) -> None:
+        if self._backend is not None:
+            self.run_worker(self._answered(request, self._backend), group="ask", exit_on_error=True)
+
+    async def _answered(self, request: Callable[[Backend], Awaitable[None]], backend: Backend) -> None:
+        try:
+            await request(backend)
+        except DonnaError as error:
+            text = " ".join(part for part in (error.message, error.hint) if part)
+            self.notify(clean_line(text), severity="error", timeout=8, markup=False)
+
+    def _take_status(self, status: Status) -> None:
+        """Ten a second come while an index is built; to draw them behind another screen would hold up its keys."""
+        self._status = status
+        if self.display:
+            self._draw()
+
+    def _draw(self) -> None:
+        status = self._status
+        if status is None:
+            return
+        self.remove_class("-unknown")
+        self.overview.show(status)
+        self.query_one("#coverage-figures", FigureTable).figures = tuple(coverage_figures(status))
+        self.query_one("#latency-figures", FigureTable).figures = tuple(latency_figures(status))
+        self.query_one("#engine-figures", FigureTable).figures = tuple(engine_figures(status))
+        self.problems.show(status.problems)
+        self.set_class(not status.problems, "-calm")
+        self._tell_log()
+        self._tell_sections()
+        self.post_message(ActionsChanged())
+
+    def _asks_about_missing_notes(self) -> bool:
+        """Only this question is answered by going on: where the whole folder is missing, there is nothing to accept."""
+        problems = self._status.problems if self._status is not None else ()
+        return any(problem.reason is Reason.MASS_DISAPPEARANCE for problem in problems)
+
+    def _open_problem(self, problem: Problem | None) -> None:
+        if problem is not None:
+            self.app.push_screen(DetailScreen.of_problem(problem))
+
+    def _part(self, index: int) -> EventLog | ProblemList | SectionTabs:
+        return (self.event_log, self.problems, self.sections)[index]
+
+    def _tell_sections(self) -> None:
+        number = len(self._status.problems) if self._status is not None else 0
+        attention = f"Needs attention {count(number)}" if number else "Needs attention"
+        self.sections.names = ("What happened", attention, "Figures")
+        self.problems.border_title = Content("" if self.has_class("-compact") else attention)
+
+    def _tell_log(self) -> None:
+        part, ring = self.query_one("#log-part"), self.event_log.ring
+        state = Content(self.event_log.state_words())
+        part.border_title = state if self.has_class("-compact") else Content("What happened")
+        part.border_subtitle = state
+        if ring.filtered:
+            self.event_log.empty_text = "Nothing that happened matches the filter."
+        elif self._status is None:
+            self.event_log.empty_text = "What happens to your notes will be listed here."
+        else:
+            self.event_log.empty_text = "Nothing has happened yet. Save a note, and it shows up here."

@@ -1,0 +1,282 @@
+"""What an action is, what decides whether it is possible, and the objections that there may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Context = Literal[
+    "global",
+    "search",
+    "search.input",
+    "vault",
+    "vault.input",
+    "review",
+    "meetings",
+    "memory",
+    "memory.input",
+    "list",
+    "activity",
+    "plan",
+    "conflict",
+    "settle",
+    "forget",
+    "suggestion",
+]
+Pane = Literal["search", "vault", "review", "meetings", "memory", "activity"]
+
+ACTIVE_IN: dict[Context, str] = {
+    "global": "everywhere",
+    "search": "Search",
+    "search.input": "Search, while typing",
+    "vault": "Vault",
+    "vault.input": "Vault, while typing",
+    "review": "Review",
+    "meetings": "Meetings",
+    "memory": "Memory",
+    "memory.input": "Memory, while typing",
+    "list": "lists",
+    "activity": "Activity",
+    "plan": "a change before it is made",
+    "conflict": "a change that cannot be made",
+    "settle": "a conflict copy",
+    "forget": "before something is forgotten",
+    "suggestion": "while a preference is offered",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionState:
+    """What decides whether an action is possible now. Text fields are reasons; empty means no objection."""
+
+    pane: Pane = "search"
+    typing: bool = False
+    running: bool = False
+    selected: bool = False
+    start_line: bool = False
+    question: bool = False
+    no_editor: str = ""
+    no_desktop: str = ""
+    problem: bool = False
+    retryable: bool = False
+    paused: bool = False
+    row: bool = False
+    note: bool = False
+    several: bool = False
+    no_write: str = ""
+    no_write_here: str = ""
+    no_undo: str = ""
+    no_redo: str = ""
+    waiting_edit: bool = False
+    outside_edit: bool = False
+    conflict: bool = False
+    memory: bool = False
+    no_open: str = ""
+    no_forget: str = ""
+    no_bring_back: str = ""
+    no_tick: str = ""
+    no_writing: str = ""
+    no_prompt: str = ""
+    no_suggestion: str = ""
+    filtered: bool = False
+    draft: bool = False
+    asks: bool = False
+    to_approve: bool = False
+    no_approve: str = ""
+    no_hunk: str = ""
+    no_edit: str = ""
+    no_edit_here: str = ""
+    no_reject: str = ""
+    no_again: str = ""
+    meeting: bool = False
+    no_note: str = ""
+    no_draft_now: str = ""
+    calendar: bool = False
+    no_model_to_get: str = ""
+
+
+Objection = Callable[[ActionState], str]
+
+
+def always(state: ActionState) -> str:
+    """Nothing speaks against it."""
+    return ""
+
+
+def needs_result(state: ActionState) -> str:
+    """Something in the list must be selected."""
+    return "" if state.selected else "No result is selected."
+
+
+def needs_question(state: ActionState) -> str:
+    """Something must have been asked."""
+    return "" if state.question else "Nothing has been searched for yet."
+
+
+def needs_space(state: ActionState) -> str:
+    """The vault must be open."""
+    return "" if state.running else "The vault is not open yet."
+
+
+def needs_no_model(state: ActionState) -> str:
+    """The model for search by meaning must be missing."""
+    return needs_space(state) or state.no_model_to_get
+
+
+def needs_editor(state: ActionState) -> str:
+    """A line of the start page, or a result and a terminal with an editor to open it in."""
+    return "" if state.start_line else needs_result(state) or state.no_editor
+
+
+def needs_desktop(state: ActionState) -> str:
+    """A result, and a desktop that can open a link."""
+    return needs_result(state) or state.no_desktop
+
+
+def needs_retryable(state: ActionState) -> str:
+    """A problem that trying again may solve."""
+    if not state.problem:
+        return "No problem is selected."
+    return "" if state.retryable else "Trying again does not help here; the problem says what does."
+
+
+def needs_pause(state: ActionState) -> str:
+    """Indexing must have been paused."""
+    return "" if state.paused else "Indexing is not paused."
+
+
+def needs_row(state: ActionState) -> str:
+    """A note or a folder must be selected."""
+    return "" if state.row else "Nothing is selected."
+
+
+def needs_note(state: ActionState) -> str:
+    """A note must be selected."""
+    return "" if state.note else "No note is selected."
+
+
+def needs_writable(state: ActionState) -> str:
+    """A note that Donna may write to."""
+    return needs_note(state) or state.no_write
+
+
+def needs_movable(state: ActionState) -> str:
+    """A folder, several rows that are selected, or a note that Donna may write to."""
+    return needs_space(state) if state.several else needs_writable(state)
+
+
+def needs_editor_for_note(state: ActionState) -> str:
+    """A note, and an editor."""
+    return needs_note(state) or state.no_editor
+
+
+def needs_copy_in_editor(state: ActionState) -> str:
+    """A note that Donna may write to, and an editor."""
+    return needs_writable(state) or state.no_editor
+
+
+def needs_plain_text(state: ActionState) -> str:
+    """A note that Donna may write to and that can be drawn in a text field."""
+    return needs_writable(state) or state.no_write_here
+
+
+def needs_desktop_for_note(state: ActionState) -> str:
+    """A note, and a desktop that can open a link."""
+    return needs_note(state) or state.no_desktop
+
+
+def needs_undoable(state: ActionState) -> str:
+    """Something that Donna did and that was not taken back."""
+    return needs_space(state) or state.no_undo
+
+
+def needs_redoable(state: ActionState) -> str:
+    """Something that was taken back."""
+    return needs_space(state) or state.no_redo
+
+
+def needs_waiting_edit(state: ActionState) -> str:
+    """An edit that was begun and not written."""
+    return "" if state.waiting_edit else "No edit of this note is waiting."
+
+
+def needs_outside_edit(state: ActionState) -> str:
+    """A note that was edited outside, or a folder with one."""
+    return "" if state.outside_edit else "Nothing here was edited outside."
+
+
+def needs_conflict(state: ActionState) -> str:
+    """A conflict copy must be selected."""
+    return "" if state.conflict else "No conflict copy is selected."
+
+
+def needs_memory(state: ActionState) -> str:
+    """A memory must be selected."""
+    return "" if state.memory else "No memory is selected."
+
+
+def needs_memory_to_open(state: ActionState) -> str:
+    """A memory, and an editor if it stands in a note."""
+    return needs_memory(state) or state.no_open
+
+
+def needs_own_memory(state: ActionState) -> str:
+    """A memory that no note holds."""
+    return needs_memory(state) or state.no_forget
+
+
+def needs_open_task(state: ActionState) -> str:
+    """A task that is not done, and a vault that Donna may write to."""
+    return needs_memory(state) or state.no_tick or needs_writing(state)
+
+
+def needs_writing(state: ActionState) -> str:
+    """The vault must be open, with what changes it."""
+    return needs_space(state) or state.no_writing
+
+
+def needs_forgotten(state: ActionState) -> str:
+    """Something that was forgotten here, and not for good."""
+    return state.no_bring_back
+
+
+def needs_suggestion(state: ActionState) -> str:
+    """A preference that was stated in a chat and waits for an answer."""
+    return state.no_suggestion
+
+
+def needs_prompt(state: ActionState) -> str:
+    """A recall that packed something."""
+    return state.no_prompt
+
+
+def needs_memory_filter(state: ActionState) -> str:
+    """The list of memories must be narrowed."""
+    return "" if state.filtered else "Everything is listed."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """Something a person can do.
+
+    `id` is its stable name in keymaps; `title` fits a footer; `help` is one sentence; `group` is the noun that it is
+    listed under. `keys` are the defaults in Textual's names, the first one shown. Keys that print a character act
+    only outside text inputs. `why_not` gives the reason why it is not possible now; `hides` keeps it out of the footer
+    then.
+    """
+
+    id: str
+    title: str
+    help: str
+    group: str
+    context: Context = "global"
+    keys: tuple[str, ...]
+    footer: bool = False
+    hides: bool = False
+    why_not: Objection = always
+
+    @property
+    def method(self) -> str:
+        """The name of the method that does it: `action_search_open` for `search.open`."""
+        return "action_" + self.id.replace(".", "_").replace("-", "_")

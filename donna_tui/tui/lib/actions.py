@@ -1,0 +1,475 @@
+"""Every action, once: bindings, footer, key list, palette, `donna keys` and the key reference all read this list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from donna_tui.tui.lib.action import (
+    Action,
+    ActionState,
+    Context,
+    Pane,
+    needs_desktop,
+    needs_editor,
+    needs_no_model,
+    needs_pause,
+    needs_question,
+    needs_result,
+    needs_retryable,
+    needs_space,
+)
+from donna_tui.tui.memory.actions import FORGET, MEMORY, SUGGESTION
+from donna_tui.tui.review.actions import MEETINGS, REVIEW
+from donna_tui.tui.vault.actions import CONFLICT, PLAN, SETTLE, VAULT
+
+_SEARCH = (
+    Action(
+        id="search.open",
+        title="open",
+        help="Open the note in your editor, at the line of the passage; in the preview, follow a link.",
+        group="search",
+        context="search",
+        keys=("enter",),
+        footer=True,
+        why_not=needs_editor,
+    ),
+    Action(
+        id="search.edit",
+        title="edit",
+        help="Open the note in your editor, at the line of the passage.",
+        group="search",
+        context="search",
+        keys=("e",),
+        why_not=needs_editor,
+    ),
+    Action(
+        id="search.show",
+        title="show in Vault",
+        help="Show the passage in its note, in the Vault.",
+        group="search",
+        context="search",
+        keys=("v", "f7"),
+        footer=True,
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.next",
+        title="next result",
+        help="Select the next result, or line of the start page, while you type.",
+        group="search",
+        context="search.input",
+        keys=("down",),
+    ),
+    Action(
+        id="search.previous",
+        title="previous result",
+        help="Select the previous result while you type; above the first one, bring back the question before.",
+        group="search",
+        context="search.input",
+        keys=("up",),
+    ),
+    Action(
+        id="search.obsidian",
+        title="Obsidian",
+        help="Open the note in Obsidian.",
+        group="search",
+        context="search",
+        keys=("o",),
+        footer=True,
+        why_not=needs_desktop,
+    ),
+    Action(
+        id="search.copy-link",
+        title="copy link",
+        help="Copy a wikilink to the section, to paste into a note.",
+        group="search",
+        context="search",
+        keys=("y",),
+        footer=True,
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.copy-text",
+        title="copy text",
+        help="Copy the passage and where it stands.",
+        group="search",
+        context="search",
+        keys=("Y",),
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.unfold",
+        title="other passages",
+        help="Show or hide the other passages of the selected note.",
+        group="search",
+        context="search",
+        keys=("space", "right", "l"),
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.fold",
+        title="fold",
+        help="Show only the best passage of the selected note.",
+        group="search",
+        context="search",
+        keys=("left", "h"),
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.more",
+        title="more like this",
+        help="Find passages that resemble the selected one.",
+        group="search",
+        context="search",
+        keys=("m",),
+        footer=True,
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.correct",
+        title="this is wrong",
+        help="Say that the passage is wrong, and what is right; the note stays as it is.",
+        group="search",
+        context="search",
+        keys=("W",),
+        why_not=needs_result,
+    ),
+    Action(
+        id="search.why",
+        title="why",
+        help="Say why the selected passage is found, or why a note of your choice is not.",
+        group="search",
+        context="search",
+        keys=("w", "f6"),
+        why_not=needs_question,
+    ),
+    Action(
+        id="search.filter",
+        title="filter",
+        help="Search in one folder or one source only.",
+        group="search",
+        context="search",
+        keys=("f", "ctrl+f"),
+        footer=True,
+        why_not=needs_space,
+    ),
+    Action(
+        id="search.near",
+        title="near misses",
+        help="Show or hide what came close but was not judged relevant.",
+        group="search",
+        context="search",
+        keys=("n", "alt+n"),
+        footer=True,
+        why_not=needs_question,
+    ),
+    Action(
+        id="search.mode",
+        title="mode",
+        help="Search by meaning and words, by meaning only, or by words only.",
+        group="search",
+        context="search",
+        keys=("s", "ctrl+t"),
+        footer=True,
+    ),
+    Action(
+        id="search.undo",
+        title="undo",
+        help="See what the last change of Donna in the vault did, and take it back.",
+        group="search",
+        context="search",
+        keys=("z",),
+        why_not=needs_space,
+    ),
+    Action(
+        id="search.redo",
+        title="redo",
+        help="See what was taken back last in the vault, and do it again.",
+        group="search",
+        context="search",
+        keys=("Z",),
+        why_not=needs_space,
+    ),
+    Action(
+        id="search.refresh",
+        title="refresh",
+        help="Ask again, and show what the index knows by now.",
+        group="search",
+        context="search",
+        keys=("r", "f5"),
+        why_not=needs_question,
+    ),
+)
+
+_ACTIVITY = (
+    Action(
+        id="activity.details",
+        title="details",
+        help="Show the selected problem or event in full.",
+        group="activity",
+        context="activity",
+        keys=("enter",),
+        footer=True,
+    ),
+    Action(
+        id="activity.retry",
+        title="retry",
+        help="Try the selected problem again now.",
+        group="activity",
+        context="activity",
+        keys=("r",),
+        footer=True,
+        why_not=needs_retryable,
+    ),
+    Action(
+        id="activity.retry-all",
+        title="retry all",
+        help="Try every failed note again now.",
+        group="activity",
+        context="activity",
+        keys=("R",),
+        footer=True,
+        why_not=needs_space,
+    ),
+    Action(
+        id="activity.resume",
+        title="resume",
+        help="Go on with indexing after it paused to ask.",
+        group="activity",
+        context="activity",
+        keys=("c",),
+        footer=True,
+        why_not=needs_pause,
+    ),
+    Action(
+        id="activity.filter",
+        title="filter",
+        help="Show only events with some words, or of one kind.",
+        group="activity",
+        context="activity",
+        keys=("f",),
+        footer=True,
+    ),
+    Action(
+        id="activity.pause",
+        title="hold",
+        help="Hold the log still, or let it go on.",
+        group="activity",
+        context="activity",
+        keys=("space",),
+        footer=True,
+    ),
+)
+
+_LISTS = (
+    Action(id="list.down", title="down", help="Next row.", group="list", context="list", keys=("j", "down")),
+    Action(id="list.up", title="up", help="Previous row.", group="list", context="list", keys=("k", "up")),
+    Action(
+        id="list.first",
+        title="first",
+        help="First row; in Review g composes anew, and home goes there.",
+        group="list",
+        context="list",
+        keys=("g", "home"),
+    ),
+    Action(id="list.last", title="last", help="Last row.", group="list", context="list", keys=("G", "end")),
+    Action(
+        id="list.page-down", title="page down", help="A page down.", group="list", context="list", keys=("pagedown",)
+    ),
+    Action(id="list.page-up", title="page up", help="A page up.", group="list", context="list", keys=("pageup",)),
+)
+
+_VIEWS = (
+    Action(id="search.focus", title="search", help="Go to the search box.", group="search", keys=("/",), footer=True),
+    Action(
+        id="view.zoom",
+        title="zoom",
+        help="Give the preview all the room, or take it back.",
+        group="view",
+        keys=("+", "f3"),
+        footer=True,
+    ),
+    Action(id="view.search", title="Search", help="Go to the Search screen.", group="view", keys=("1", "alt+1")),
+    Action(id="view.vault", title="Vault", help="Go to the Vault screen.", group="view", keys=("2", "alt+2")),
+    Action(id="view.review", title="Review", help="Go to the Review screen.", group="view", keys=("3", "alt+3")),
+    Action(id="view.meetings", title="Meetings", help="Go to the Meetings screen.", group="view", keys=("4", "alt+4")),
+    Action(id="view.memory", title="Memory", help="Go to the Memory screen.", group="view", keys=("5", "alt+5")),
+    Action(id="view.activity", title="Activity", help="Go to the Activity screen.", group="view", keys=("6", "alt+6")),
+    Action(id="view.next", title="next part", help="Go to the next part of the screen.", group="view", keys=("tab",)),
+    Action(
+        id="view.previous",
+        title="previous part",
+        help="Go to the previous part of the screen.",
+        group="view",
+        keys=("shift+tab",),
+    ),
+    Action(
+        id="view.jump",
+        title="jump",
+        help="Label everything in sight, and go to the label you type.",
+        group="view",
+        keys=("ctrl+g", "'"),
+    ),
+    Action(
+        id="view.backward",
+        title="go back",
+        help="Go back to the note, question or screen before; in a text box, at its beginning.",
+        group="view",
+        keys=("ctrl+left",),
+    ),
+    Action(
+        id="view.forward",
+        title="go forward",
+        help="Go forward again after going back; in a text box, at its end.",
+        group="view",
+        keys=("ctrl+right",),
+    ),
+    Action(id="view.back", title="back", help="One level out. It never quits.", group="view", keys=("escape",)),
+)
+
+_NOW = (
+    Action(
+        id="draft.weekly-review",
+        title="Weekly review now",
+        help="Write the draft of the review of this week now; it waits in Review.",
+        group="draft",
+        keys=("alt+s",),
+        why_not=needs_space,
+    ),
+    Action(
+        id="draft.daily-reflection",
+        title="Daily reflection now",
+        help="Write the draft of the reflection on today now; it waits in Review.",
+        group="draft",
+        keys=("alt+t",),
+        why_not=needs_space,
+    ),
+)
+
+_APP = (
+    Action(
+        id="app.space",
+        title="space",
+        help="Go on with the notes of another space, or add a folder.",
+        group="app",
+        keys=("ctrl+o", "alt+o"),
+    ),
+    Action(
+        id="app.model",
+        title="get the model",
+        help="Download the model for search by meaning.",
+        group="app",
+        keys=("f4", "alt+m"),
+        footer=True,
+        hides=True,
+        why_not=needs_no_model,
+    ),
+    Action(
+        id="app.switch",
+        title="switch note",
+        help="Go to a note or a heading by some letters of its name, or create a note.",
+        group="app",
+        keys=("ctrl+k", "alt+k"),
+        why_not=needs_space,
+    ),
+    Action(
+        id="app.daily",
+        title="daily note",
+        help="Go to the note of today in the folder Daily; create it if it is not there.",
+        group="app",
+        keys=("alt+d",),
+        why_not=needs_space,
+    ),
+    Action(
+        id="app.theme",
+        title="theme",
+        help="Pick the colours; each theme is shown while it is selected.",
+        group="app",
+        keys=("f9", "alt+y"),
+    ),
+    Action(
+        id="app.palette",
+        title="palette",
+        help="Find any action by its name.",
+        group="app",
+        keys=("ctrl+p", ":"),
+        footer=True,
+    ),
+    Action(
+        id="app.keys",
+        title="keys",
+        help="List the keys that work here, and run one.",
+        group="app",
+        keys=("?",),
+        footer=True,
+    ),
+    Action(
+        id="app.help", title="help", help="Explain what this screen shows.", group="app", keys=("f1", "H"), footer=True
+    ),
+    Action(
+        id="app.suspend",
+        title="suspend",
+        help="Go back to the shell for a while; `fg` there returns. In an editor on this screen the key undoes typing.",
+        group="app",
+        keys=("ctrl+z",),
+    ),
+    Action(
+        id="app.quit", title="quit", help="Stop indexing in good order and leave.", group="app", keys=("ctrl+q", "Q")
+    ),
+)
+
+_ALL = (
+    *_SEARCH,
+    *VAULT,
+    *REVIEW,
+    *MEETINGS,
+    *MEMORY,
+    *_ACTIVITY,
+    *PLAN,
+    *CONFLICT,
+    *SETTLE,
+    *FORGET,
+    *SUGGESTION,
+    *_VIEWS,
+    *_LISTS,
+    *_NOW,
+    *_APP,
+)
+ACTIONS: dict[str, Action] = {action.id: action for action in _ALL}
+
+BEFORE_INPUTS = frozenset(("app.switch",))
+"""Actions whose keys act before a text input gets them: ctrl+k would delete to the end of the line."""
+
+TAKES_FROM: dict[str, str] = {"review.regenerate": "list.first"}
+"""Actions of a screen that keep a key which both they and an action for lists have by default."""
+
+_INSIDE: dict[Pane, tuple[Context, Context]] = {
+    "search": ("search", "search.input"),
+    "vault": ("vault", "vault.input"),
+    "memory": ("memory", "memory.input"),
+}
+
+
+def actions_in(*contexts: Context) -> Iterable[Action]:
+    """The actions of some contexts, in the order of the registry."""
+    return (action for action in ACTIONS.values() if action.context in contexts)
+
+
+def active_contexts(state: ActionState) -> tuple[Context, ...]:
+    """The contexts whose keys reach an action now, nearest first."""
+    if state.pane in ("activity", "review", "meetings"):
+        return (state.pane, "list", "global")
+    inside, typing = _INSIDE[state.pane]
+    return (typing, inside, "global") if state.typing else (inside, "list", "global")
+
+
+_TITLES_HERE: dict[tuple[str, Pane], str] = {
+    ("search.focus", "activity"): "filter",
+    ("search.focus", "vault"): "filter",
+    ("search.focus", "memory"): "recall",
+}
+
+
+def title_here(action: Action, state: ActionState) -> str:
+    """What an action does on the screen in sight, as the footer and the key list call it."""
+    return _TITLES_HERE.get((action.id, state.pane), action.title)

@@ -1,0 +1,57 @@
+"""Containers without a border, and titled panels with a rounded one.
+
+Textual puts every line of every container together for each frame, also below the widgets that cover it: a tenth of the
+time from a key to its results. One that says that it is blank is left out.
+"""
+
+from __future__ import annotations
+
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.geometry import Region
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+
+
+class BareColumn(Vertical):
+    """Widgets below each other."""
+
+    BLANK = True
+
+
+class BareRow(Horizontal):
+    """Widgets beside each other."""
+
+    BLANK = True
+
+
+class BareSwitcher(ContentSwitcher):
+    """One of several widgets."""
+
+    BLANK = True
+
+
+PANEL = "panel"
+"""The class that `styles/base.tcss` draws as a box."""
+
+
+class Panel(Vertical):
+    """Widgets below each other in a titled box."""
+
+    def __init__(self, title: str, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        make_panel(self, title)
+
+
+def make_panel(widget: Widget, title: str) -> None:
+    """Draw a widget as a titled box."""
+    widget.add_class(PANEL)
+    widget.border_title = Content(title)
+
+
+def name_panel(widget: Widget, title: str) -> None:
+    """Change the title of a box, and draw only the line that it is in: Textual would draw the whole box anew."""
+    content = Content(title)
+    if widget.border_title != content.markup:
+        vars(widget)["_border_title"] = content
+        widget.refresh(Region(-1, -1, widget.outer_size.width, 1))

@@ -1,0 +1,81 @@
+"""A window that shows one problem or one event in full, however long its path and message are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.dialogs import Modal
+from donna_tui.tui.lib.event_messages import reason_title
+from donna_tui.tui.lib.humanize import moment, next_try
+from donna_tui.types.status import Problem
+
+if TYPE_CHECKING:
+    from donna_tui.tui.activity.log import LogRow
+
+Facts = tuple[tuple[str, str], ...]
+_LONGEST = 4_000
+
+
+def problem_facts(problem: Problem) -> Facts:
+    """Everything there is to say about a problem, sanitised."""
+    again = next_try(problem.next_try)
+    return (
+        ("", clean_line(problem.message)),
+        ("What helps", clean_line(problem.hint)),
+        ("Note", clean_line(problem.path)),
+        ("Since", moment(problem.since) if problem.since else ""),
+        ("Next try", again),
+    )
+
+
+def row_facts(row: LogRow) -> Facts:
+    """Everything the log knows about an event; its sentence is sanitised already."""
+    sentence = row.sentence
+    return (
+        ("", sentence.detail),
+        ("Note", sentence.path),
+        ("Time spent", sentence.stages or sentence.took),
+        ("When", moment(row.at)),
+    )
+
+
+class DetailScreen(Modal[None]):
+    """Facts under a title; escape, enter or a click beside it closes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q,space", "dismiss", show=False),
+        action_binding("app.quit", "app.leave"),
+    ]
+
+    def __init__(self, title: str, facts: Facts) -> None:
+        super().__init__(classes="dialogue")
+        self._heading = title
+        self._facts = facts
+
+    @classmethod
+    def of_problem(cls, problem: Problem) -> DetailScreen:
+        """The window for a problem."""
+        return cls(reason_title(problem.reason), problem_facts(problem))
+
+    @classmethod
+    def of_row(cls, row: LogRow) -> DetailScreen:
+        """The window for a row of the log."""
+        return cls(row.sentence.what, row_facts(row))
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="detail-box") as box:
+            box.border_title = Content(self._heading)
+            box.border_subtitle = Content("esc close")
+            for label, text in self._facts:
+                if label and text:
+                    yield Static(Content(label), classes="detail-label")
+                if text:
+                    yield Static(Content(text[:_LONGEST]), classes="detail-text")

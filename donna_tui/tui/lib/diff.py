@@ -1,0 +1,376 @@
+"""Show a diff, below each other or side by side, with the changed words marked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import ClassVar, TypeVar
+
+from textual import work
+from textual.binding import BindingType
+from textual.content import Content, Span
+from textual.getters import query_one
+from textual.message import Message
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.words import Spans
+from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.humanize import count, plural
+from donna_tui.tui.lib.inputs import Item
+from donna_tui.tui.lib.lines import LineView
+from donna_tui.vault.note.diff import WHOLE, DiffLine, FileDiff, Hunk, LineKind, as_unified, diff_changes
+from donna_tui.vault.write.changes import Change
+
+MOST_LINES = 3_000
+"""Lines that are drawn; a longer difference says how many more there are."""
+
+LONGEST_SHOWN = 2_000
+"""Characters of one line that are drawn."""
+
+_NAMES = {LineKind.SAME: "muted", LineKind.ADDED: "added", LineKind.REMOVED: "removed"}
+_SIGNS = {LineKind.SAME: " ", LineKind.ADDED: "+", LineKind.REMOVED: "−"}
+
+Pair = tuple[DiffLine | None, DiffLine | None]
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRow:
+    """A row of the screen. `base` is the style that fills it, or empty."""
+
+    content: Content
+    base: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a difference is laid out, in cells."""
+
+    width: int
+    side_by_side: bool = False
+    wrap: bool = True
+
+
+def diff_rows(diffs: Iterable[FileDiff], shape: Shape) -> list[DiffRow]:
+    """All rows of a difference, up to `MOST_LINES` lines of it."""
+    rows: list[DiffRow] = []
+    left, beyond = MOST_LINES, 0
+    for number, diff in enumerate(diffs):
+        shown = min(left, _length(diff))
+        beyond += _length(diff) - shown
+        if left <= 0:
+            continue
+        rows += [DiffRow(Content(""))] if number else []
+        rows += _file_rows(_cut(diff, shown), shape)
+        left -= shown
+    if beyond:
+        rows.append(DiffRow(Content.styled(f"  … and {plural(beyond, 'more line')}", "quiet")))
+    return rows
+
+
+def file_title(diff: FileDiff) -> Content:
+    """The name of the file, what became of it, and how many lines changed."""
+    if diff.old_path:
+        name = Content.assemble(
+            (clean_line(diff.old_path), "muted"), (" → ", "quiet"), (clean_line(diff.path), "strong")
+        )
+    else:
+        name = Content.styled(clean_line(diff.path), "strong")
+    fate = "" if diff.before_exists == diff.after_exists else ("  new note" if diff.after_exists else "  deleted")
+    removed = (f"  −{count(diff.removed)}", "removed-mark") if diff.removed else ""
+    added = (f"  +{count(diff.added)}", "added-mark") if diff.added else ""
+    same = ("  moved as it is", "quiet") if diff.old_path and not (diff.added or diff.removed) else ""
+    return Content.assemble(name, (fate, "quiet"), removed, added, same)
+
+
+def shown_line(line: DiffLine) -> Content:
+    """The text of a line, with its changed words marked, and what else there is to say about it."""
+    content = marked_line(line.text, line.spans, "added-word" if line.kind is LineKind.ADDED else "removed-word")
+    if line.kind is LineKind.SAME:
+        content = content.stylize("muted")
+    return Content.assemble(content, (f"  ⏎ {line.remark}", "quiet")) if line.remark else content
+
+
+def marked_line(raw: str, spans: Spans, style: str) -> Content:
+    """A line, sanitised and cut if it is very long, with ranges of it in a style."""
+    end = min(len(raw), LONGEST_SHOWN)
+    text, marked = "", []
+    for start, stop, is_marked in _pieces(spans, end):
+        piece = clean_line(raw[start:stop])
+        if is_marked:
+            marked.append(Span(len(text), len(text) + len(piece), style))
+        text += piece
+    whole = clean_line(raw[:end])
+    # What is clean in pieces need not be clean together: then the marks are given up, not the safety.
+    content = Content(text, marked) if text == whole else Content(whole)
+    if len(raw) > end:
+        content += Content.styled(f" … {plural(len(raw) - end, 'more character')}", "quiet")
+    return content
+
+
+def pairs_of(lines: Iterable[DiffLine]) -> Iterator[Pair]:
+    """Lines as they stand beside each other: unchanged ones twice, changed ones beside their new version."""
+    gone: list[DiffLine] = []
+    come: list[DiffLine] = []
+    for line in lines:
+        if line.kind is LineKind.SAME:
+            yield from _block_pairs(gone, come)
+            gone, come = [], []
+            yield line, line
+        elif line.kind is LineKind.REMOVED:
+            gone.append(line)
+        else:
+            come.append(line)
+    yield from _block_pairs(gone, come)
+
+
+def _block_pairs(gone: list[DiffLine], come: list[DiffLine]) -> Iterator[Pair]:
+    """Within a block, lines with a partner stand beside it, and the others fill the room between."""
+    waiting: list[DiffLine] = []
+    added = iter(come)
+    for line in gone:
+        if line.partner is None:
+            waiting.append(line)
+            continue
+        before = []
+        partner = None
+        for each in added:
+            if each.new == line.partner:
+                partner = each
+                break
+            before.append(each)
+        yield from zip_longest(waiting, before)
+        waiting = []
+        yield line, partner
+    yield from zip_longest(waiting, added)
+
+
+def _length(diff: FileDiff) -> int:
+    return sum(len(hunk.lines) for hunk in diff.hunks)
+
+
+def _cut(diff: FileDiff, most: int) -> FileDiff:
+    """The difference with at most so many lines."""
+    if most >= _length(diff):
+        return diff
+    hunks = []
+    for hunk in diff.hunks:
+        hunks.append(Hunk(hunk.lines[:most], hunk.heading, hunk.skipped))
+        most -= len(hunk.lines)
+        if most <= 0:
+            break
+    return replace(diff, hunks=tuple(hunks), after_skipped=0)
+
+
+def _file_rows(diff: FileDiff, shape: Shape) -> Iterator[DiffRow]:
+    yield DiffRow(Content(" ") + file_title(diff), "gap")
+    if not diff.hunks and not diff.old_path:
+        words = "empty" if diff.before_exists != diff.after_exists else "nothing differs"
+        yield DiffRow(Content.styled(f"   {words}", "quiet"))
+    digits = max(2, _digits(diff))
+    is_beside = shape.side_by_side and diff.before_exists and diff.after_exists
+    for hunk in diff.hunks:
+        if hunk.skipped:
+            yield DiffRow(_gap(hunk.skipped, hunk.heading, digits))
+        yield from _side_rows(hunk, shape, digits) if is_beside else _unified_rows(hunk, shape, digits)
+    if diff.after_skipped and diff.hunks:
+        yield DiffRow(_gap(diff.after_skipped, "", digits))
+
+
+def _digits(diff: FileDiff) -> int:
+    return max((len(str(max(line.old or 0, line.new or 0))) for hunk in diff.hunks for line in hunk.lines), default=1)
+
+
+def _gap(skipped: int, heading: str, digits: int) -> Content:
+    words = f"{plural(skipped, 'unchanged line')}" if skipped else ""
+    place = clean_line(heading)
+    parts = [part for part in (words, place) if part]
+    return Content.styled(f" {'⋯':>{digits}}   {' · '.join(parts)}", "quiet")
+
+
+def _unified_rows(hunk: Hunk, shape: Shape, digits: int) -> Iterator[DiffRow]:
+    room = max(8, shape.width - digits - 5)
+    for line in hunk.lines:
+        name = _NAMES[line.kind]
+        base = "" if line.kind is LineKind.SAME else name
+        for number, row in enumerate(_fitted(shown_line(line), room, wrap=shape.wrap)):
+            shown = line.new if line.new is not None else line.old
+            yield DiffRow(Content.assemble(_gutter(line, shown, digits, first=not number), row), base)
+
+
+def _gutter(line: DiffLine, number: int | None, digits: int, *, first: bool) -> Content:
+    """The number of a line and what became of it."""
+    if not first:
+        return Content(" " * (digits + 4))
+    mark = "quiet" if line.kind is LineKind.SAME else f"{_NAMES[line.kind]}-mark"
+    return Content.assemble((f" {number:>{digits}} ", "quiet"), (f"{_SIGNS[line.kind]} ", mark))
+
+
+def _side_rows(hunk: Hunk, shape: Shape, digits: int) -> Iterator[DiffRow]:
+    half = (shape.width - 1) // 2
+    for old, new in pairs_of(hunk.lines):
+        left = _side(old, half, digits, wrap=shape.wrap, is_old=True)
+        right = _side(new, shape.width - 1 - half, digits, wrap=shape.wrap, is_old=False)
+        for one, two in zip_longest(left, right):
+            blank_one, blank_two = Content(" " * half), Content(" " * (shape.width - 1 - half))
+            yield DiffRow(Content.assemble(one or blank_one, ("│", "quiet"), two or blank_two))
+
+
+def _side(line: DiffLine | None, width: int, digits: int, *, wrap: bool, is_old: bool) -> list[Content]:
+    """One side of a line, in rows of exactly `width` cells."""
+    if line is None:
+        return []
+    number = line.old if is_old else line.new
+    name = "" if line.kind is LineKind.SAME else _NAMES[line.kind]
+    rows = []
+    for index, row in enumerate(_fitted(shown_line(line), max(4, width - digits - 5), wrap=wrap)):
+        whole = Content.assemble(_gutter(line, number, digits, first=not index), row).truncate(width, pad=True)
+        rows.append(whole.stylize_before(name) if name else whole)
+    return rows
+
+
+def _fitted(content: Content, room: int, *, wrap: bool) -> list[Content]:
+    if content.cell_length <= room:
+        return [content]
+    return list(content.wrap(room)) if wrap else [content.truncate(room, ellipsis=True)]
+
+
+def _pieces(spans: Spans, end: int) -> Iterator[tuple[int, int, bool]]:
+    """A text of `end` characters in pieces: where each begins and ends, and whether it is within a span."""
+    here = 0
+    for start, stop in spans:
+        yield here, min(start, end), False
+        yield min(start, end), min(stop, end), True
+        here = min(stop, end)
+    yield here, end, False
+
+
+WIDE = 110
+"""Cells from which on a difference is shown side by side if nobody chose."""
+
+_CONTEXT = 3
+
+
+class DiffView(LineView):
+    """The difference that some changes make. It is computed on a thread; until it is there the last one stays."""
+
+    class Ready(Message):
+        """The difference is there."""
+
+        def __init__(self, view: DiffView) -> None:
+            super().__init__()
+            self.view = view
+
+        @property
+        def control(self) -> DiffView:
+            return self.view
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._changes: tuple[Change, ...] = ()
+        self._diffs: tuple[FileDiff, ...] = ()
+        self._rows: list[DiffRow] = []
+        self._side_by_side: bool | None = None
+        self._wrap = True
+        self._whole = False
+
+    @property
+    def line_count(self) -> int:
+        return len(self._rows)
+
+    @property
+    def diffs(self) -> tuple[FileDiff, ...]:
+        """What is shown."""
+        return self._diffs
+
+    @property
+    def is_side_by_side(self) -> bool:
+        """Whether old and new stand beside each other."""
+        if self._side_by_side is not None:
+            return self._side_by_side
+        return self.scrollable_content_region.width >= WIDE
+
+    @property
+    def text(self) -> str:
+        """The difference as text."""
+        return "\n".join(as_unified(diff) for diff in self._diffs)
+
+    def show(self, changes: Sequence[Change], *, empty: str = "") -> None:
+        """Show what these changes do; `empty` is said if there are none."""
+        same = tuple(changes) == self._changes and bool(self._diffs)
+        self.empty_text = empty
+        self._changes = tuple(changes)
+        if not self._changes:
+            self._compute(())
+        elif not same:
+            self.scroll_home(animate=False)
+            self._compute(self._changes)
+
+    def line(self, index: int, width: int) -> Content:
+        return self._rows[index].content
+
+    def base_of(self, index: int) -> str:
+        return self._rows[index].base
+
+    def on_resize(self) -> None:
+        self._lay_out()
+
+    def toggle_layout(self) -> None:
+        """Side by side, or lines below each other."""
+        self._side_by_side = not self.is_side_by_side
+        self._lay_out()
+
+    def toggle_wrap(self) -> None:
+        """Wrap long lines, or cut them."""
+        self._wrap = not self._wrap
+        self._lay_out()
+
+    def toggle_unchanged(self) -> None:
+        """Show every line of the files, or fold those that did not change."""
+        self._whole = not self._whole
+        self._compute(self._changes)
+
+    @work(group="diff", exclusive=True)
+    async def _compute(self, changes: tuple[Change, ...]) -> None:
+        context = WHOLE if self._whole else _CONTEXT
+        self._diffs = await asyncio.to_thread(diff_changes, changes, context=context) if changes else ()
+        self._lay_out()
+        self.post_message(self.Ready(self))
+
+    def _lay_out(self) -> None:
+        width = self.scrollable_content_region.width
+        shape = Shape(width, self.is_side_by_side, self._wrap)
+        self._rows = diff_rows(self._diffs, shape) if width > 0 else []
+        self.lines_changed()
+
+
+T = TypeVar("T")
+
+LOOK: tuple[Item, ...] = (("plan.layout", "side by side"), ("plan.unfold", "unchanged"))
+"""The keys for it, as they stand in a key line."""
+
+
+class DiffDialogue(Dialogue[T]):
+    """Base of windows that show what would change."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        action_binding("plan.layout", "screen.plan_layout"),
+        action_binding("plan.unfold", "screen.plan_unfold"),
+        action_binding("plan.wrap", "screen.plan_wrap"),
+    ]
+
+    view = query_one(DiffView)
+
+    def action_plan_layout(self) -> None:
+        """Side by side, or below each other."""
+        self.view.toggle_layout()
+
+    def action_plan_unfold(self) -> None:
+        """Show or fold unchanged lines."""
+        self.view.toggle_unchanged()
+
+    def action_plan_wrap(self) -> None:
+        """Wrap long lines, or cut them."""
+        self.view.toggle_wrap()

@@ -1,0 +1,127 @@
+"""Edit a text over the whole screen: a note in place, or the correction of a passage."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.getters import query_one
+from textual.timer import Timer
+from textual.widgets import Static, TextArea
+
+from donna_tui.safety.terminal import clean, clean_line
+from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.inputs import KeyLine
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.terminal import Unsaved
+from donna_tui.types.notes import Edit
+
+KEEP_SECONDS = 1.0
+"""What a crash can take of what is typed on the screen."""
+
+
+class NoteField(TextArea):
+    """A text field that takes of what is pasted only what a terminal would not obey."""
+
+    def on_mount(self) -> None:
+        self.cursor_blink = False
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.text = "\t".join(clean(part) for part in event.text.split("\t"))
+        await super()._on_paste(event)
+
+
+class EditScreen(Dialogue[str]):
+    """Answers with the text when it is left, whichever way. What is typed is kept meanwhile, beside the vault."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+s,f2", "leave", show=False, priority=True),
+        action_binding("app.quit", "leave"),
+    ]
+
+    field = query_one(NoteField)
+
+    def __init__(self, edit: Edit, line: int, keys: Keys, keep: Callable[[Edit], Awaitable[None]]) -> None:
+        super().__init__(keys)
+        self._edit = edit
+        self._line = line
+        self._keep = keep
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="edit-box") as box:
+            box.border_title = Content(clean_line(self._edit.path))
+            yield NoteField(
+                self._edit.text, soft_wrap=True, tab_behavior="indent", show_line_numbers=True, compact=True
+            )
+            yield KeyLine(self._keys, ("esc", "look at the difference"), ("ctrl+z", "undo typing"))
+
+    def on_mount(self) -> None:
+        self.field.focus()
+        self.field.move_cursor((max(0, self._line - 1), 0))
+
+    def on_text_area_changed(self) -> None:
+        """Keep what is typed once the hands rest, and now and then while they do not."""
+        if self.field.text != self._edit.text and self._timer is None:
+            self._timer = self.set_timer(KEEP_SECONDS, self._keep_typed)
+
+    @work(group="keep", exclusive=True)
+    async def _keep_typed(self) -> None:
+        self._timer = None
+        self._edit = replace(self._edit, text=self.field.text)
+        await self._keep(self._edit)
+
+    @property
+    def unsaved(self) -> Unsaved:
+        """What is typed by now."""
+        return Unsaved(replace(self._edit, text=self.field.text), self._keep)
+
+    def action_leave(self) -> None:
+        """Go on to the difference."""
+        if self._timer is not None:
+            self._timer.stop()
+        self.dismiss(self.field.text)
+
+
+class CorrectScreen(Dialogue[str]):
+    """Answers with the corrected text; with None if it was left, or says what it said before.
+
+    `text` is raw: of it the field takes what a terminal would not obey. `becomes` says what the correction does.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s,f2", "store", show=False, priority=True)]
+
+    field = query_one(NoteField)
+
+    def __init__(self, citation: str, text: str, becomes: str, keys: Keys) -> None:
+        super().__init__(keys)
+        self._citation = citation
+        self._text = clean(text)
+        self._becomes = becomes
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="refusal-box correct-box") as box:
+            box.border_title = Content("What is right?")
+            yield Static(Content(self._citation), classes="refusal-path")
+            yield NoteField(self._text, soft_wrap=True, compact=True)
+            yield Static(Content(self._becomes), classes="refusal-step")
+            yield KeyLine(self._keys, ("f2", "store the correction"), ("esc", "leave"), ("ctrl+z", "undo typing"))
+
+    def on_mount(self) -> None:
+        self.field.focus()
+
+    def action_store(self) -> None:
+        """Answer, if something was corrected."""
+        text = self.field.text.strip()
+        if not text or text == self._text.strip():
+            empty = "Nothing is left; forget the memory instead." if not text else "It says the same as before."
+            self.query_one(KeyLine).say(f"{empty} esc leaves.")
+        else:
+            self.dismiss(text)

@@ -1,0 +1,161 @@
+"""Why something was not written, in sentences: every reason with its next step, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.event_messages import reason_title
+from donna_tui.types.errors import DonnaError, Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a refusal says. `title` names it, `what` is one sentence, `step` is what to do. All of it is sanitised."""
+
+    reason: Reason
+    title: str
+    what: str
+    step: str
+    path: str = ""
+
+
+_WORDS: dict[Reason, tuple[str, str]] = {
+    Reason.PATH_ESCAPE: (
+        "Donna cannot use this name for a note.",
+        "Choose a name inside the vault, without a dot at the beginning of a folder or note.",
+    ),
+    Reason.NOT_MARKDOWN: ("Donna writes only Markdown notes.", "Let the name end in .md."),
+    Reason.MISSING: ("The note is no longer there.", "Look at the vault again; it may have been moved."),
+    Reason.IGNORED: (
+        "Your settings leave this place out.",
+        "Choose another folder, or change vault.ignore_globs.",
+    ),
+    Reason.NOT_REGULAR: (
+        "There is something at this place that is not an ordinary file.",
+        "Choose another name; Donna follows no links and opens no devices.",
+    ),
+    Reason.UNREADABLE: (
+        "Donna is not allowed to read or write here.",
+        "Give yourself permission for the file and its folder.",
+    ),
+    Reason.TOO_LARGE: (
+        "The text is larger than Donna writes.",
+        "Split the note, or raise safety.max_write_bytes.",
+    ),
+    Reason.TOO_LONG: ("The name is longer than disks can hold.", "Choose a shorter name."),
+    Reason.NOT_TEXT: ("The file is not text.", "Open it with the program that made it."),
+    Reason.CONFLICT_COPY: (
+        "This is a copy that a sync program left.",
+        "Settle it with its key in the vault's tree, or with donna conflicts.",
+    ),
+    Reason.INVALID_FRONTMATTER: (
+        "The properties at the top of the note cannot be read for sure, so Donna changes none of them.",
+        "Mend the block between the --- lines; opening the file itself in your editor is always possible.",
+    ),
+    Reason.OUTSIDE_ALLOWLIST: (
+        "Donna may not write to this folder.",
+        "Choose another folder, or add this one to safety.path_allowlist.",
+    ),
+    Reason.CONFLICT: (
+        "This note was edited elsewhere a moment ago.",
+        "Look at the note as it is now, and begin again.",
+    ),
+    Reason.SENSITIVE: (
+        "The note is marked as sensitive; Donna reads it here and never writes to it.",
+        "Edit the file itself in your editor, or take the mark out of its properties.",
+    ),
+    Reason.ENCODING: (
+        "The note is not all UTF-8, so writing it would change bytes that cannot be shown.",
+        "Save it as UTF-8 in your editor first.",
+    ),
+    Reason.GIT_BUSY: (
+        "A merge, rebase or the like is under way in this vault.",
+        "Finish it or call it off in git; until then Donna changes nothing.",
+    ),
+    Reason.GIT_LOCKED: (
+        "Another program is using the history right now.",
+        "Try again in a moment. If nothing else runs, git left a lock behind; donna doctor names it.",
+    ),
+    Reason.GIT_FAILED: (
+        "Git could not do its part, so nothing was changed.",
+        "Look into the log file that the Activity screen names.",
+    ),
+    Reason.NO_REPOSITORY: (
+        "This vault is in no git repository yet, and without one nothing could be undone.",
+        "Donna can create one in the folder of the vault. Your notes stay as they are.",
+    ),
+    Reason.NOT_TRUSTED: (
+        "Git must not be run on this repository: it is not yours, or leads out of its own folder.",
+        "Look at the folder .git of the vault; git clone makes one that is whole.",
+    ),
+    Reason.IGNORED_BY_GIT: (
+        "Git is told to leave this place out, so nothing there could be taken back.",
+        "Choose another folder, or change .gitignore.",
+    ),
+    Reason.WOULD_TRACK: (
+        "This note was private and is not in git. Without its mark it would be committed, and pushed with the rest.",
+        "Agree to that, or leave the note marked as private.",
+    ),
+    Reason.NOTHING_TO_UNDO: (
+        "Donna has changed nothing here that is not taken back already.",
+        "Your own edits are yours to undo.",
+    ),
+    Reason.NOTHING_TO_REDO: (
+        "Nothing was taken back that could be done again.",
+        "Every new change clears what could be redone.",
+    ),
+    Reason.UNDO_CONFLICT: (
+        "A note was changed since, and taking this back would undo that too.",
+        "Compare the three versions; put them together yourself where they touch.",
+    ),
+    Reason.ROOT_MISSING: ("The folder of the vault is not there.", "Is a drive or a sync folder missing?"),
+    Reason.BUSY: ("Another Donna is writing to this vault.", "Try again in a moment, or use the other one."),
+    Reason.DISK_FULL: (
+        "The disk is full. The note is as it was.",
+        "Make room, and do it again; your text is kept here.",
+    ),
+    Reason.IO_ERROR: (
+        "The disk gave an error. The note is as it was.",
+        "Check the disk, and do it again; your text is kept here.",
+    ),
+}
+"""What happened and what helps, where the engine does not say it more exactly."""
+
+_TITLES = {
+    Reason.NOTHING_TO_UNDO: "Nothing to undo",
+    Reason.NOTHING_TO_REDO: "Nothing to redo",
+    Reason.NO_REPOSITORY: "No history yet",
+    Reason.WOULD_TRACK: "Commit a note that was private?",
+}
+
+
+def refusal_of(error: DonnaError) -> Refusal:
+    """An error as a refusal. What the engine says goes before the general words for its reason."""
+    what, step = _WORDS.get(error.reason, ("This is not possible.", "The log file on the Activity screen says more."))
+    title = _TITLES.get(error.reason) or f"Not written: {lowered(reason_title(error.reason))}"
+    return Refusal(
+        reason=error.reason,
+        title=title,
+        what=sentence(error.message) or what,
+        step=sentence(error.hint or "") or step,
+        path=clean_line(getattr(error, "path", "")),
+    )
+
+
+def sentence(text: str) -> str:
+    """A message as a sentence: with a capital letter and a full stop."""
+    line = clean_line(text).strip()
+    if not line:
+        return ""
+    return line[:1].upper() + line[1:] + ("" if line.endswith((".", "!", "?", "…")) else ".")
+
+
+def told(error: DonnaError) -> str:
+    """A failure as a sentence with its next step."""
+    return " ".join(filter(None, (sentence(error.message), sentence(error.hint or ""))))
+
+
+def lowered(text: str) -> str:
+    """A sentence as the second half of another one."""
+    return text[:1].lower() + text[1:]

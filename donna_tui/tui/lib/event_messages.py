@@ -1,0 +1,456 @@
+"""Describe events and reason codes in sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.humanize import clock, milliseconds, plural
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import (
+    CHANGED,
+    AutowriteFailed,
+    AutowriteSkipped,
+    Autowritten,
+    BackfillDone,
+    CalendarFetched,
+    ChatIngested,
+    CorrectionIngested,
+    EngineEvent,
+    EngineStateChanged,
+    IndexProgress,
+    IndexSwapped,
+    IngestBatch,
+    MeetingEndDetected,
+    MeetingEndDispatchFailed,
+    MeetingEndPollerCancelled,
+    MeetingEndPollerCycleFailed,
+    MeetingEndPollerStarted,
+    MemoryIngestFailed,
+    MemoryRemembered,
+    ModelCalled,
+    ModelPhase,
+    ModelStateChanged,
+    NoteDeleted,
+    NoteEmbedded,
+    NoteFailed,
+    NoteIndexed,
+    NoteRenamed,
+    NoteSkipped,
+    ProblemCleared,
+    ProblemRaised,
+    ReconcileDone,
+    SearchDone,
+    SourceIngested,
+    StageTimes,
+    TasksIngested,
+    VaultWritten,
+    WatcherStateChanged,
+    WatchHint,
+)
+
+
+class Kind(StrEnum):
+    """What a person may want to see alone. The values are the words on screen."""
+
+    NOTES = "notes"
+    PROBLEMS = "problems"
+    SEARCHES = "searches"
+    ENGINE = "Donna"
+
+
+class Tone(StrEnum):
+    """How much a line asks for attention."""
+
+    GOOD = "good"
+    PLAIN = "plain"
+    QUIET = "quiet"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One event in words, sanitised. `took` is how long it took, `stages` where that time went; all may be empty."""
+
+    kind: Kind
+    tone: Tone
+    what: str
+    path: str = ""
+    detail: str = ""
+    took: str = ""
+    stages: str = ""
+
+
+REASONS: dict[Reason, str] = {
+    Reason.PATH_ESCAPE: "leads out of the vault",
+    Reason.NOT_MARKDOWN: "not a Markdown file",
+    Reason.MISSING: "no longer there",
+    Reason.IGNORED: "ignored by your settings",
+    Reason.NOT_REGULAR: "not an ordinary file",
+    Reason.UNREADABLE: "cannot be read",
+    Reason.TOO_LARGE: "too large",
+    Reason.TOO_LONG: "name too long",
+    Reason.NOT_TEXT: "not text",
+    Reason.CONFLICT_COPY: "copy made by sync",
+    Reason.INVALID_FRONTMATTER: "properties cannot be read",
+    Reason.OUTSIDE_ALLOWLIST: "outside the folders that Donna may write to",
+    Reason.CONFLICT: "edited elsewhere",
+    Reason.SENSITIVE: "marked as sensitive",
+    Reason.ENCODING: "not written in UTF-8",
+    Reason.GIT_BUSY: "git is in the middle of something",
+    Reason.GIT_LOCKED: "git is locked",
+    Reason.GIT_FAILED: "git failed",
+    Reason.NO_REPOSITORY: "no git repository",
+    Reason.EXECUTABLE: "code that plugins run",
+    Reason.NOT_TRUSTED: "repository not trusted",
+    Reason.IGNORED_BY_GIT: "left out of the history",
+    Reason.WOULD_TRACK: "private until now",
+    Reason.NOTHING_TO_UNDO: "nothing to undo",
+    Reason.NOTHING_TO_REDO: "nothing to redo",
+    Reason.UNDO_CONFLICT: "changed since",
+    Reason.QUOTA: "all writes of this session are used up",
+    Reason.CONFIG_INVALID: "a setting is not valid",
+    Reason.KEYMAP_INVALID: "a key setting is not valid",
+    Reason.NO_VAULT: "no vault chosen",
+    Reason.ROOT_MISSING: "the vault's folder is missing",
+    Reason.MASS_DISAPPEARANCE: "many notes are gone",
+    Reason.NOT_INDEXED: "not indexed",
+    Reason.BUSY: "another Donna is at work here",
+    Reason.MODEL_MISSING: "search by meaning is not installed",
+    Reason.MODEL_INVALID: "the model's files are damaged",
+    Reason.EMBEDDING_FAILED: "the model failed",
+    Reason.EGRESS_REFUSED: "may not leave this machine",
+    Reason.MODEL_CALL_FAILED: "no answer from the language model",
+    Reason.DATABASE_CORRUPT: "the index is damaged",
+    Reason.DATABASE_LOCKED: "the index is in use",
+    Reason.DATABASE_NEWER: "the index was made by a newer Donna",
+    Reason.DISK_FULL: "the disk is full",
+    Reason.IO_ERROR: "the disk gave an error",
+    Reason.CALENDAR_FAILED: "a calendar cannot be read",
+    Reason.LOGIN_REFUSED: "a server refuses the name or password",
+    Reason.TEMPLATE_ERROR: "a template cannot be used",
+    Reason.NOT_A_DRAFT: "it is no draft any more",
+    Reason.WATCHER_DEGRADED: "changes are noticed late",
+    Reason.NO_TERMINAL: "no terminal",
+    Reason.USAGE: "not understood",
+    Reason.INTERNAL: "a fault in Donna",
+}
+
+
+def reason_words(code: str) -> str:
+    """A reason code in words; an unknown code is at least made readable."""
+    try:
+        return REASONS[Reason(code)]
+    except ValueError:
+        return clean_line(code).replace("_", " ")
+
+
+def reason_title(code: str) -> str:
+    """A reason code as the title of a problem."""
+    words = reason_words(code)
+    return words[:1].upper() + words[1:]
+
+
+def joined(*parts: str, mark: str = " · ") -> str:
+    """The parts that are not empty, with a mark between them."""
+    return mark.join(part for part in parts if part)
+
+
+def _calendar(event: CalendarFetched) -> Sentence:
+    name, took = clean_line(event.calendar), milliseconds(event.latency_ms)
+    if event.reason:
+        return Sentence(
+            Kind.PROBLEMS, Tone.WARNING, "Calendar not read", "", f"{name}: {reason_words(event.reason)}", took
+        )
+    changes = {"new": event.new, "changed": event.changed, "gone": event.gone}
+    found = [f"{number:,} {word}" for word, number in changes.items() if number]
+    odd = plural(event.problems, "entry needs", "entries need") + " a look" if event.problems else ""
+    detail = joined(f"{name}: {plural(event.meetings, 'meeting')}", ", ".join(found) or "nothing new", odd)
+    tone = Tone.WARNING if event.problems else Tone.PLAIN if found else Tone.QUIET
+    return Sentence(Kind.ENGINE, tone, "Calendar read", "", detail, took)
+
+
+def _meeting_ended(event: MeetingEndDetected) -> Sentence:
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Meeting over", "", f"{clean_line(event.calendar)}: its note is due")
+
+
+def _meeting_missed(event: MeetingEndDispatchFailed) -> Sentence:
+    detail = f"{clean_line(event.calendar)}: {reason_words(event.reason)} · Donna tries again"
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Meeting not noted", "", detail)
+
+
+def _looks_at_calendars(event: MeetingEndPollerStarted) -> Sentence:
+    return Sentence(Kind.ENGINE, Tone.QUIET, "Following calendars", "", plural(event.calendars, "calendar"))
+
+
+def _leaves_calendars(event: MeetingEndPollerCancelled) -> Sentence:
+    return Sentence(Kind.ENGINE, Tone.QUIET, "Calendars left", "", "Donna no longer looks for meetings that are over")
+
+
+def _look_failed(event: MeetingEndPollerCycleFailed) -> Sentence:
+    detail = f"{reason_words(event.reason)} · Donna looks again in a moment"
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Calendars not looked at", "", detail)
+
+
+DESCRIBE_CALENDARS: Mapping[type, Callable[[Any], Sentence]] = {
+    CalendarFetched: _calendar,
+    MeetingEndDetected: _meeting_ended,
+    MeetingEndDispatchFailed: _meeting_missed,
+    MeetingEndPollerStarted: _looks_at_calendars,
+    MeetingEndPollerCancelled: _leaves_calendars,
+    MeetingEndPollerCycleFailed: _look_failed,
+}
+
+
+MODES = {"hybrid": "by words and meaning", "semantic": "by meaning", "keyword": "by words"}
+_INDEXED = {
+    "new": "New note",
+    "changed": "Edited",
+    "metadata": "Properties edited",
+    "retry": "Read after all",
+    "rebuild": "Read again",
+}
+_WRITTEN = {
+    "write": "Written",
+    "delete": "Removed",
+    "move": "Moved",
+    "undo": "Taken back",
+    "redo": "Done again",
+}
+_ENGINE = {
+    "starting": "Opening the vault",
+    "running": "Ready",
+    "paused": "Paused",
+    "read_only": "Reading only",
+    "stopping": "Closing",
+    "stopped": "Closed",
+    "failed": "Stopped by a fault",
+}
+_MODEL = {
+    ModelPhase.MISSING: "No model",
+    ModelPhase.PREPARING: "Preparing the model",
+    ModelPhase.LOADING: "Loading the model",
+    ModelPhase.READY: "Model ready",
+    ModelPhase.FAILED: "Model failed",
+}
+_SOURCES: dict[type, str] = {
+    ChatIngested: "chats",
+    TasksIngested: "tasks",
+    CorrectionIngested: "corrections",
+    MemoryRemembered: "told",
+}
+WATCHER = {"native": "at once", "polling": "every few seconds", "off": "not watched"}
+_ATTENTION = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WARNING}
+
+
+def describe(event: EngineEvent) -> Sentence | None:
+    """The event in words; None for what concerns only the machine, such as a flush of the queue."""
+    return _DESCRIBE[type(event)](event)
+
+
+def not_listed(events: int) -> Sentence:
+    """What stands for events that came faster than they can be listed."""
+    return Sentence(Kind.ENGINE, Tone.QUIET, "Too fast to list", "", f"{plural(events, 'event')} before this one")
+
+
+def stage_times(stages: StageTimes) -> str:
+    """Where the time of one note went: `read 1 · chunk 2 · store 3 · embed 41 ms`."""
+    spent = {"read": stages.read, "chunk": stages.chunk, "store": stages.store, "embed": stages.embed}
+    parts = [f"{name} {value:.0f}" if value >= 0.5 else f"{name} <1" for name, value in spent.items() if value > 0]
+    return " · ".join(parts) + " ms" if parts else ""
+
+
+def _indexed(event: NoteIndexed) -> Sentence:
+    detail = joined(plural(event.chunks, "passage"), _after_saving(event.found_after_ms))
+    what, path, stages = _INDEXED.get(event.why, "Read"), clean_line(event.path), event.stages
+    took = milliseconds(stages.read + stages.chunk + stages.store + stages.embed)
+    return Sentence(Kind.NOTES, Tone.PLAIN, what, path, detail, took, stage_times(stages))
+
+
+def _embedded(event: NoteEmbedded) -> Sentence:
+    whole = event.computed + event.reused
+    new = f"{event.computed:,} of {plural(whole, 'passage')} new" if event.reused else plural(whole, "new passage")
+    detail = joined(new, _after_saving(event.found_after_ms))
+    took = milliseconds(event.latency_ms) if event.computed else ""
+    path = clean_line(event.path)
+    return Sentence(Kind.NOTES, Tone.GOOD, "Found by meaning", path, detail, took, f"embed {took}" if took else "")
+
+
+def _renamed(event: NoteRenamed) -> Sentence:
+    return Sentence(Kind.NOTES, Tone.PLAIN, "Moved", clean_line(event.path), f"was {clean_line(event.old_path)}")
+
+
+def _deleted(event: NoteDeleted) -> Sentence:
+    return Sentence(Kind.NOTES, Tone.PLAIN, "Deleted", clean_line(event.path), "its text is out of the index")
+
+
+def _skipped(event: NoteSkipped) -> Sentence:
+    detail = clean_line(event.message) or reason_words(event.reason)
+    return Sentence(Kind.PROBLEMS, Tone.QUIET, "Left out", clean_line(event.path), detail)
+
+
+def _failed(event: NoteFailed) -> Sentence:
+    detail = clean_line(event.message) or reason_words(event.reason)
+    if event.next_try is not None:
+        detail = f"{detail} Next try {clock(event.next_try)}."
+    return Sentence(Kind.PROBLEMS, Tone.ERROR, "Failed", clean_line(event.path), detail)
+
+
+def _raised(event: ProblemRaised) -> Sentence:
+    detail = joined(clean_line(event.message) or reason_words(event.reason), clean_line(event.hint), mark=" ")
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Problem", clean_line(event.path), detail)
+
+
+def _cleared(event: ProblemCleared) -> Sentence:
+    return Sentence(Kind.PROBLEMS, Tone.GOOD, "Solved", clean_line(event.path), reason_words(event.reason))
+
+
+def _written(event: VaultWritten) -> Sentence:
+    more = plural(len(event.paths) - 1, "more note") if len(event.paths) > 1 else ""
+    path = clean_line(event.paths[0]) if event.paths else ""
+    what = _WRITTEN.get(event.kind, "Changed")
+    return Sentence(Kind.NOTES, Tone.GOOD, what, path, joined(f"by {clean_line(event.actor)}", more))
+
+
+_LONGEST_QUESTION = 200
+
+
+def _searched(event: SearchDone) -> Sentence:
+    found = plural(event.hits, "passage") if event.hits else "nothing"
+    detail = f"{found} {MODES.get(event.mode, clean_line(event.mode))}"
+    asked = clean_line(event.question)[:_LONGEST_QUESTION]
+    detail = f"“{asked}”: {detail}" if asked else detail
+    return Sentence(Kind.SEARCHES, Tone.QUIET, "Search", detail=detail, took=milliseconds(event.latency_ms))
+
+
+def _reconciled(event: ReconcileDone) -> Sentence | None:
+    """Routine looks that find nothing are no news: where file events do not work there is one every few seconds."""
+    changes = {
+        "new": event.new,
+        "edited": event.changed,
+        "moved": event.renamed,
+        "deleted": event.deleted,
+        "left out": event.skipped,
+    }
+    found = [f"{number:,} {word}" for word, number in changes.items() if number]
+    if not found and event.why == CHANGED:
+        return None
+    detail = f"{plural(event.seen, 'note')}: {', '.join(found) or 'nothing new'} · {clean_line(event.why)}"
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Vault compared", detail=detail, took=milliseconds(event.latency_ms))
+
+
+def _model(event: ModelStateChanged) -> Sentence:
+    tones = {ModelPhase.READY: Tone.GOOD, ModelPhase.FAILED: Tone.ERROR, ModelPhase.MISSING: Tone.WARNING}
+    detail = clean_line(event.detail or event.model)
+    return Sentence(Kind.ENGINE, tones.get(event.phase, Tone.PLAIN), _MODEL[event.phase], "", detail)
+
+
+def _watcher(event: WatcherStateChanged) -> Sentence:
+    tone = Tone.PLAIN if event.mode == "native" else Tone.WARNING
+    detail = joined(f"changes are noticed {WATCHER[event.mode]}" if event.mode != "off" else "", event.detail)
+    return Sentence(Kind.ENGINE, tone, "Watching" if event.mode != "off" else "Not watching", "", clean_line(detail))
+
+
+def _engine(event: EngineStateChanged) -> Sentence:
+    tone = _ATTENTION.get(event.state, Tone.PLAIN)
+    return Sentence(Kind.ENGINE, tone, _ENGINE.get(event.state, "Changed"), "", clean_line(event.detail))
+
+
+def _hint(event: WatchHint) -> Sentence | None:
+    if not event.rescan:
+        return None
+    return Sentence(
+        Kind.ENGINE, Tone.QUIET, "Looking again", "", "too many changes at once: the whole vault is compared"
+    )
+
+
+def _swapped(event: IndexSwapped) -> Sentence:
+    return Sentence(Kind.ENGINE, Tone.GOOD, "New index in use", "", clean_line(event.why))
+
+
+def _remembered(event: SourceIngested) -> Sentence:
+    detail = f"{_SOURCES[type(event)]}: {plural(event.documents, 'passage')} found by words"
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Remembered", detail=detail, took=milliseconds(event.latency_ms))
+
+
+def _not_remembered(event: MemoryIngestFailed) -> Sentence:
+    detail = f"{clean_line(event.source_type)}: {reason_words(event.reason)}"
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Not remembered", clean_line(event.item), detail)
+
+
+def _backfilled(event: BackfillDone) -> Sentence:
+    detail = f"{clean_line(event.source_type)}: {plural(event.documents, 'document')}"
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Brought in anew", detail=detail, took=milliseconds(event.latency_ms))
+
+
+def _model_called(event: ModelCalled) -> Sentence:
+    detail = f"{clean_line(event.task_type).replace('_', ' ')} by {clean_line(event.model)}"
+    tokens, cost = plural(event.tokens_in + event.tokens_out, "token"), f"${event.cost_usd:.4f}"
+    if event.outcome == "ok":
+        detail = joined(detail, tokens, cost if event.cost_usd else "")
+        return Sentence(Kind.ENGINE, Tone.PLAIN, "Model asked", "", detail, milliseconds(event.latency_ms))
+    detail = joined(detail, reason_words(event.outcome), cost if event.cost_usd else "")
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "No answer", "", detail, milliseconds(event.latency_ms))
+
+
+def _autowritten(event: Autowritten) -> Sentence:
+    return Sentence(Kind.NOTES, Tone.GOOD, "Drafted", clean_line(event.path), _template(event.template))
+
+
+def _already_written(event: AutowriteSkipped) -> Sentence:
+    detail = f"{_template(event.template)}: already there"
+    return Sentence(Kind.NOTES, Tone.QUIET, "Not drafted", clean_line(event.path), detail)
+
+
+def _not_written(event: AutowriteFailed) -> Sentence:
+    detail = f"{_template(event.template)}: {reason_words(event.reason)}"
+    return Sentence(Kind.PROBLEMS, Tone.ERROR, "Not drafted", clean_line(event.path), detail)
+
+
+def _template(name: str) -> str:
+    return clean_line(name).replace("_", " ")
+
+
+def _machine_only(event: IngestBatch | IndexProgress) -> None:
+    return None
+
+
+def _after_saving(milliseconds_after: float | None) -> str:
+    return "" if milliseconds_after is None else f"{milliseconds(milliseconds_after)} after saving"
+
+
+_DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
+    NoteIndexed: _indexed,
+    NoteEmbedded: _embedded,
+    NoteRenamed: _renamed,
+    NoteDeleted: _deleted,
+    NoteSkipped: _skipped,
+    NoteFailed: _failed,
+    ProblemRaised: _raised,
+    ProblemCleared: _cleared,
+    VaultWritten: _written,
+    SearchDone: _searched,
+    ReconcileDone: _reconciled,
+    ModelStateChanged: _model,
+    WatcherStateChanged: _watcher,
+    EngineStateChanged: _engine,
+    WatchHint: _hint,
+    IndexSwapped: _swapped,
+    IngestBatch: _machine_only,
+    ChatIngested: _remembered,
+    TasksIngested: _remembered,
+    CorrectionIngested: _remembered,
+    MemoryRemembered: _remembered,
+    MemoryIngestFailed: _not_remembered,
+    BackfillDone: _backfilled,
+    ModelCalled: _model_called,
+    Autowritten: _autowritten,
+    AutowriteSkipped: _already_written,
+    AutowriteFailed: _not_written,
+    IndexProgress: _machine_only,
+    **DESCRIBE_CALENDARS,
+}

@@ -1,0 +1,211 @@
+"""Run the user's editor, Obsidian and the clipboard, and return to the app."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from textual.app import App
+
+from donna_tui.safety.terminal import clean_line
+
+_PLUS_LINE = ("+{line}", "{path}")
+_COLON_LINE = ("{path}:{line}",)
+_GOTO_LINE = ("--goto", "{path}:{line}")
+_JUST_THE_FILE = ("{path}",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Habit:
+    """How a known editor takes a line, and whether it opens a window of its own."""
+
+    arguments: tuple[str, ...]
+    has_window: bool = False
+
+
+_IN_TERMINAL = ("vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "kak", "ne", "joe", "mg")
+_LIKE_CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf")
+
+_HABITS: dict[str, _Habit] = {
+    **dict.fromkeys(_IN_TERMINAL, _Habit(_PLUS_LINE)),
+    **dict.fromkeys(("gvim", "mvim", "vimr", "gedit"), _Habit(_PLUS_LINE, has_window=True)),
+    "micro": _Habit(("+{line}:1", "{path}")),
+    **dict.fromkeys(("hx", "helix"), _Habit(_COLON_LINE)),
+    **dict.fromkeys(("subl", "sublime_text", "zed", "zeditor"), _Habit(_COLON_LINE, has_window=True)),
+    **dict.fromkeys(_LIKE_CODE, _Habit(_GOTO_LINE, has_window=True)),
+    **dict.fromkeys(("idea", "pycharm", "webstorm"), _Habit(("--line", "{line}", "{path}"), has_window=True)),
+    **dict.fromkeys(("kate", "mate"), _Habit(("-l", "{line}", "{path}"), has_window=True)),
+}
+_UNKNOWN = _Habit(_JUST_THE_FILE)
+
+_USUAL_EDITORS = ("nvim", "vim", "hx", "micro", "nano", "vi")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program with its arguments. `in_terminal` says that it needs the terminal to itself until it ends."""
+
+    argv: tuple[str, ...]
+    in_terminal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """What this machine offers, read from the environment. In a browser nothing can be opened on the server."""
+
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    platform: str = sys.platform
+    which: Callable[[str], str | None] = shutil.which
+    in_browser: bool = False
+
+    @property
+    def no_editor(self) -> str:
+        """Why no editor can be opened; empty if one can."""
+        if self.in_browser:
+            return "In the browser Donna cannot open an editor; y copies a link to the note."
+        program = self._editor()
+        if not program:
+            return "No editor is set. Put its name into the variable EDITOR, for example EDITOR=nano."
+        if self.which(program[0]) is None:
+            return f"The editor {program[0]} is not installed. The variables VISUAL and EDITOR name it."
+        return ""
+
+    @property
+    def no_desktop(self) -> str:
+        """Why no link can be opened; empty if one can."""
+        if self.in_browser:
+            return "In the browser Donna cannot open Obsidian; y copies a link to the note."
+        if not self._opener():
+            return "There is no desktop here to open Obsidian on."
+        return ""
+
+    def edit(self, path: Path, line: int) -> Command:
+        """The command that opens a file at a line (1-based). `path` must be absolute, so that it is never an option."""
+        if not path.is_absolute():
+            raise ValueError("An editor needs an absolute path")
+        program = self._editor()
+        name = PurePath(program[0]).name.removesuffix(".exe")
+        habit = _HABITS.get(name, _UNKNOWN)
+        arguments = (part.format(path=path, line=line) for part in habit.arguments)
+        return Command((*program, *arguments), in_terminal=not habit.has_window)
+
+    def open(self, uri: str) -> Command:
+        """The command that opens a link with the desktop's program for it."""
+        return Command((*self._opener(), uri), in_terminal=False)
+
+    def _editor(self) -> tuple[str, ...]:
+        for name in ("VISUAL", "EDITOR"):
+            try:
+                words = shlex.split(self.environ.get(name, ""))
+            except ValueError:
+                words = []
+            if words:
+                return tuple(words)
+        return next(((name,) for name in _USUAL_EDITORS if self.which(name)), ())
+
+    def _opener(self) -> tuple[str, ...]:
+        if self.platform == "darwin":
+            return ("open",)
+        has_display = self.environ.get("WAYLAND_DISPLAY") or self.environ.get("DISPLAY")
+        return ("xdg-open",) if has_display and self.which("xdg-open") else ()
+
+
+class ExternalPrograms:
+    """Runs programs for an app. While one has the terminal, the app does not draw, but the engine goes on working."""
+
+    def __init__(self, app: App[None], external: External) -> None:
+        self._app = app
+        self.external = external
+        self.whereabouts: Callable[[Path], Awaitable[str]] = _unknown
+
+    async def edit(self, path: Path, line: int) -> None:
+        """Open a file in the user's editor, at a line (1-based), and wait if the editor uses this terminal.
+
+        A file that is gone is not opened: the editor would show an empty buffer and make an empty note of it.
+        """
+        if await self._is_there(path):
+            await self._run(self.external.edit(path, line))
+
+    async def open_in_obsidian(self, root: Path, path: str) -> None:
+        """Open a note of the vault at `root` in Obsidian."""
+        from donna_tui.vault.obsidian import obsidian_uri
+
+        if await self._is_there(root / path):
+            await self._run(self.external.open(obsidian_uri(root, path)))
+
+    async def open_page(self, url: str) -> None:
+        """Open a web page in the user's browser."""
+        if self.external.no_desktop:
+            self._complain(self.external.no_desktop)
+        else:
+            await self._run(self.external.open(url))
+
+    async def _is_there(self, path: Path) -> bool:
+        """Whether there is such a file; if not, say so, and what became of it where that is known."""
+        if await asyncio.to_thread(path.is_file):
+            return True
+        became = await self.whereabouts(path)
+        self._complain(f"This note no longer exists: {path.name}. {became}".strip())
+        return False
+
+    def copy(self, text: str, what: str) -> None:
+        """Send text to the terminal's clipboard, which does not say whether it took it."""
+        self._app.copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
+        self._app.notify(f"{what} was sent to the terminal's clipboard.", timeout=3, markup=False)
+
+    async def _run(self, command: Command) -> None:
+        if command.in_terminal:
+            # An exception that left `suspend` would leave the app suspended: failures come back as text.
+            with self._app.suspend(), self._app.batch_update(), _no_interrupts():
+                failure = await _run_here(command)
+        else:
+            failure = await _run_apart(command)
+        if failure:
+            self._complain(f"{command.argv[0]} {failure}.")
+
+    def _complain(self, message: str) -> None:
+        self._app.notify(clean_line(message), severity="error", timeout=8, markup=False)
+
+
+async def _unknown(_: Path) -> str:
+    return ""
+
+
+async def _run_here(command: Command) -> str:
+    """Run a program in this terminal until it ends; gives back what went wrong, or nothing."""
+    try:
+        process = await asyncio.create_subprocess_exec(*command.argv)
+    except OSError as error:
+        return f"could not be started: {error.strerror}"
+    code = await process.wait()
+    return f"ended with an error ({code})" if code else ""
+
+
+async def _run_apart(command: Command) -> str:
+    """Start a program that has a window of its own, and let it be; gives back why it did not start, or nothing."""
+    nowhere = asyncio.subprocess.DEVNULL
+    try:
+        await asyncio.create_subprocess_exec(
+            *command.argv, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True
+        )
+    except OSError as error:
+        return f"could not be started: {error.strerror}"
+    return ""
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Ctrl+C in the editor is for the editor, although the terminal sends it to Donna too."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,147 @@
+"""Numbers, durations, sizes, times and paths as a person writes them."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+
+from rich.cells import cell_len
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.words import plural as plural
+
+_MINUTE = 60
+_HOUR = 3600
+_DAY = 24 * _HOUR
+_UNITS = ("kB", "MB", "GB", "TB")
+
+
+def count(number: int) -> str:
+    """`2914` as `2,914`."""
+    return f"{number:,}"
+
+
+def percent(part: int, whole: int) -> str:
+    """The share as `84 %`. It says 0 or 100 only when that is exact."""
+    if whole <= 0 or part >= whole:
+        return "100 %"
+    share = 100 * part / whole
+    return f"{min(99, max(1, round(share))) if part > 0 else 0} %"
+
+
+def estimate(seconds: float) -> str:
+    """A remaining time, no more exact than an estimate can be: `about 2 min`."""
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < 55:
+        return f"about {round(seconds / 10) * 10} s"
+    if seconds < _HOUR - 30:
+        return f"about {max(1, round(seconds / _MINUTE))} min"
+    hours, minutes = divmod(round(seconds / _MINUTE / 10) * 10, 60)
+    return f"about {hours} h {minutes} min" if minutes else f"about {hours} h"
+
+
+def milliseconds(value: float | None) -> str:
+    """A measured time given in milliseconds: `<1 ms`, `41 ms`, `1.4 s`, `3 min`, or a dash without one."""
+    if value is None:
+        return "–"
+    if value < 1:
+        return "<1 ms"
+    if value < 999.5:
+        return f"{value:.0f} ms"
+    seconds = value / 1000
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < _MINUTE:
+        return f"{seconds:.0f} s"
+    return f"{count(round(seconds / _MINUTE))} min" if seconds < 100 * _MINUTE else f"{count(round(seconds / _HOUR))} h"
+
+
+def size(number: int) -> str:
+    """A file size in decimal units: `38.3 MB`."""
+    if number < 1000:
+        return plural(number, "byte")
+    value = float(number)
+    for unit in _UNITS:
+        value /= 1000
+        if value < 999.5 or unit == _UNITS[-1]:
+            break
+    return f"{value:.1f} {unit}" if value < 10 else f"{value:,.0f} {unit}"
+
+
+def clock(at: float) -> str:
+    """The local time of day of a Unix time: `14:32:05`."""
+    return _local(at, "%H:%M:%S")
+
+
+def next_try(at: float | None, now: float | None = None) -> str:
+    """When something is tried again by itself: a time that is over means soon, never a time in the past."""
+    if at is None:
+        return "not by itself"
+    return clock(at) if at > (time.time() if now is None else now) else "in a moment"
+
+
+def moment(at: float) -> str:
+    """The local day and time of a Unix time: `20 Nov 14:32`."""
+    return _local(at, "%d %b %H:%M").lstrip("0")
+
+
+def near_moment(at: float, now: float) -> str:
+    """The local day and time of a Unix time, the day by its name where it is near: `today 14:32`, `20 Nov 14:32`."""
+    try:
+        days = (datetime.fromtimestamp(at).astimezone().date() - datetime.fromtimestamp(now).astimezone().date()).days
+    except (OverflowError, ValueError, OSError):
+        return "–"
+    name = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days)
+    return f"{name} {clock(at)[:5]}" if name else moment(at)
+
+
+def day(at: float) -> str:
+    """The local day of a Unix time, with its year: `8 May 2023`; empty where it is not known."""
+    return _local(at, "%d %b %Y").lstrip("0") if at else ""
+
+
+def age(at: float, now: float) -> str:
+    """How long ago a Unix time is, no more exact than one needs: `now`, `5 min`, `3 h`, `2 d`, and then its day."""
+    seconds = now - at
+    if seconds < _MINUTE:
+        return "now"
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE:.0f} min"
+    if seconds < _DAY:
+        return f"{seconds // _HOUR:.0f} h"
+    return f"{seconds // _DAY:.0f} d" if seconds < 7 * _DAY else _local(at, "%d %b").lstrip("0")
+
+
+def shorten_path(path: str, cells: int) -> str:
+    """`path` in at most `cells` columns; what is cut is cut at the front, because the end is what tells notes apart."""
+    if cell_len(path) <= cells:
+        return path
+    kept = path
+    while "/" in kept:
+        kept = kept.split("/", 1)[1]
+        if cell_len(kept) + 2 <= cells:
+            return f"…/{kept}"
+    return "…" + _last_cells(kept, cells - 1) if cells > 1 else ""
+
+
+def short_root(root: str) -> str:
+    """A folder as a shell shows it, below the home folder with `~`; safe to show."""
+    path = Path(root)
+    home = Path.home()
+    return clean_line(f"~/{path.relative_to(home).as_posix()}" if home in path.parents else root)
+
+
+def _last_cells(text: str, cells: int) -> str:
+    end = text[-cells:] if cells > 0 else ""
+    while cell_len(end) > cells:
+        end = end[1:]
+    return end
+
+
+def _local(at: float, pattern: str) -> str:
+    try:
+        return datetime.fromtimestamp(at).astimezone().strftime(pattern)
+    except (OverflowError, ValueError, OSError):
+        return "–"

@@ -1,0 +1,252 @@
+"""Small widgets: a one-line input, the keys of a dialog, a notice in an empty space, tabs, and option lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from rich.cells import cell_len
+from textual import events
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import Reactive, reactive
+from textual.widget import Widget
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, shown_key
+
+
+class LineInput(Input):
+    """Its cursor does not blink. Pasted lines become one, without what a terminal would obey."""
+
+    LONGEST_PASTE: ClassVar[int] = 1_000
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    """How long the text is. Textual lays out the whole screen whenever that changes, at every key."""
+
+    def on_mount(self) -> None:
+        self.cursor_blink = False
+
+    def action_cursor_left_word(self, select: bool = False) -> None:
+        """At the beginning the key goes on to what is around, where it goes back."""
+        if not select and self.cursor_position == 0:
+            raise SkipAction
+        super().action_cursor_left_word(select)
+
+    def action_cursor_right_word(self, select: bool = False) -> None:
+        """At the end the key goes on to what is around, where it goes forward."""
+        if not select and self.cursor_position == len(self.value):
+            raise SkipAction
+        super().action_cursor_right_word(select)
+
+    async def _on_key(self, event: events.Key) -> None:
+        """What a key does here it does at once: by way of the app it would come after letters that were typed later.
+
+        A key with nothing to do here, such as copy with nothing selected, goes on to what is around.
+        """
+        active = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        if active is None or active.node is not self or not active.enabled:
+            return
+        if await self.app.run_action(active.binding.action, self):
+            event.stop()
+            event.prevent_default()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Instead of what Textual does with it."""
+        event.stop()
+        event.prevent_default()
+        lines = event.text[: self.LONGEST_PASTE].splitlines()
+        if lines:
+            several = (stripped for line in lines if (stripped := line.strip()))
+            self.insert_text_at_cursor(clean_line(" ".join(several) if len(lines) > 1 else lines[0]))
+
+
+_GAP = 3
+Item = tuple[str, str]
+"""An action of the registry, or a key as it is shown; and what it does."""
+
+
+class KeyLine(Widget):
+    """Items in the order of their importance: what does not fit is left out from the end. Words can replace them."""
+
+    def __init__(self, keys: Keys, *items: Item, typing: bool = False) -> None:
+        super().__init__(classes="key-line")
+        self._items = [(self._key(keys, name, typing=typing), does) for name, does in items]
+        self._words = ""
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The keys as they are shown, and what they do."""
+        return tuple(self._items)
+
+    def say(self, words: str) -> None:
+        """Show a sentence instead of the keys."""
+        self._words = words
+        self.refresh()
+
+    def render(self) -> Content:
+        if self._words:
+            return Content.styled(self._words, "$text-warning")
+        shown = (Content.assemble((key, "$accent"), (f" {does}", "$text-muted")) for key, does in self._fitting())
+        return Content(" " * _GAP).join(shown)
+
+    def _fitting(self) -> Iterator[Item]:
+        room = self.content_size.width + _GAP
+        for key, does in self._items:
+            room -= cell_len(key) + 1 + cell_len(does) + _GAP
+            if room < 0:
+                return
+            yield key, does
+
+    def _key(self, keys: Keys, name: str, *, typing: bool) -> str:
+        return shown_key(keys[name], typing=typing) if name in keys else name
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a notice says. All of it is safe to show.
+
+    `examples` are things to type and what they mean; `actions` are ids of actions that help, and what each one does.
+    """
+
+    title: str
+    text: str = ""
+    examples: tuple[tuple[str, str], ...] = ()
+    actions: tuple[tuple[str, str], ...] = ()
+    is_error: bool = False
+
+
+class Notice(Static, can_focus=True):
+    """Shows `Words`. It takes the focus like the list in whose place it stands, so that letters are keys here too."""
+
+    def __init__(self, *, keys: Keys = DEFAULT_KEYS, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._keys = keys
+        self._words = Words("")
+
+    def say(self, words: Words) -> None:
+        """Replace what is shown. It takes all the room there is, so nothing has to be laid out anew."""
+        if words != self._words:
+            self._words = words
+            self.update(notice_content(words, self._keys), layout=False)
+
+
+def notice_content(words: Words, keys: Keys) -> Content:
+    """What a notice shows, with the keys of its actions."""
+    helps = (*words.examples, *((_key(keys[action]), does) for action, does in words.actions))
+    parts = [
+        Content.styled(words.title, "bold $text-error" if words.is_error else "bold"),
+        *([Content.styled(words.text, "$text-muted")] if words.text else []),
+        *([_table(helps)] if helps else []),
+    ]
+    return Content("\n\n").join(parts)
+
+
+def _key(keys: tuple[str, ...]) -> str:
+    """A key that works in the search box too, if the action has one."""
+    return shown_key(keys, typing=True) or shown_key(keys, typing=False)
+
+
+def _table(rows: tuple[tuple[str, str], ...]) -> Content:
+    """Rows of equal width, so that they stay in line when they are centred."""
+    left, right = (max(cell_len(row[column]) for row in rows) for column in (0, 1))
+    lines = (
+        Content.assemble(
+            (name + " " * (left - cell_len(name)), "$accent"),
+            "   ",
+            (does + " " * (right - cell_len(does)), "$text-muted"),
+        )
+        for name, does in rows
+    )
+    return Content("\n").join(lines)
+
+
+def tell(label: Static, content: Content, *, layout: bool = True) -> None:
+    """Let a label say something else. Saying the same again costs nothing: to lay out the screen takes milliseconds.
+
+    `layout` is False for a label whose size does not follow from what it says.
+    """
+    before = label.content
+    if not (isinstance(before, Content) and before.is_same(content)):
+        label.update(content, layout=layout)
+
+
+class SectionTabs(Widget, can_focus=True):
+    """Names with an optional count each; arrow keys and clicks choose."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"tabs--chosen", "tabs--other"}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "choose(-1)", "previous part", show=False),
+        Binding("right,l", "choose(1)", "next part", show=False),
+    ]
+
+    names: reactive[tuple[str, ...]] = reactive(())
+    chosen: reactive[int] = reactive(0)
+
+    class Chosen(Message):
+        """Another name was chosen."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def render(self) -> Content:
+        styles = (".tabs--chosen" if index == self.chosen else ".tabs--other" for index in range(len(self.names)))
+        parts = [Content.styled(name, style) for name, style in zip(self.names, styles, strict=True)]
+        return Content(" " * _GAP).join(parts)
+
+    def watch_chosen(self, chosen: int) -> None:
+        """Tell the pane."""
+        self.post_message(self.Chosen(chosen))
+
+    def action_choose(self, by: int) -> None:
+        """Go `by` names to the right; after the last one comes the first."""
+        if self.names:
+            self.chosen = (self.chosen + by) % len(self.names)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the name under the mouse."""
+        start = 0
+        for index, name in enumerate(self.names):
+            if start <= event.x < start + len(name):
+                self.chosen = index
+            start += len(name) + _GAP
+
+
+T = TypeVar("T")
+
+
+class ValueOption(Option, Generic[T]):
+    """A row with its value. A message about a row may arrive after the list was narrowed, when the row number in it
+    means another row or none.
+    """
+
+    def __init__(self, row: Content, value: T, *, disabled: bool = False) -> None:
+        super().__init__(row, disabled=disabled)
+        self.value = value
+
+
+class OptionRows(OptionList):
+    """A list whose rows may be replaced at any time, and which bears keys before it has a size."""
+
+    def action_page_up(self) -> None:
+        """Do nothing before there is a page: `OptionList` looks up lines that it has not laid out yet."""
+        if self.scrollable_content_region:
+            super().action_page_up()  # type: ignore[no-untyped-call]
+
+    def action_page_down(self) -> None:
+        """Do nothing before there is a page, as in `action_page_up`."""
+        if self.scrollable_content_region:
+            super().action_page_down()  # type: ignore[no-untyped-call]
+
+    def on_click(self, event: events.Click) -> None:
+        """Ignore a click on a row that has left the list since the screen was drawn."""
+        row = event.style.meta.get("option")
+        if row is not None and row >= self.option_count:
+            event.prevent_default()

@@ -1,0 +1,67 @@
+"""Jump mode: a letter on everything in sight, or two where there are many; typing them goes there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from textual import events
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from donna_tui.tui.lib.dialogs import Modal
+
+LABELS = "asdfghjklqwertyuiopzxcvbnm"
+
+
+@dataclass(frozen=True, slots=True)
+class JumpTarget:
+    """A cell of the screen to put a label on, and what happens when the label is typed."""
+
+    x: int
+    y: int
+    go: Callable[[], object]
+
+
+@runtime_checkable
+class HasJumpTargets(Protocol):
+    """A widget with more than one place to jump to."""
+
+    def jump_targets(self) -> Iterable[JumpTarget]: ...
+
+
+class JumpOverlay(Modal[JumpTarget]):
+    """Shows the labels over the screen; any other key, or a click, leaves."""
+
+    def __init__(self, targets: Iterable[JumpTarget]) -> None:
+        super().__init__(classes="jump")
+        self._typed = ""
+        self._targets = labelled(tuple(targets))
+
+    def compose(self) -> ComposeResult:
+        for name, target in self._targets.items():
+            label = Static(Content(f" {name} "), classes="jump-label", name=name)
+            label.styles.offset = (target.x, target.y)
+            yield label
+
+    def on_key(self, event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+        self._typed += event.character or " "
+        if not any(name.startswith(self._typed) and name != self._typed for name in self._targets):
+            self.dismiss(self._targets.get(self._typed))
+            return
+        for label in self.query(".jump-label"):
+            label.display = (label.name or "").startswith(self._typed)
+
+    def on_click(self, event: events.Click) -> None:
+        self.dismiss(None)
+
+
+def labelled(targets: Sequence[JumpTarget]) -> dict[str, JumpTarget]:
+    """Targets by their labels: one letter each, or two each where one letter would not be enough for all."""
+    pairs = (first + second for first in LABELS for second in LABELS)
+    names = LABELS if len(targets) <= len(LABELS) else pairs
+    return dict(zip(names, targets, strict=False))

@@ -1,0 +1,314 @@
+"""Key bindings: defaults, presets and the user's own keys, checked and printed."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from donna_tui.platform.paths import resource
+from donna_tui.tui.lib.action import ACTIVE_IN, Action, Context
+from donna_tui.tui.lib.actions import ACTIONS, TAKES_FROM
+from donna_tui.types.errors import ConfigError, Reason
+
+Keys = Mapping[str, tuple[str, ...]]
+"""Action id → keys, in Textual's names; the first one is the one to show."""
+
+DEFAULT_KEYS: Keys = {action.id: action.keys for action in ACTIONS.values()}
+
+_NAMES = {
+    "enter": "↵",
+    "escape": "esc",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "pageup": "pgup",
+    "pagedown": "pgdn",
+    "comma": ",",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """One action as a row of the key table."""
+
+    where: str
+    keys: str
+    title: str
+    help: str
+    id: str
+
+
+def key_name(key: str) -> str:
+    """A key as it is shown: `↵` for `enter`, `ctrl+p` as it is."""
+    modifiers, plus, last = key.rpartition("+") if len(key) > 1 else ("", "", key)
+    return modifiers + plus + _NAMES.get(last, last)
+
+
+def key_names(keys: Iterable[str]) -> str:
+    """Several keys as they are shown."""
+    return " ".join(key_name(key) for key in keys)
+
+
+def is_printable(key: str) -> bool:
+    """Whether the key puts a character into a text input, so that it cannot mean anything else there."""
+    return len(key) == 1 or key in ("space", "comma")
+
+
+def shown_key(keys: tuple[str, ...], *, typing: bool) -> str:
+    """The first key that works now, as it is shown; empty if none does."""
+    return next((key_name(key) for key in keys if not (typing and is_printable(key))), "")
+
+
+def keys_table(keys: Keys = DEFAULT_KEYS) -> list[KeyRow]:
+    """Every action with its keys, grouped by where they work."""
+    order: list[Context] = list(ACTIVE_IN)
+    actions = sorted(ACTIONS.values(), key=lambda action: order.index(action.context))
+    return [_row(action, keys) for action in actions]
+
+
+def keys_markdown(keys: Keys = DEFAULT_KEYS) -> str:
+    """The key reference: one Markdown table for each place in which keys work."""
+    lines: list[str] = []
+    where = ""
+    for row in keys_table(keys):
+        if row.where != where:
+            where = row.where
+            lines += ["", f"## {where[0].upper()}{where[1:]}", "", "| Keys | Does | Action |", "|---|---|---|"]
+        names = " ".join(f"`{name}`" for name in row.keys.split(" "))
+        lines.append(f"| {names} | **{row.title}**: {row.help} | `{row.id}` |")
+    return "\n".join(lines[1:]) + "\n"
+
+
+def _row(action: Action, keys: Keys) -> KeyRow:
+    return KeyRow(ACTIVE_IN[action.context], key_names(keys[action.id]), action.title, action.help, action.id)
+
+
+FaultName = Literal["unknown_action", "no_key", "unknown_key", "unsendable_key", "stolen_key", "key_while_typing"]
+
+PRESETS = ("default", "vim", "emacs")
+
+_OVERLAPS: dict[Context, frozenset[Context]] = {
+    "global": frozenset(
+        (
+            "global",
+            "search",
+            "search.input",
+            "vault",
+            "vault.input",
+            "review",
+            "meetings",
+            "memory",
+            "memory.input",
+            "list",
+            "activity",
+        )
+    ),
+    "search": frozenset(("global", "search", "search.input", "list")),
+    "search.input": frozenset(("global", "search", "search.input")),
+    "vault": frozenset(("global", "vault", "vault.input", "list")),
+    "vault.input": frozenset(("global", "vault", "vault.input")),
+    "review": frozenset(("global", "review", "list")),
+    "meetings": frozenset(("global", "meetings", "list")),
+    "memory": frozenset(("global", "memory", "memory.input", "list")),
+    "memory.input": frozenset(("global", "memory", "memory.input")),
+    "list": frozenset(
+        ("global", "search", "vault", "review", "meetings", "memory", "list", "activity", "plan", "conflict", "settle")
+    ),
+    "activity": frozenset(("global", "list", "activity")),
+    "plan": frozenset(("list", "plan", "conflict")),
+    "conflict": frozenset(("list", "plan", "conflict")),
+    "settle": frozenset(("list", "settle")),
+    "forget": frozenset(("forget",)),
+    "suggestion": frozenset(("suggestion",)),
+}
+
+_INPUTS: frozenset[Context] = frozenset(("search.input", "vault.input", "memory.input"))
+
+_SAME_BYTES = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter", "ctrl+[": "escape"}
+
+_ARROWS = frozenset(("up", "down", "left", "right", "home", "end", "pageup", "pagedown", "delete", "insert"))
+_NAMED = _ARROWS | {"enter", "tab", "escape", "space", "comma", "backspace", *(f"f{n}" for n in range(1, 13))}
+_SPELLED = {
+    "slash": "/",
+    "colon": ":",
+    "plus": "+",
+    "minus": "-",
+    "question_mark": "?",
+    "apostrophe": "'",
+    "semicolon": ";",
+    "full_stop": ".",
+    "underscore": "_",
+    "backslash": "\\",
+    ",": "comma",
+    " ": "space",
+    "esc": "escape",
+    "pgup": "pageup",
+    "pgdn": "pagedown",
+}
+
+_TAKEN_BY = {
+    "ctrl+a": "GNU screen",
+    "ctrl+b": "tmux",
+    "ctrl+c": "the terminal",
+    "ctrl+g": "Zellij",
+    "ctrl+n": "Zellij",
+    "ctrl+o": "Zellij",
+    "ctrl+p": "Zellij",
+    "ctrl+q": "flow control",
+    "ctrl+s": "flow control",
+    "ctrl+t": "Zellij",
+    "f1": "some terminals",
+    "f10": "some terminals",
+    "f11": "most terminals",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFault:
+    """Something wrong with a keymap: a stable name for scripts, and a sentence for people."""
+
+    name: FaultName
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """The keys in force, by action id; `warnings` are lines about keys that may never arrive."""
+
+    keys: Keys
+    warnings: tuple[str, ...] = ()
+
+
+DEFAULT_KEYMAP = Keymap(DEFAULT_KEYS)
+
+
+def load_keymap(preset: str = "default", own: Mapping[str, Iterable[str]] | None = None) -> Keymap:
+    """The defaults, overlaid with a preset (or a YAML file with one) and then with the user's own keys.
+
+    Raises ConfigError (KEYMAP_INVALID) that lists everything that is wrong, one line each.
+    """
+    overlay = {**read_preset(preset), **{name: tuple(keys) for name, keys in (own or {}).items()}}
+    faults = list(check_overlay(overlay))
+    known = {name: tuple(map(canonical, keys)) for name, keys in overlay.items() if name in ACTIONS}
+    keys = {**DEFAULT_KEYS, **known}
+    faults += check_keys(keys, changed=frozenset(known))
+    if faults:
+        raise ConfigError(
+            Reason.KEYMAP_INVALID,
+            "\n".join(f"{fault.name}: {fault.message}" for fault in faults),
+            hint="Change ui.keymap or ui.keys; `donna keys` lists every action and its keys.",
+        )
+    return Keymap(keys, tuple(check_taken(keys)))
+
+
+def read_preset(preset: str) -> dict[str, tuple[str, ...]]:
+    """The keys of a preset that comes with Donna, or of a file in the same form: `action: [key, …]`.
+
+    Raises ConfigError (KEYMAP_INVALID) if there is no such preset or file, or it has another form.
+    """
+    path = resource("config", "keymaps", f"{preset}.yaml") if preset in PRESETS else Path(preset).expanduser()
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        near = difflib.get_close_matches(preset, PRESETS, 1)
+        meant = f" Did you mean {near[0]}?" if near else f" The presets are {', '.join(PRESETS)}."
+        message = f"The keymap {preset!r} is neither a preset nor a file that can be read.{meant}"
+        raise ConfigError(Reason.KEYMAP_INVALID, message) from error
+    except yaml.YAMLError as error:
+        raise ConfigError(Reason.KEYMAP_INVALID, f"The keymap file {path} is not valid YAML.") from error
+    return _key_lists(data, path)
+
+
+def canonical(key: str) -> str:
+    """One spelling for each key: `/` for `slash`, `ctrl+p` for `Ctrl+P`."""
+    if len(key) == 1:
+        return _SPELLED.get(key, key)
+    lowered = key.lower()
+    return _SPELLED.get(lowered, lowered)
+
+
+def check_overlay(overlay: Mapping[str, Iterable[str]]) -> Iterator[KeyFault]:
+    """Faults of the mapping itself: actions that do not exist, keys that no terminal sends."""
+    for name, keys in overlay.items():
+        if name not in ACTIONS:
+            near = difflib.get_close_matches(name, ACTIONS, 1)
+            yield KeyFault("unknown_action", f"{name} is no action." + (f" Did you mean {near[0]}?" if near else ""))
+            continue
+        if not tuple(keys):
+            yield KeyFault("no_key", f"{name} has no key; leave the line out to keep its default.")
+        yield from filter(None, (check_key(name, key) for key in keys))
+
+
+def check_key(name: str, written: str) -> KeyFault | None:
+    """What is wrong with one key of an action, if anything."""
+    key = canonical(written)
+    if key in _SAME_BYTES:
+        same = _SAME_BYTES[key]
+        return KeyFault("unsendable_key", f"{written} for {name}: terminals send the same bytes as for {same}.")
+    if ACTIONS[name].context in _INPUTS and is_printable(key):
+        return KeyFault("key_while_typing", f"{written} for {name}: in the search box this types the character.")
+    if _is_sendable(key):
+        return None
+    if re.fullmatch(r"((ctrl|shift|alt|super)\+)*[^+]+", key) and "+" in key:
+        hint = f" Write {key[-1].upper()} instead." if re.fullmatch(r"shift\+[a-z]", key) else ""
+        return KeyFault("unsendable_key", f"{written} for {name}: most terminals cannot send this.{hint}")
+    return KeyFault("unknown_key", f"{written} for {name} is no key.")
+
+
+def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[KeyFault]:
+    """Keys that two actions claim although both can be meant; reported for the action that was changed."""
+    names = sorted(keys, key=lambda name: name not in changed)
+    for index, name in enumerate(names):
+        for other in names[index + 1 :]:
+            if ACTIONS[other].context not in _OVERLAPS[ACTIONS[name].context] or _gives_way(name, other):
+                continue
+            for key in sorted(set(keys[name]) & set(keys[other])):
+                message = f"{key_name(key)} for {name} is taken from {other}, which works there too."
+                yield KeyFault("stolen_key", message)
+
+
+def check_taken(keys: Keys) -> Iterator[str]:
+    """Warnings about actions whose every key is one that a multiplexer or terminal tends to keep for itself."""
+    for name, own in keys.items():
+        owners = [_TAKEN_BY.get(key) for key in own]
+        if own and all(owners):
+            yield f"{name} has only {' '.join(own)}, which {owners[0]} may keep for itself; give it a second key."
+
+
+def _gives_way(name: str, other: str) -> bool:
+    """Whether one of two actions leaves a key that both have to the other, so that neither steals it."""
+    return TAKES_FROM.get(name) == other or TAKES_FROM.get(other) == name
+
+
+def _is_sendable(key: str) -> bool:
+    if len(key) == 1:
+        return key.isprintable()
+    if key in _NAMED or key == "shift+tab":
+        return True
+    if re.fullmatch(r"ctrl\+[a-z]|alt\+[a-z0-9]", key):
+        return True
+    modifiers, _, last = key.rpartition("+")
+    return last in _ARROWS and modifiers in ("ctrl", "shift", "alt", "ctrl+shift")
+
+
+def _key_lists(data: Any, path: Path) -> dict[str, tuple[str, ...]]:
+    if data is None:
+        return {}
+    if not isinstance(data, dict) or not all(isinstance(name, str) for name in data):
+        raise ConfigError(Reason.KEYMAP_INVALID, f"The keymap file {path} must map actions to lists of keys.")
+    return {name: _key_list(name, keys, path) for name, keys in data.items()}
+
+
+def _key_list(name: str, keys: Any, path: Path) -> tuple[str, ...]:
+    listed = keys if isinstance(keys, list) else [keys]
+    if not all(isinstance(key, str) and key for key in listed):
+        message = f"The keymap file {path} gives {name} something that is no key; put keys in quotation marks."
+        raise ConfigError(Reason.KEYMAP_INVALID, message)
+    return tuple(listed)

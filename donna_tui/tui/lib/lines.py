@@ -1,0 +1,261 @@
+"""Lists that draw only the lines in sight: LineView and RowList."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.events import Resize
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.styled import content_strip
+
+STYLES = (
+    "plain",
+    "strong",
+    "muted",
+    "quiet",
+    "accent",
+    "warning",
+    "error",
+    "selected",
+    "cursor",
+    "added",
+    "removed",
+    "added-word",
+    "removed-word",
+    "added-mark",
+    "removed-mark",
+    "wanted",
+    "wanted-word",
+    "gap",
+)
+"""Names that the spans of a line may carry; each is a component class `line--…`."""
+
+_FILLED = frozenset(("selected", "added", "removed", "added-word", "removed-word", "wanted", "wanted-word", "gap"))
+"""Those with a background, which Textual leaves out of a partial style."""
+
+
+class LineView(ScrollView, can_focus=True, inherit_bindings=False):
+    """Base of views of lines. A subclass says how many there are and what is in each; keys for lists scroll."""
+
+    BINDINGS = bindings("list")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{name}" for name in STYLES}
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.empty_text = ""
+        self._told_width = 0
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are."""
+        raise NotImplementedError
+
+    def line(self, index: int, width: int) -> Content:
+        """What is in a line, for a view of `width` cells. Its spans carry names of `STYLES`."""
+        raise NotImplementedError
+
+    def base_of(self, index: int) -> str:
+        """The name of the style that fills a whole line, or nothing."""
+        return ""
+
+    def lines_changed(self) -> None:
+        """There are other lines now."""
+        width = self.scrollable_content_region.width
+        self._told_width = self._told_width if width else 0
+        self.virtual_size = Size(width, self.line_count)
+        self.refresh()
+
+    def action_cursor_down(self) -> None:
+        self.scroll_down(animate=False)
+
+    def action_cursor_up(self) -> None:
+        self.scroll_up(animate=False)
+
+    def action_first(self) -> None:
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        self.scroll_end(animate=False)
+
+    def action_page_down(self) -> None:
+        self.scroll_page_down(animate=False)
+
+    def action_page_up(self) -> None:
+        self.scroll_page_up(animate=False)
+
+    def on_resize(self) -> None:
+        self._told_width = self.scrollable_content_region.width
+        self.lines_changed()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        if width and not self._told_width:
+            # Where the focus comes to a hidden view, Textual lays the screen out to find it, and tells of no size.
+            self._told_width = width
+            self.post_message(Resize(self.size, self.virtual_size, self.container_size))
+        index = y + self.scroll_offset.y
+        if not self.line_count:
+            return self._empty_line(y, width)
+        if index >= self.line_count or width < 1:
+            return Strip.blank(width, self.rich_style)
+        name = self.base_of(index)
+        base = self.get_visual_style(f"line--{name}") if name else self.visual_style
+        return content_strip(self.line(index, width), base, self._style_of, width)
+
+    def _empty_line(self, y: int, width: int) -> Strip:
+        rows = Content(self.empty_text).wrap(max(10, width - 4)) if self.empty_text else []
+        index = y - max(0, (self.size.height - len(rows)) // 3)
+        if not 0 <= index < len(rows) or width < 1:
+            return Strip.blank(width, self.rich_style)
+        text = rows[index].center(width)
+        return content_strip(text.stylize("quiet"), self.visual_style, self._style_of, width)
+
+    def _style_of(self, name: str | Style) -> Style:
+        if isinstance(name, Style):
+            return name
+        return self.get_visual_style(f"line--{name}", partial=name not in _FILLED)
+
+
+def row_of(left: Content, right: Content, width: int) -> Content:
+    """A line with something at its right end; the left side is cut where there is no room for both."""
+    room = width - (right.cell_length + 1 if right else 0)
+    if room < 4:
+        return left.truncate(width, ellipsis=True, pad=True)
+    return Content.assemble(left.truncate(room, ellipsis=True, pad=True), " " if right else "", right)
+
+
+_GUTTER = 2
+
+
+class RowList(LineView):
+    """Moves a cursor over rows of `row_height` lines. A subclass draws them; `selected_index` is the row under the
+    cursor.
+    """
+
+    row_height: ClassVar[int] = 1
+
+    class Selected(Message):
+        """Another row is selected, or the selected one is another now."""
+
+        def __init__(self, rows: RowList) -> None:
+            super().__init__()
+            self.rows = rows
+
+        @property
+        def control(self) -> RowList:
+            return self.rows
+
+    class Opened(Message):
+        """The selected row was double-clicked."""
+
+        def __init__(self, rows: RowList) -> None:
+            super().__init__()
+            self.rows = rows
+
+        @property
+        def control(self) -> RowList:
+            return self.rows
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.selected_index = 0
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return self.line_count // self.row_height
+
+    def row(self, index: int, width: int) -> Content:
+        """What is in a row of `width` cells, or in the first line of it."""
+        raise NotImplementedError
+
+    def row_part(self, index: int, part: int, width: int) -> Content:
+        """What is in one of the lines of a row."""
+        return self.row(index, width)
+
+    def line(self, index: int, width: int) -> Content:
+        row, part = divmod(index, self.row_height)
+        mark = Content.styled("▌ ", "cursor") if row == self.selected_index else Content("  ")
+        return mark + self.row_part(row, part, width - _GUTTER - 1)
+
+    def base_of(self, index: int) -> str:
+        return "selected" if index // self.row_height == self.selected_index else ""
+
+    def rows_changed(self, selected: int) -> None:
+        """There are other rows now; the cursor goes to `selected`."""
+        self.selected_index = max(0, min(selected, self.row_count - 1))
+        self.lines_changed()
+        self._show_cursor()
+        self.post_message(self.Selected(self))
+
+    def select(self, index: int) -> None:
+        """Move the cursor, to the nearest row if there is none at `index`."""
+        index = max(0, min(index, self.row_count - 1))
+        if self.row_count and index != self.selected_index:
+            self.selected_index = index
+            self._show_cursor()
+            self.refresh()
+            self.post_message(self.Selected(self))
+
+    def jump_targets(self) -> list[JumpTarget]:
+        """The rows in sight, for jump mode."""
+        top, high = self.scroll_offset.y, self.row_height
+        last = min(top + self.size.height, self.line_count)
+        x, y = self.content_region.offset
+        return [
+            JumpTarget(x, y + row * high - top, partial(self._jump_to, row))
+            for row in range(-(-top // high), -(-last // high))
+        ]
+
+    def action_cursor_down(self) -> None:
+        self.select(self.selected_index + 1)
+
+    def action_cursor_up(self) -> None:
+        self.select(self.selected_index - 1)
+
+    def action_first(self) -> None:
+        self.select(0)
+
+    def action_last(self) -> None:
+        self.select(self.row_count - 1)
+
+    def action_page_down(self) -> None:
+        self.select(self.selected_index + self._page)
+
+    def action_page_up(self) -> None:
+        self.select(self.selected_index - self._page)
+
+    def on_resize(self) -> None:
+        self.lines_changed()
+        self._show_cursor()
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the row under the mouse; a second click opens it."""
+        offset = event.get_content_offset(self)
+        if offset is None or offset.y + self.scroll_offset.y >= self.line_count:
+            return
+        self.select((offset.y + self.scroll_offset.y) // self.row_height)
+        if event.chain == 2:
+            self.post_message(self.Opened(self))
+
+    @property
+    def _page(self) -> int:
+        return max(1, self.size.height // self.row_height - 1)
+
+    def _jump_to(self, index: int) -> None:
+        self.focus()
+        self.select(index)
+
+    def _show_cursor(self) -> None:
+        region = Region(0, self.selected_index * self.row_height, 1, self.row_height)
+        self.scroll_to_region(region, animate=False, immediate=True, x_axis=False)

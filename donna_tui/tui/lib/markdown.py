@@ -1,0 +1,464 @@
+"""Draw Markdown as styled blocks that know their lines, with links that can be followed.
+
+This reads like rendered Markdown without being a parser, in time linear in the text, whatever it holds: properties as
+chips, headings by level, tables in columns, callouts with an icon, code with colours, and no fences or block ids.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from rich.cells import cell_len
+from textual.content import Content, Span
+from textual.message import Message
+from textual.style import Style
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.lines import each_line
+
+LinkForm = Literal["wiki", "url", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRef:
+    """A link as it is written: in the brackets of a wikilink, or as a Markdown destination. The form `note` is Donna's
+    own: a path, with a line (1-based) and perhaps a heading or block in that note.
+    """
+
+    form: LinkForm
+    written: str
+    line: int = 1
+    fragment: str = ""
+
+    @property
+    def style(self) -> Style:
+        """A style for the text of the link, which changes nothing that is seen."""
+        return Style.from_meta({_META: (self.form, self.written, self.line, self.fragment)})
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSpot:
+    """The cell of the screen at which a link begins."""
+
+    x: int
+    y: int
+    ref: LinkRef
+
+
+class LinkFollowed(Message):
+    """Somebody follows a link in a text. The widget that knows which note the text is of handles it."""
+
+    def __init__(self, ref: LinkRef) -> None:
+        super().__init__()
+        self.ref = ref
+
+
+class FollowLink(Message):
+    """Somebody follows a link that is written in the note at `path`."""
+
+    def __init__(self, path: str, ref: LinkRef) -> None:
+        super().__init__()
+        self.path = path
+        self.ref = ref
+
+
+def link_in(meta: dict[str, Any]) -> LinkRef | None:
+    """The link that a style's meta names, if any."""
+    found = meta.get(_META)
+    return LinkRef(*found) if found is not None else None
+
+
+def spots_of(row: Content, x: int, y: int) -> Iterator[LinkSpot]:
+    """The links of a drawn row that begins at a cell."""
+    for span in row.spans:
+        ref = link_in(dict(span.style.meta)) if isinstance(span.style, Style) else None
+        if ref is not None:
+            yield LinkSpot(x + cell_len(row.plain[: span.start]), y, ref)
+
+
+_META = "donna_link"
+
+
+MOST_CHARACTERS = 65_536
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+")
+_BULLET = re.compile(r"([ \t]*)([-*+])[ \t]+(?:\[([ xX/-])\][ \t]+)?")
+_NUMBER = re.compile(r"([ \t]*)(\d{1,9}[.)])[ \t]+")
+_QUOTE = re.compile(r" {0,3}>[ \t]?")
+_CALLOUT = re.compile(r" {0,3}>[ \t]?\[!([\w-]{1,30})\][+-]?[ \t]*")
+_BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^[A-Za-z0-9-]+[ \t]*$")
+_TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+
+_STANDS_ALONE = re.compile(r" {0,3}(?:#{1,6}[ \t]|>|\||<|\$\$|([-*_])[ \t]*(?:\1[ \t]*){2,}$)| {8}")
+"""Headings, quotes, tables, HTML, formulas, rules and code: never part of the paragraph before them."""
+
+_INLINE = re.compile(
+    r"`(?P<code>[^`]+)`"
+    r"|!?\[\[(?P<wiki>[^\[\]]+)\]\]"
+    r"|!?\[(?P<link>[^\[\]]*)\]\((?P<url><[^<>]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s[^()]*)?\)"
+    r"|\*\*(?P<strong>[^*]+)\*\*"
+    r"|~~(?P<gone>[^~]+)~~"
+    r"|==(?P<mark>[^=]+)=="
+    r"|(?<![\w*])\*(?P<emphasis>[^*\s][^*]*)\*(?!\w)"
+    r"|(?<!\w)_(?P<underlined>[^_\s][^_]*)_(?!\w)"
+    r"|(?<!\S)(?P<tag>#[^\s#\[\]()`*]+)"
+)
+_INLINE_STYLES = {
+    "code": "code",
+    "wiki": "link",
+    "url": "link",
+    "strong": "strong",
+    "gone": "gone",
+    "mark": "strong",
+    "emphasis": "emphasis",
+    "underlined": "emphasis",
+    "tag": "link",
+}
+STYLES = (
+    "h1",
+    "h2",
+    "h3",
+    "heading",
+    "code",
+    "comment",
+    "string",
+    "number",
+    "keyword",
+    "link",
+    "strong",
+    "emphasis",
+    "gone",
+    "mark",
+    "quote",
+    "dim",
+    "key",
+    "note",
+    "tip",
+    "warning",
+    "danger",
+)
+"""Names that spans may carry; each is a component class `md--…`."""
+
+_CALLOUTS = {
+    "note": ("✎", "note"),
+    "info": ("ℹ", "note"),
+    "todo": ("☐", "note"),
+    "abstract": ("≡", "note"),
+    "summary": ("≡", "note"),
+    "tldr": ("≡", "note"),
+    "example": ("≡", "note"),
+    "tip": ("★", "tip"),
+    "hint": ("★", "tip"),
+    "important": ("★", "tip"),
+    "success": ("✓", "tip"),
+    "check": ("✓", "tip"),
+    "done": ("✓", "tip"),
+    "question": ("?", "warning"),
+    "help": ("?", "warning"),
+    "faq": ("?", "warning"),
+    "warning": ("▲", "warning"),
+    "caution": ("▲", "warning"),
+    "attention": ("▲", "warning"),
+    "failure": ("✗", "danger"),
+    "fail": ("✗", "danger"),
+    "missing": ("✗", "danger"),
+    "danger": ("✗", "danger"),
+    "error": ("✗", "danger"),
+    "bug": ("✗", "danger"),
+    "quote": ("❝", "dim"),
+    "cite": ("❝", "dim"),
+}
+"""Icon and style of Obsidian's kinds of callouts; another kind looks like a note."""
+
+_KEYWORDS = (
+    "and as async await begin break case catch class const continue def default del delete do done elif else end enum"
+    " except export extends false False fi finally fn for from func function if implements import in insert interface"
+    " into is lambda let local match module mut new nil None not null or package pass private protected pub public"
+    " raise return select self set SELECT FROM WHERE static struct super switch then this throw trait true True try"
+    " type typeof undefined union update use var void while with yield"
+).split()
+_CODE = re.compile(
+    r"(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`)"
+    r"|(?P<comment>(?:(?<!\S)#|(?<![:\w])//|(?<!\S)--(?=\s)).*)"
+    rf"|(?P<keyword>\b(?:{'|'.join(_KEYWORDS)})\b)"
+    r"|(?P<number>\b\d[\d_.]*\b)"
+)
+"""What is coloured in code of any language."""
+
+_PROPERTY = re.compile(r"([^\s:#-][^:]{0,60}):[ \t]*(.*)$")
+_LONGEST_VALUE = 60
+_MOST_PROPERTIES = 60
+
+_BOXES = {" ": "☐ ", "x": "☑ ", "X": "☑ ", "/": "◩ ", "-": "☒ "}
+
+
+HARD_WRAPPED = 60
+"""A line of prose at least this long was most likely broken by an editor, and goes on in the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of a table as cells. `rule` is the row of dashes below its head."""
+
+    rows: tuple[tuple[Content, ...], ...]
+    widths: tuple[int, ...]
+    rule: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A line of the file, or several lines of prose that belong together.
+
+    `hang` is the indent of its continuation where it is wrapped. `starts` are the offsets in `content` at which its
+    lines begin, and `line` is the first of them, counted from 0. A line of a table is the `row` of a `table`. `rail` is
+    what stands before each row of a block that is wrapped, such as the bar of a quotation.
+    """
+
+    content: Content
+    hang: int
+    line: int
+    starts: tuple[int, ...] = (0,)
+    table: Table | None = None
+    row: int = 0
+    rail: Content | None = None
+
+    def joined(self, line: str) -> Block:
+        """The block with one more line of prose."""
+        more = inline(line.strip())
+        return replace(
+            self,
+            content=Content.assemble(self.content, " ", more),
+            starts=(*self.starts, len(self.content) + 1),
+        )
+
+
+@dataclass(slots=True)
+class _State:
+    """What the lines before decide about the next one: the fence it is in, the callout, and the prose it may go on."""
+
+    fence: str = ""
+    callout: str = ""
+    prose: str = ""
+
+
+def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
+    """The blocks of a section, without the marks of Markdown. Spans carry names of `STYLES`.
+
+    Unless told otherwise, lines of prose that an editor broke for their length are joined. Properties are shown as
+    chips where the text begins with them.
+    """
+    lines = list(_file_lines(text[:MOST_CHARACTERS]))
+    state = _State()
+    block: Block | None = None
+    number = _properties_end(lines) if join else 0
+    if number:
+        yield Block(_chips(lines[1 : number - 1]), 0, 0, (0,) * number)
+    while number < len(lines):
+        line = lines[number]
+        if join and block is not None and not state.fence and _goes_on(state.prose, line):
+            block, state.prose = block.joined(line), line
+            number += 1
+            continue
+        if block is not None:
+            yield block
+            block = None
+        if not state.fence and (rows := _table_rows(lines, number)):
+            yield from _table(rows, number)
+            number += len(rows)
+            state.prose = state.callout = ""
+            continue
+        block = _start(line, number, state)
+        number += 1
+    if block is not None:
+        yield block
+
+
+def _start(line: str, number: int, state: _State) -> Block:
+    """A new block; the state is moved on."""
+    opening = _FENCE.match(line)
+    if state.fence:
+        closes = opening is not None and opening[1].startswith(state.fence) and not line[opening.end() :].strip()
+        state.prose = ""
+        if closes:
+            state.fence = ""
+            return Block(Content.styled("╰─", "dim"), 0, number)
+        return Block(_code(line), 2, number, rail=_CODE_RAIL)
+    if opening is not None:
+        state.fence, state.prose, state.callout = opening[1], "", ""
+        name = clean_line(line[opening.end() :].strip())
+        return Block(Content.assemble(("╭─ ", "dim"), (name, "dim")), 0, number)
+    if _QUOTE.match(line):
+        state.prose = ""
+        return _quoted(line, number, state)
+    state.callout = ""
+    content, hang = _content(_BLOCK_ID.sub("", line) if "^" in line else line)
+    state.prose = "" if _STANDS_ALONE.match(line) else line
+    return Block(content, hang, number)
+
+
+_CODE_RAIL = Content.styled("│ ", "dim")
+
+
+def _code(line: str) -> Content:
+    """A line of code behind its rail, with the words of most languages in colours."""
+    shown = clean_line(line)
+    spans = [Span(found.start() + 2, found.end() + 2, found.lastgroup or "code") for found in _CODE.finditer(shown)]
+    return Content(f"│ {shown}", [Span(0, 2, "dim"), Span(2, len(shown) + 2, "code"), *spans])
+
+
+def _quoted(line: str, number: int, state: _State) -> Block:
+    """A line of a quotation, or of a callout in its colour."""
+    if (opening := _CALLOUT.match(line)) and not state.callout:
+        kind = opening[1].lower()
+        icon, state.callout = _CALLOUTS.get(kind, _CALLOUTS["note"])
+        title = inline(line[opening.end() :].strip()) or Content(clean_line(kind.capitalize()))
+        head = Content.assemble(f"{icon} ", title).stylize_before(state.callout).stylize_before("strong")
+        return _railed(head, 2, number, state.callout)
+    quote = _QUOTE.match(line)
+    inside = line[quote.end() :] if quote else line
+    content, hang = _item_or_prose(_BLOCK_ID.sub("", inside) if "^" in inside else inside)
+    return _railed(content if state.callout else content.stylize_before("quote"), hang, number, state.callout or "dim")
+
+
+def _railed(content: Content, hang: int, number: int, style: str) -> Block:
+    rail = Content.styled("▎ ", style)
+    return Block(Content.assemble(rail, content), hang + 2, number, rail=rail)
+
+
+def _properties_end(lines: Sequence[str]) -> int:
+    """How many lines the properties at the top of a note take, with the marks around them; 0 without any."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    ends = (number for number, line in enumerate(lines[1:200], 2) if line.rstrip() in ("---", "..."))
+    return next(ends, 0)
+
+
+def _chips(lines: Sequence[str]) -> Content:
+    """Properties beside each other: a quiet name, and its value or values."""
+    found: list[tuple[str, list[str]]] = []
+    for line in lines:
+        item = line.strip()
+        if item.startswith("- ") and found:
+            found[-1][1].append(_plain_value(item[2:]))
+        elif (named := _PROPERTY.match(line)) and len(found) < _MOST_PROPERTIES:
+            value = named[2].strip()
+            values = value[1:-1].split(",") if value[:1] == "[" and value[-1:] == "]" and value[:2] != "[[" else [value]
+            found.append((clean_line(named[1]), [each for each in map(_plain_value, values) if each]))
+    parts: list[Content] = []
+    for name, values in found:
+        if values:
+            shown = Content(" · ").join(inline(each) for each in values)
+            parts.append(Content.assemble((f"{name} ", "dim"), shown.stylize_before("key")))
+    return Content("   ").join(parts)
+
+
+def _plain_value(value: str) -> str:
+    bare = value.strip().strip("\"'")
+    return bare if len(bare) <= _LONGEST_VALUE else f"{bare[: _LONGEST_VALUE - 1]}…"
+
+
+def _table_rows(lines: Sequence[str], number: int) -> list[str]:
+    """The lines of the table that begins at a line; none if no table does."""
+    if "|" not in lines[number] or number + 1 >= len(lines) or "|" not in lines[number + 1]:
+        return []
+    if not _TABLE_RULE.match(lines[number + 1]) or _QUOTE.match(lines[number]):
+        return []
+    end = number + 2
+    while end < len(lines) and "|" in lines[end]:
+        end += 1
+    return list(lines[number:end])
+
+
+def _table(rows: Sequence[str], number: int) -> Iterator[Block]:
+    cells = [tuple(map(inline, _cells(row))) for row in rows]
+    columns = max(map(len, cells))
+    widths = [
+        max((row[column].cell_length for place, row in enumerate(cells) if place != 1 and column < len(row)), default=0)
+        for column in range(columns)
+    ]
+    head = tuple(cell.stylize_before("strong") for cell in cells[0])
+    table = Table((head, (), *cells[2:]), tuple(max(1, width) for width in widths))
+    for place, row in enumerate(table.rows):
+        yield Block(Content("  ").join(row), 0, number + place, table=table, row=place)
+
+
+def _cells(row: str) -> list[str]:
+    parts = _CELL_END.split(row.strip())
+    if parts and not parts[0].strip():
+        parts = parts[1:]
+    if parts and not parts[-1].strip():
+        parts = parts[:-1]
+    return [part.strip().replace("\\|", "|") for part in parts] or [""]
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a line is the rest of the paragraph or list item before it, which was broken for its length."""
+    if len(before) < HARD_WRAPPED or before.endswith(("  ", "\\")) or not line.strip():
+        return False
+    return not any(pattern.match(line) for pattern in (_STANDS_ALONE, _BULLET, _NUMBER, _FENCE))
+
+
+def _file_lines(text: str) -> Iterator[str]:
+    return (text[start:end].expandtabs(4) for start, end, _ in each_line(text))
+
+
+_LEVELS = ("h1", "h2", "h3", "heading", "heading", "heading")
+
+
+def _content(line: str) -> tuple[Content, int]:
+    if _RULE.match(line):
+        return _styled("─" * 12, "dim"), 0
+    if heading := _HEADING.match(line):
+        content = inline(line[heading.end() :].rstrip().rstrip("#").rstrip())
+        return content.stylize(_LEVELS[len(heading[1]) - 1]), 0
+    return _item_or_prose(line)
+
+
+def _item_or_prose(line: str) -> tuple[Content, int]:
+    return _list_item(line) or (inline(line), len(line) - len(line.lstrip()))
+
+
+def _list_item(line: str) -> tuple[Content, int] | None:
+    if bullet := _BULLET.match(line):
+        box = _BOXES.get(bullet[3] or "", "• ")
+        content = inline(line[bullet.end() :])
+        if bullet[3] in ("x", "X", "-"):
+            content = content.stylize_before("dim")
+        return Content.assemble(bullet[1], (box, "mark"), content), len(bullet[1]) + 2
+    if number := _NUMBER.match(line):
+        mark = f"{number[2]} "
+        return Content.assemble(number[1], (mark, "mark"), inline(line[number.end() :])), len(number[1]) + len(mark)
+    return None
+
+
+def inline(line: str) -> Content:
+    """Code, emphasis, links and tags within a line; everything made safe piece by piece."""
+    text, spans, position = "", [], 0
+    for found in _INLINE.finditer(line):
+        kind = found.lastgroup or "code"
+        text += clean_line(line[position : found.start()])
+        shown = clean_line(_label(kind, found))
+        spans.append(Span(len(text), len(text) + len(shown), _INLINE_STYLES[kind]))
+        if kind in ("wiki", "url"):
+            ref = LinkRef("wiki" if kind == "wiki" else "url", found[kind])
+            spans.append(Span(len(text), len(text) + len(shown), ref.style))
+        text += shown
+        position = found.end()
+    return Content(text + clean_line(line[position:]), spans)
+
+
+def _label(kind: str, found: re.Match[str]) -> str:
+    """What a link shows: its alias if it has one."""
+    if kind == "url":
+        return found["link"]
+    return found[kind].rpartition("|")[2] if kind == "wiki" else found[kind]
+
+
+def _styled(line: str, style: str) -> Content:
+    return Content.styled(clean_line(line), style)

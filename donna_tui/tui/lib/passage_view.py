@@ -1,0 +1,321 @@
+"""The text of a section, wrapped, with a bar beside the lines of the passage."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+from textual import events
+from textual.cache import LRUCache
+from textual.content import Content
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.style import Style
+
+from donna_tui.search.snippets import NO_WORDS, Words, best_line
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.jump import JumpOverlay, JumpTarget
+from donna_tui.tui.lib.markdown import (
+    STYLES,
+    Block,
+    LinkFollowed,
+    LinkRef,
+    LinkSpot,
+    Table,
+    link_in,
+    markdown_blocks,
+    spots_of,
+)
+from donna_tui.tui.lib.styled import content_strip
+
+WIDEST_TEXT = 92
+"""Longer lines are hard to read."""
+
+_GUTTER = 2
+_LINES_BEFORE_PASSAGE = 2
+_STYLE_NAMES = ("hit", "bar", "passage", *STYLES)
+
+
+FLASH_SECONDS = 1.2
+
+
+class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
+    """A section of a note, rendered line by line and scrolled to its marked passage."""
+
+    BINDINGS = bindings("list")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"md--{name}" for name in _STYLE_NAMES}
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._blocks: tuple[Block, ...] = ()
+        self._shown = ("", range(0), NO_WORDS)
+        self._best: int | None = None
+        self._rows: list[tuple[Content, bool]] = []
+        self._lines: list[int] = []
+        self._laid_out_for = 0
+        self._strips: LRUCache[int, Strip] = LRUCache(512)
+        self._flashed = range(0)
+
+    def show(self, text: str, mark: range = range(0), words: Words = NO_WORDS) -> None:
+        """Show a section. The lines of `text` in `mark`, counted from 0, are marked, and the one among them that says
+        most of the matched `words` is scrolled into view.
+        """
+        if (text, mark, words) == self._shown:
+            return
+        self._shown = (text, mark, words)
+        self._best = _best_of(text, mark, words)
+        self._blocks = tuple(markdown_blocks(text))
+        self._lay_out()
+        self._scroll_to_passage()
+
+    @property
+    def marked_rows(self) -> list[str]:
+        """The rows on the screen that belong to the passage, as plain text."""
+        return [content.plain for content, is_marked in self._rows if is_marked]
+
+    @property
+    def top_line(self) -> int:
+        """The line of `text`, counted from 0, that the first row in sight shows."""
+        top = self.scroll_offset.y
+        return self._lines[top] if top < len(self._lines) else 0
+
+    def scroll_to_line(self, line: int) -> None:
+        """Bring a line of `text`, counted from 0, to the top."""
+        self.scroll_to(y=bisect_left(self._lines, line), animate=False, immediate=True, force=True)
+
+    @property
+    def flashed(self) -> range:
+        """The lines of the text that are highlighted for a moment."""
+        return self._flashed
+
+    def flash(self, lines: range) -> None:
+        """Highlight lines of `text`, counted from 0, for a moment, and bring them into view."""
+        self._flashed = lines
+        self._strips.clear()
+        self.refresh()
+        self.set_timer(FLASH_SECONDS, self._end_flash)
+        first, height = bisect_left(self._lines, lines.start), max(1, self.scrollable_content_region.height)
+        if not self.scroll_offset.y <= first < self.scroll_offset.y + height:
+            self.scroll_to(y=max(0, first - height // 3), animate=False, immediate=True, force=True)
+
+    def _end_flash(self) -> None:
+        self._flashed = range(0)
+        self._strips.clear()
+        self.refresh()
+
+    @property
+    def links_in_sight(self) -> list[LinkSpot]:
+        """The links that are in sight, each once."""
+        x, y = self.content_region.offset
+        rows = self._rows[self.scroll_offset.y :][: self.scrollable_content_region.height]
+        found: list[LinkSpot] = []
+        for number, (row, _) in enumerate(rows):
+            for spot in spots_of(row, x + _GUTTER, y + number):
+                is_rest = (
+                    found and found[-1].ref == spot.ref and found[-1].y == spot.y - 1 and not _before(row, x, spot)
+                )
+                found += [] if is_rest else [spot]
+        return found
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        """The links in sight."""
+        for spot in self.links_in_sight:
+            yield JumpTarget(spot.x, spot.y, partial(self.follow, spot.ref))
+
+    def pick_link(self) -> None:
+        """Follow the link in sight; where there are several, label them and follow the one whose label is typed."""
+        targets = list(self.jump_targets())
+        if not targets:
+            self.notify("There is no link in sight.", timeout=3, markup=False)
+        elif len(targets) == 1:
+            targets[0].go()
+        else:
+            self.app.push_screen(JumpOverlay(targets), lambda target: target.go() if target else None)
+
+    def follow(self, ref: LinkRef) -> None:
+        """Tell whoever knows the note that a link is followed."""
+        self.post_message(LinkFollowed(ref))
+
+    def on_click(self, event: events.Click) -> None:
+        """Follow the link under the mouse."""
+        ref = link_in(event.style.meta)
+        if ref is not None and not self.screen.get_selected_text():
+            event.stop()
+            self.follow(ref)
+
+    def action_cursor_down(self) -> None:
+        self.scroll_down(animate=False)
+
+    def action_cursor_up(self) -> None:
+        self.scroll_up(animate=False)
+
+    def action_first(self) -> None:
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        self.scroll_end(animate=False)
+
+    def action_page_down(self) -> None:
+        self.scroll_page_down(animate=False)
+
+    def action_page_up(self) -> None:
+        self.scroll_page_up(animate=False)
+
+    def on_resize(self) -> None:
+        if self._text_width != self._laid_out_for:
+            self._lay_out()
+            self._scroll_to_passage()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.clear()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        return selection.extract("\n".join(content.plain for content, _ in self._rows)), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self._strips.clear()
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        row, width = y + self.scroll_offset.y, self.scrollable_content_region.width
+        if row >= len(self._rows) or width <= _GUTTER:
+            return Strip.blank(width, self.rich_style)
+        strip = self._strips.get(row)
+        if strip is None:
+            strip = self._strips[row] = self._draw(row, width)
+        return strip
+
+    @property
+    def _text_width(self) -> int:
+        return min(max(self.scrollable_content_region.width - _GUTTER - 1, 2), WIDEST_TEXT)
+
+    def _draw(self, row: int, width: int) -> Strip:
+        content, is_marked = self._rows[row]
+        if self._lines[row] in self._flashed:
+            content = content.stylize("hit")
+        if self.text_selection is not None and (span := self.text_selection.get_span(row)) is not None:
+            start, end = span
+            style = Style.from_styles(self.screen.get_component_styles("screen--selection"))
+            content = content.stylize(style, start, len(content) if end == -1 else end)
+        gutter = Content.styled("▌ ", "bar") if is_marked else Content("  ")
+        base = self.visual_style
+        text = content_strip(content, base, self._style_of, width - _GUTTER).apply_offsets(0, row)
+        return Strip.join([content_strip(gutter, base, self._style_of, _GUTTER), text])
+
+    def _style_of(self, name: str | Style) -> Style:
+        return name if isinstance(name, Style) else self.get_visual_style(f"md--{name}", partial=name != "hit")
+
+    def _lay_out(self) -> None:
+        self._laid_out_for = self._text_width
+        mark, words = self._shown[1:]
+        rows = [each for block in self._blocks for each in wrapped(block, self._laid_out_for)]
+        self._rows = [(_with_hits(row, words), any(line in mark for line in lines)) for row, lines in rows]
+        self._lines = [lines.start for _, lines in rows]
+        self._strips.clear()
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows))
+        self.refresh()
+
+    def _scroll_to_passage(self) -> None:
+        """Bring the passage into view from its beginning, or its best line where both do not fit."""
+        first = next((number for number, (_, is_marked) in enumerate(self._rows) if is_marked), 0)
+        best = first if self._best is None else max(first, bisect_left(self._lines, self._best))
+        height = max(1, self.scrollable_content_region.height)
+        top = max(0, first - _LINES_BEFORE_PASSAGE)
+        if best >= top + height - _LINES_BEFORE_PASSAGE:
+            top = max(0, best - height // 3)
+        self.scroll_to(y=top, animate=False, immediate=True, force=True)
+
+
+def _before(row: Content, x: int, spot: LinkSpot) -> str:
+    """What is written in a row before a link that begins there."""
+    return row.plain[: spot.x - x - _GUTTER].strip()
+
+
+def _best_of(text: str, mark: range, words: Words) -> int | None:
+    """The line of a text with the best sentence among its marked lines."""
+    lines = text.split("\n")[mark.start : mark.stop]
+    best = best_line("\n".join(lines), words)
+    return None if best is None else mark.start + best
+
+
+def _with_hits(row: Content, words: Words) -> Content:
+    for start, end, _ in words.found(row.plain):
+        row = row.stylize("hit", start, end)
+    return row
+
+
+def wrapped(block: Block, width: int) -> Iterator[tuple[Content, range]]:
+    """A block as rows of at most `width` cells, each with the lines of the file that it shows.
+
+    Rows after the first are indented as the text of the block is, behind its rail.
+    """
+    if block.table is not None:
+        yield from ((row, range(block.line, block.line + 1)) for row in _table_row(block.table, block.row, width))
+        return
+    hang = block.hang if 0 < block.hang <= width // 2 else 0
+    rows = block.content.wrap(width) if block.content else [block.content]
+    if hang and len(rows) > 1:
+        rest = block.content[len(rows[0]) :]
+        rest = rest[len(rest) - len(rest.plain.lstrip(" ")) :]
+        rows = [rows[0], *rest.wrap(width - hang)]
+    position = 0
+    for number, row in enumerate(rows):
+        position = max(block.content.plain.find(row.plain, position), position)
+        yield (_hung(block, row, hang) if number else row), _lines(block, position, position + len(row))
+        position += len(row)
+
+
+def _hung(block: Block, row: Content, hang: int) -> Content:
+    if block.rail is None or hang < len(block.rail):
+        return row.pad_left(hang)
+    return Content.assemble(block.rail, row.pad_left(hang - len(block.rail)))
+
+
+_BETWEEN = " │ "
+_LEAST_COLUMN = 4
+
+
+def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
+    """A row of a table, its cells wrapped in their columns; where there is no room for columns, below each other."""
+    widths = _fitted(table.widths, width - len(_BETWEEN) * (len(table.widths) - 1))
+    if not widths:
+        yield from (line for cell in table.rows[row] for line in cell.wrap(width))
+        return
+    if row == table.rule:
+        yield Content.styled("─┼─".join("─" * each for each in widths), "dim")
+        return
+    columns = [cell.wrap(each) for cell, each in zip(table.rows[row], widths, strict=False)]
+    columns += [[Content("")]] * (len(widths) - len(columns))
+    between = Content.styled(_BETWEEN, "dim")
+    for line in range(max(map(len, columns))):
+        cells = (
+            (column[line] if line < len(column) else Content("")).pad_right(
+                max(0, each - (column[line].cell_length if line < len(column) else 0))
+            )
+            for column, each in zip(columns, widths, strict=True)
+        )
+        yield between.join(cells)
+
+
+def _fitted(widths: tuple[int, ...], room: int) -> tuple[int, ...]:
+    """Widths of columns that fit: wide ones give way first. Empty where not even narrow ones fit."""
+    if room < _LEAST_COLUMN * len(widths):
+        return ()
+    fitted = list(widths)
+    while sum(fitted) > room:
+        widest = max(range(len(fitted)), key=fitted.__getitem__)
+        others = sum(fitted) - fitted[widest]
+        second = max((each for place, each in enumerate(fitted) if place != widest), default=0)
+        fitted[widest] = max(room - others, min(second, fitted[widest] - 1), _LEAST_COLUMN)
+    return tuple(fitted)
+
+
+def _lines(block: Block, start: int, end: int) -> range:
+    first = bisect_right(block.starts, start) - 1
+    last = bisect_left(block.starts, max(end, start + 1)) - 1
+    return range(block.line + first, block.line + last + 1)

@@ -1,0 +1,144 @@
+"""A dialog to pick one thing by typing part of its name: actions, keys, folders, themes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.fuzzy import Match, fuzzy_match
+from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.dialogs import Modal
+from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption
+
+T = TypeVar("T")
+MOST_SHOWN = 200
+SHARE, AROUND = 0.85, 6
+"""How much of the height a picker takes at most, and the lines of it that are not the list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice(Generic[T]):
+    """Something to pick. `mark` stands before it, `note` after it; `objection` says why it is not possible now."""
+
+    value: T
+    title: str
+    note: str = ""
+    mark: str = ""
+    section: str = ""
+    objection: str = ""
+
+
+class Picker(Modal[T], Generic[T]):
+    """Choices in sections, narrowed while one types. Enter or a click picks, escape leaves."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", show=False),
+        Binding("down,ctrl+n", "move('cursor_down')", show=False),
+        Binding("up,ctrl+p", "move('cursor_up')", show=False),
+        Binding("pagedown", "move('page_down')", show=False),
+        Binding("pageup", "move('page_up')", show=False),
+        action_binding("app.quit", "app.leave"),
+    ]
+
+    options = query_one(OptionRows)
+
+    def __init__(self, title: str, choices: Iterable[Choice[T]], *, placeholder: str, mark_width: int = 0) -> None:
+        super().__init__(classes="dialogue")
+        self._title = title
+        self.choices = tuple(choices)
+        self._placeholder = placeholder
+        self._mark_width = mark_width
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="picker-box") as box:
+            box.border_title = Content(self._title)
+            yield LineInput(placeholder=self._placeholder, compact=True)
+            yield OptionRows(markup=False, compact=True)
+            yield Static(classes="picker-objection")
+
+    @property
+    def footer_keys(self) -> tuple[tuple[str, str], ...]:
+        return ("↵", "pick"), ("↑↓", "select"), ("pgup pgdn", "a page"), ("esc", "leave")
+
+    def on_mount(self) -> None:
+        self.options.can_focus = False
+        self._narrow("")
+
+    def on_resize(self) -> None:
+        """Give the list all the room that there is, and no more, so that what is selected is never below the edge."""
+        self.options.styles.max_height = max(3, int(self.size.height * SHARE) - AROUND)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._narrow(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.options.action_select()
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Show why the highlighted choice is not possible; a row that is not highlighted any more is ignored."""
+        event.stop()
+        if event.option is self.options.highlighted_option:
+            self._object(event.option.value.objection if isinstance(event.option, ValueOption) else "")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Pick the choice of the row, which may have left the list since it was clicked."""
+        event.stop()
+        if isinstance(event.option, ValueOption) and not event.option.value.objection:
+            self.dismiss(event.option.value.value)
+
+    def action_move(self, how: str) -> None:
+        """Move the selection while the input keeps the focus."""
+        getattr(self.options, f"action_{how}")()
+
+    def found(self, query: str) -> list[tuple[Choice[T], Match]]:
+        """The choices for what was typed, best first."""
+        return matching(query, self.choices)
+
+    def _narrow(self, query: str) -> None:
+        found = self.found(query)[:MOST_SHOWN]
+        options: list[Option] = []
+        section = ""
+        for choice, match in found:
+            if choice.section != section and not query.strip():
+                section = choice.section
+                options.append(Option(Content.styled(section, "$text-disabled bold"), disabled=True))
+            options.append(ValueOption(self._row(choice, match), choice))
+        self.options.set_options(options)
+        self.options.highlighted = next(
+            (place for place, option in enumerate(options) if isinstance(option, ValueOption)), None
+        )
+        self._object("" if found else "Nothing matches.")
+
+    def _row(self, choice: Choice[T], match: Match) -> Content:
+        title = Content(clean_line(choice.title))
+        if len(title) == len(choice.title):
+            for place in match.places:
+                title = title.stylize("bold $accent", place, place + 1)
+        mark = clean_line(choice.mark).ljust(self._mark_width)
+        row = Content.assemble((mark, "$text-disabled" if choice.objection else "$accent"), title)
+        note = Content.styled(f"  {clean_line(choice.note)}" if choice.note else "", "$text-muted")
+        whole = Content.assemble(row, note)
+        return whole.stylize("$text-disabled") if choice.objection else whole
+
+    def _object(self, text: str) -> None:
+        label = self.query_one(".picker-objection", Static)
+        label.update(Content(text))
+        label.display = bool(text)
+
+
+def matching(query: str, choices: Sequence[Choice[T]]) -> list[tuple[Choice[T], Match]]:
+    """The choices whose title matches, best first; all of them in their own order for an empty query."""
+    found = [(choice, match) for choice in choices if (match := fuzzy_match(query, choice.title)) is not None]
+    return sorted(found, key=lambda item: -item[1].score) if query.strip() else found

@@ -1,0 +1,113 @@
+"""Lines of styled runs: measure, cut, wrap and draw them.
+
+`Content` says the same and can do more; where a list is drawn anew with each key, that shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from textual.content import Content
+from textual.strip import Strip
+from textual.style import Style
+
+_NARROW = re.compile("[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u203a\u2500-\u25fc]*")
+"""Texts of as many cells as characters: Latin, dashes, quotes, ellipsis, lines. Rich looks at each character of a text
+with one of the middle ones.
+"""
+
+Piece = tuple[str, str]
+"""A text that is safe to show, and the name of its style; an empty name is the style of the line."""
+
+Line = Sequence[Piece]
+
+
+def plain(line: Line) -> str:
+    """Its text alone."""
+    return "".join([text for text, _ in line])
+
+
+def width_of(text: str) -> int:
+    """How many cells a text takes."""
+    return len(text) if _NARROW.fullmatch(text) else cell_len(text)
+
+
+def cells(line: Line) -> int:
+    """How many cells it takes."""
+    return sum([width_of(text) for text, _ in line])
+
+
+def cut(line: Line, width: int) -> Line:
+    """The line with an ellipsis at its end where it is wider than `width` cells."""
+    return line if cells(line) <= width else _styled_as(line, f"{_first_cells(plain(line), width - 1)}…")
+
+
+def wrapped(line: Line, width: int, most: int) -> list[Line]:
+    """Rows of at most `width` cells, broken at spaces; the last of `most` says that there is more.
+
+    Only a word that is wider than a row is broken itself.
+    """
+    text, rows, start = plain(line), list[Line](), 0
+    while start < len(text) and len(rows) < most:
+        end = start + _filling(text[start:], width)
+        rows.append(_part(line, start, end))
+        start = end + text.startswith(" ", end)
+    if rows and start < len(text):
+        rows[-1] = [*_to_a_word(rows[-1], max(width - 2, 1)), (" …", line[-1][1])]
+    return rows
+
+
+def _filling(text: str, width: int) -> int:
+    """How many characters of a text are in a row of `width` cells."""
+    if width_of(text) <= width:
+        return len(text)
+    kept = _first_cells(text, width)
+    fits = len(kept) - (not text.startswith(kept))  # half of a wide letter has become a space
+    space = text.rfind(" ", 0, fits + 1)
+    return space if space > 0 else max(1, fits)
+
+
+def _first_cells(text: str, width: int) -> str:
+    """The beginning of a wider text that fills `width` cells."""
+    with_next = _NARROW.fullmatch(text, 0, width + 1)  # which may be an accent on the last one
+    return text[:width] if with_next else set_cell_size(text, width)
+
+
+def _to_a_word(row: Line, width: int) -> Line:
+    """As many of its words as have room; a part of the first one if that is too wide already."""
+    text = plain(row)
+    if width_of(text) <= width:
+        return row
+    text = _first_cells(text, width)
+    return _styled_as(row, text[: text.rfind(" ")] if text.rfind(" ") > 0 else text)
+
+
+def _part(line: Line, start: int, end: int) -> Line:
+    """Its characters from `start` to `end`."""
+    pieces, position = [], 0
+    for text, style in line:
+        if piece := text[max(0, start - position) : max(0, end - position)]:
+            pieces.append((piece, style))
+        position += len(text)
+    return pieces
+
+
+def _styled_as(line: Line, text: str) -> Line:
+    """Another text in the styles of a line, which is as long or longer."""
+    pieces, position = [], 0
+    for before, style in line:
+        pieces.append((text[position : position + len(before)], style))
+        position += len(before)
+    return pieces
+
+
+StyleOf = Callable[[str | Style], Style]
+
+
+def content_strip(content: Content, base: Style, style_of: StyleOf, width: int) -> Strip:
+    """One line of content on `base`, exactly `width` cells. `style_of` turns the names in its spans into styles."""
+    segments = [Segment(text, style.rich_style) for text, style in content.render(base, end="", parse_style=style_of)]
+    return Strip(segments).adjust_cell_length(width, base.rich_style)

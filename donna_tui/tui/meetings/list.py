@@ -1,0 +1,202 @@
+"""The meetings of a day or a week, and the selected one in full."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import Static
+
+from donna_tui.tui.lib.containers import Panel
+from donna_tui.tui.lib.humanize import plural
+from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.tui.lib.markdown import MOST_CHARACTERS
+from donna_tui.tui.lib.passage_view import PassageView
+from donna_tui.tui.review.lists import line_of, short_line
+from donna_tui.types.drafts import Meeting, MeetingRow, MeetingState
+from donna_tui.vault.note.read import parse_frontmatter
+
+_TIMES = 11
+_STATE = 11
+_ROOMY = 46
+
+GLYPHS = {
+    MeetingState.COMING: ("○", "muted"),
+    MeetingState.NOW: ("▸", "accent"),
+    MeetingState.ENDED: ("·", "quiet"),
+    MeetingState.DUE: ("…", "accent"),
+    MeetingState.DRAFTED: ("●", "accent"),
+    MeetingState.WRITTEN: ("✓", "muted"),
+    MeetingState.REJECTED: ("✗", "quiet"),
+    MeetingState.FAILED: ("!", "error"),
+    MeetingState.CANCELLED: ("–", "quiet"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A line between meetings: a day, or what is said about the meeting above."""
+
+    text: str
+    is_day: bool
+
+
+class MeetingList(RowList):
+    """The cursor passes over the lines between."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._rows: tuple[MeetingRow | Between, ...] = ()
+
+    @property
+    def line_count(self) -> int:
+        return len(self._rows)
+
+    @property
+    def selected(self) -> MeetingRow | None:
+        """The meeting under the cursor."""
+        row = self._rows[self.selected_index] if self.selected_index < len(self._rows) else None
+        return row if isinstance(row, MeetingRow) else None
+
+    def show(
+        self, meetings: Sequence[MeetingRow], titles: dict[datetime.date, str], now: float, *, select: str = ""
+    ) -> None:
+        """List these under the titles of their days. The cursor goes to the meeting with the id `select`, else stays on
+        its meeting, or goes to the next to come.
+        """
+        before = select or (self.selected.meeting.event_id if self.selected is not None else "")
+        self._rows = tuple(rows_of(meetings, titles))
+        places = {row.meeting.event_id: place for place, row in enumerate(self._rows) if isinstance(row, MeetingRow)}
+        coming = (row.meeting.event_id for row in meetings if row.meeting.end.timestamp() >= now)
+        wanted = before if before in places else next(coming, meetings[-1].meeting.event_id if meetings else "")
+        self.rows_changed(places.get(wanted, 0))
+
+    def select(self, index: int) -> None:
+        """Move the cursor to a meeting, on in the direction in which it goes."""
+        index = max(0, min(index, len(self._rows) - 1))
+        by = 1 if index >= self.selected_index else -1
+        meetings = [place for place, row in enumerate(self._rows) if isinstance(row, MeetingRow)]
+        ahead = [place for place in meetings if (place - index) * by >= 0]
+        if meetings:
+            super().select(ahead[0 if by > 0 else -1] if ahead else meetings[-1 if by > 0 else 0])
+
+    def row(self, index: int, width: int) -> Content:
+        row = self._rows[index]
+        if isinstance(row, MeetingRow):
+            return meeting_line(row, width)
+        if row.is_day:
+            return Content.styled(row.text, "strong").truncate(width, ellipsis=True, pad=True)
+        text = " " * (_TIMES + 2) + row.text
+        return Content.styled(text, "warning").truncate(width, ellipsis=True, pad=True)
+
+
+def rows_of(meetings: Sequence[MeetingRow], titles: dict[datetime.date, str]) -> Iterator[MeetingRow | Between]:
+    """The rows of some meetings that are in order: the days that have a title, and why a note failed."""
+    day: datetime.date | None = None
+    for row in meetings:
+        if row.meeting.day != day:
+            day = row.meeting.day
+            if day in titles:
+                yield Between(titles[day], is_day=True)
+        yield row
+        if row.state is MeetingState.FAILED and row.detail:
+            yield Between(line_of(row.detail), is_day=False)
+
+
+def meeting_line(row: MeetingRow, width: int) -> Content:
+    """One meeting: when, what, with how many people, and how far its note is."""
+    is_off = row.state in (MeetingState.REJECTED, MeetingState.ENDED)
+    tone = "quiet" if row.meeting.cancelled else "muted" if is_off else "plain"
+    left = Content.assemble((f"{times_of(row.meeting):<{_TIMES}}  ", "muted"), (meeting_title(row.meeting), tone))
+    glyph, mark = GLYPHS[row.state]
+    state = f"{state_word(row):<{_STATE - 2}}"
+    people = len(row.meeting.attendees)
+    shown = plural(people, "person", "people") if people and width >= _ROOMY else str(people or "")
+    right = Content.assemble((f"  {shown}  ", "quiet"), (f"{glyph} ", mark), (state, mark))
+    return row_of(left, right, width)
+
+
+def meeting_title(meeting: Meeting) -> str:
+    """The title of a meeting, on one line."""
+    return short_line(meeting.title, 120) or "untitled"
+
+
+def times_of(meeting: Meeting) -> str:
+    """When it begins and ends, in local time: `09:30–10:00`."""
+    if meeting.all_day:
+        return "all day"
+    return f"{local_clock(meeting.start)}–{local_clock(meeting.end)}"
+
+
+def local_clock(at: datetime.datetime) -> str:
+    """The local time of day; a dash for a time beyond what the calendar knows."""
+    try:
+        return at.astimezone().strftime("%H:%M")
+    except (OverflowError, ValueError, OSError):
+        return "–"
+
+
+def state_word(row: MeetingRow) -> str:
+    """How far its note is, or that it was cancelled, also where a draft with typed notes remains."""
+    return MeetingState.CANCELLED.value if row.meeting.cancelled else row.state.value
+
+
+def state_mark(row: MeetingRow) -> str:
+    """The glyph and the word of a state."""
+    glyph, _ = GLYPHS[row.state]
+    return f"{glyph} {state_word(row)}"
+
+
+_MOST_PEOPLE = 6
+_MOST_WARNINGS = 3
+_TONES = {MeetingState.FAILED: "$text-error", MeetingState.DRAFTED: "$text-accent", MeetingState.DUE: "$text-accent"}
+
+
+class MeetingCard(Panel):
+    """Head, text and foot. The text stays until the next one is there, so nothing flickers."""
+
+    head = query_one("#meeting-head", Static)
+    view = query_one("#meeting-text", PassageView)
+    foot = query_one("#meeting-foot", Static)
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="meeting-head")
+        yield PassageView(id="meeting-text")
+        yield Static(id="meeting-foot")
+
+    def show_meeting(self, row: MeetingRow | None, day: str, says: str) -> None:
+        """Show what is known of a meeting. `day` and `says` are safe to show."""
+        self.head.update(Content("\n").join(head_lines(row, day, says)) if row is not None else Content(""))
+
+    def show_text(self, text: str, foot: str, *warnings: str) -> None:
+        """Show the body of a note, below it where it is or goes, and what else one should know."""
+        self.view.show(text[parse_frontmatter(text[:MOST_CHARACTERS]).body_start :])
+        lines = [Content.styled(line_of(foot), "$text-muted")] if foot else []
+        lines += [Content.styled(line_of(warning), "$text-warning") for warning in warnings[:_MOST_WARNINGS]]
+        self.foot.update(Content("\n").join(lines))
+        self.foot.display = bool(lines)
+
+
+def head_lines(row: MeetingRow, day: str, says: str) -> Iterator[Content]:
+    """The meeting in a few lines."""
+    meeting = row.meeting
+    yield Content.styled(meeting_title(meeting), "bold")
+    facts = (f"{day}, {times_of(meeting)}", short_line(meeting.location, 80), short_line(meeting.calendar, 40))
+    yield Content.styled(" · ".join(filter(None, facts)), "$text-muted")
+    if meeting.attendees:
+        yield Content.styled(people_of(meeting), "$text-muted")
+    yield Content.assemble((state_mark(row), _TONES.get(row.state, "$text-muted")), (f" · {says}", "$text-muted"))
+
+
+def people_of(meeting: Meeting) -> str:
+    """Who was invited."""
+    names = [
+        short_line(each.name, 40) or short_line(each.email, 40) or "somebody"
+        for each in meeting.attendees[:_MOST_PEOPLE]
+    ]
+    more = len(meeting.attendees) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")

@@ -1,0 +1,203 @@
+"""What the Meetings screen lists and says, without a widget."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from donna_tui.tui.lib.error_messages import lowered, refusal_of, sentence
+from donna_tui.tui.lib.humanize import moment, plural
+from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.review.lists import line_of
+from donna_tui.types.drafts import CalendarRow, MeetingRow, MeetingState
+from donna_tui.types.errors import DonnaError
+
+LOADING = Words("Looking at your meetings …")
+NO_CALENDAR = Words(
+    "Donna follows no calendar yet.",
+    "Before each meeting Donna writes a brief, which becomes its note. Add a calendar: a file, a folder, an address or "
+    "a CalDAV account.",
+    examples=(("donna meetings import FILE", "read an .ics file once"),),
+    actions=(("meetings.add", "add a calendar"), ("meetings.refresh", "look again")),
+)
+
+_BRIEF_SAYS = "Its brief is ready: type your notes into it, and approve it afterwards."
+
+UNWANTED_BY_USER = "You want no notes"
+"""How the reason begins that the user has decided."""
+
+_DAYS_OF_WEEK = 7
+_WITH_PREVIEW = (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE, MeetingState.FAILED)
+_SAYS = {
+    MeetingState.COMING: "Its brief is written shortly before it begins; this is what it would say now.",
+    MeetingState.NOW: "Going on now. This is what its brief would say.",
+    MeetingState.ENDED: "Over, and no note of it was asked for; this is what it would say.",
+    MeetingState.DUE: "Over, and its draft is on the way; this is what it would say now.",
+    MeetingState.DRAFTED: "Its draft waits for you.",
+    MeetingState.WRITTEN: "Its note is written.",
+    MeetingState.REJECTED: "Its draft was rejected, so none is written by itself again.",
+    MeetingState.FAILED: "Its draft could not be written.",
+    MeetingState.CANCELLED: "It was cancelled: no note of it is written.",
+}
+
+
+class Span(StrEnum):
+    """How much of the calendar is listed."""
+
+    DAY = "day"
+    WEEK = "week"
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """A local day, or the week from Monday on that holds it."""
+
+    day: datetime.date
+    span: Span = Span.WEEK
+
+    @property
+    def first(self) -> datetime.date:
+        """The first day."""
+        return self.day - datetime.timedelta(self.day.weekday()) if self.span is Span.WEEK else self.day
+
+    @property
+    def length(self) -> int:
+        """How many days."""
+        return _DAYS_OF_WEEK if self.span is Span.WEEK else 1
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Where it begins, and where the next one begins: Unix times of local midnights."""
+        return midnight(self.first), midnight(self.first + datetime.timedelta(self.length))
+
+    def step(self, by: int) -> Agenda:
+        """So many days or weeks on; at the ends of time it stays."""
+        try:
+            moved = replace(self, day=self.day + datetime.timedelta(by * self.length))
+            _ = moved.bounds
+        except (OverflowError, ValueError, OSError):
+            return self
+        return moved
+
+    def other_span(self) -> Agenda:
+        """The week of the day, or the day."""
+        return replace(self, span=Span.DAY if self.span is Span.WEEK else Span.WEEK)
+
+    def title(self, today: datetime.date) -> str:
+        """`Fri 20 Nov 2026, today`, or `Week 47, 16 Nov – 22 Nov 2026`."""
+        if self.span is Span.DAY:
+            return day_title(self.day, today)
+        last = self.first + datetime.timedelta(_DAYS_OF_WEEK - 1)
+        this = ", this week" if self.first <= today <= last else ""
+        return f"Week {self.first.isocalendar().week}{this} · {_short(self.first)} – {_short(last)} {last.year}"
+
+
+def midnight(day: datetime.date) -> float:
+    """The Unix time at which a local day begins. Raises OverflowError, ValueError or OSError beyond what is known."""
+    return datetime.datetime.combine(day, datetime.time()).astimezone().timestamp()
+
+
+def local_day(at: float) -> datetime.date:
+    """The local day of a Unix time."""
+    return datetime.datetime.fromtimestamp(at).astimezone().date()
+
+
+def day_title(day: datetime.date, today: datetime.date) -> str:
+    """`Fri 20 Nov 2026, today`."""
+    near = {0: ", today", 1: ", tomorrow", -1: ", yesterday"}
+    return f"{day:%a} {_short(day)} {day.year}{near.get((day - today).days, '')}"
+
+
+def nothing_there(agenda: Agenda, key: str) -> str:
+    """What stands in the place of an empty day or week."""
+    return f"No meetings on this day. {key} shows the week." if agenda.span is Span.DAY else "No meetings in this week."
+
+
+def cannot_look(error: DonnaError) -> Words:
+    """Why there is no list."""
+    refusal = refusal_of(error)
+    return Words(refusal.what, refusal.step, actions=(("meetings.refresh", "try again"),), is_error=True)
+
+
+def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:
+    """Which calendars are followed and when they were read; and what is wrong with any of them."""
+    rows = tuple(calendars)
+    fine = [row for row in rows if not row.problem]
+    read = max((row.fetched_at for row in fine if row.fetched_at is not None), default=None)
+    names = " · ".join(line_of(row.name) for row in fine[:4])
+    more = f" and {len(fine) - 4} more" if len(fine) > 4 else ""
+    when = f", read {moment(read)}" if read is not None else ", not read yet" if fine else ""
+    problems = " ".join(f"{line_of(row.name)}: {sentence(line_of(row.problem))}" for row in rows if row.problem)
+    return f"{names}{more}{when}", problems
+
+
+def state_says(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) -> str:
+    """How far its note is, why, and what can be done."""
+    if being_written:
+        return "Its draft is being written …"
+    if row.unwanted and row.state in (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE):
+        write = shown_key(keys["meetings.write"], typing=False)
+        return f"No draft is written by itself: {lowered(row.unwanted)} {write} writes it all the same."
+    if row.meeting.cancelled and row.state is not MeetingState.CANCELLED:
+        return " ".join(filter(None, (sentence(line_of(row.detail)) or "It was cancelled.", _key_says(row, keys))))
+    is_brief = row.state is MeetingState.DRAFTED and row.meeting.end.timestamp() > now
+    parts = [
+        _BRIEF_SAYS if is_brief else _SAYS[row.state],
+        sentence(line_of(row.detail)) if row.detail else "",
+        _key_says(row, keys),
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _key_says(row: MeetingRow, keys: Keys) -> str:
+    go, write = (shown_key(keys[name], typing=False) for name in ("meetings.open", "meetings.write"))
+    if row.state is MeetingState.DRAFTED:
+        return f"{go} goes there."
+    if row.state is MeetingState.WRITTEN:
+        return f"{go} opens it."
+    if row.state in (MeetingState.FAILED, MeetingState.ENDED):
+        return f"{write} writes the draft now."
+    return ""
+
+
+def has_preview(row: MeetingRow) -> bool:
+    """Whether what the note would say is asked for."""
+    return row.state in _WITH_PREVIEW
+
+
+def is_in_review(row: MeetingRow) -> bool:
+    """Whether the Review screen lists its draft."""
+    return bool(row.draft) and row.state in (MeetingState.DRAFTED, MeetingState.FAILED)
+
+
+def why_no_note(row: MeetingRow | None, keys: Keys) -> str:
+    """Why there is nothing to go to."""
+    if row is None or row.path or is_in_review(row):
+        return ""
+    if row.state is MeetingState.CANCELLED:
+        return "It was cancelled: there is no note of it."
+    return (
+        f"There is no draft or note of it yet. {shown_key(keys['meetings.write'], typing=False)} writes the draft now."
+    )
+
+
+def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool) -> str:
+    """Why no draft can be written now."""
+    if being_written:
+        return "Its draft is being written."
+    if row is not None and row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
+        what = "Its draft waits" if row.state is MeetingState.DRAFTED else "Its note is written"
+        return f"{what} already. {shown_key(keys['meetings.open'], typing=False)} goes there."
+    return "It was cancelled." if row is not None and row.state is MeetingState.CANCELLED else ""
+
+
+def rests_on(number: int) -> str:
+    """How much evidence a preview has."""
+    return f"rests on {plural(number, 'passage')}" if number else "no passage was found to base it on"
+
+
+def _short(day: datetime.date) -> str:
+    return f"{day.day} {day:%b}"

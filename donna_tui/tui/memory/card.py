@@ -1,0 +1,140 @@
+"""The selected memory in full, with why it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.containers import Panel
+from donna_tui.tui.lib.humanize import day
+from donna_tui.tui.lib.passage_view import PassageView
+from donna_tui.tui.memory.list import KINDS, importance_value
+from donna_tui.types.memory import (
+    Importance,
+    MemoryChunk,
+    MemorySource,
+    MemoryType,
+    Signal,
+)
+
+_HEAD, _TAIL = 100, 40
+"""Characters of a long citation that are shown: its beginning, and its end with turns or lines."""
+_NEW, _KNOWN = 0.6, 0.3
+
+_SIGNALS = {
+    Signal.ENTITY: "names somebody or something",
+    Signal.NUMBER: "has a number or a date",
+    Signal.PREFERENCE: "says what you prefer",
+    Signal.RARE: "uses rare words",
+}
+
+
+class MemoryCard(Panel):
+    """What a memory says, and why Donna keeps it and recalls it or not."""
+
+    head = query_one("#memory-why", Static)
+    view = query_one("#memory-text", PassageView)
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="memory-why")
+        yield PassageView(id="memory-text")
+
+    def show(self, memory: MemoryChunk | None, pin_key: str) -> None:
+        """Show a memory, or nothing."""
+        self.head.update(Content("\n").join(why_lines(memory, pin_key)) if memory is not None else Content(""))
+        self.view.show(memory.content if memory is not None else "")
+
+    def show_around(self, text: str, mark: range) -> None:
+        """Show where it was said instead of the memory alone."""
+        self.view.show(text, mark)
+        self.view.focus()
+
+
+def why_lines(memory: MemoryChunk, pin_key: str) -> Iterator[Content]:
+    """What it is, where it is from, how important it is and why, and what that means for recalls."""
+    kind = KINDS[memory.source]
+    preference = "preference" if memory.memory_type is MemoryType.PROCEDURAL else ""
+    what = [kind[:1].upper() + kind[1:], preference, day(memory.at)]
+    special = (("forgotten", memory.forgotten), ("pinned", memory.pinned), ("local only", memory.sensitive))
+    marks = [word for word, on in special if on]
+    yield Content.assemble(
+        (what[0], "bold"),
+        (" · ".join(["", *filter(None, what[1:])]), "$text-muted"),
+        *((f" · {mark}", "$text-accent" if mark == "pinned" else "$text-warning") for mark in marks),
+    )
+    yield Content.styled(_shortened(citation_of(memory)), "$text-muted")
+    yield from importance_lines(memory.importance)
+    yield Content.styled(*why_recalled(memory))
+
+
+def importance_lines(importance: Importance | None) -> Iterator[Content]:
+    """Show how important a memory is, and describe why. The formula is in the help."""
+    if importance is None:
+        return
+    if importance.value is None:
+        yield Content.styled("importance not known yet: the model has not read it", "$text-muted")
+    else:
+        yield Content.assemble(("importance ", "$text-disabled"), (f"{importance.value:.2f}", "bold"))
+    yield Content.styled(in_words(importance), "$text-muted")
+
+
+def in_words(importance: Importance) -> str:
+    """How new it is, and what makes it salient."""
+    novelty = importance.novelty
+    parts = [_SIGNALS[signal] for signal in importance.signals] or ["no name, number, preference or rare word"]
+    if novelty is None:
+        return " · ".join(parts)
+    new = "new" if novelty >= _NEW else "much like what was known" if novelty < _KNOWN else "partly new"
+    return " · ".join([new, *parts])
+
+
+def why_recalled(memory: MemoryChunk) -> tuple[str, str]:
+    """Whether it is recalled and why, with the style of that sentence."""
+    quiet, warning = "$text-disabled", "$text-warning"
+    if memory.forgotten:
+        return "Forgotten: it is found and recalled no more.", warning
+    if memory.compressed:
+        return "A summary of its session is recalled in its place.", warning
+    if memory.source is MemorySource.VAULT:
+        return "Recalled where it fits the question.", quiet
+    if memory.memory_type is MemoryType.PROCEDURAL:
+        return "A preference comes first in every recall.", quiet
+    if memory.pinned:
+        return "Pinned: it counts as fully important.", quiet
+    if memory.is_summary:
+        return "It stands for a whole session.", quiet
+    if importance_value(memory) is None:
+        return "Found by its words already; recalled as soon as it fits a question.", quiet
+    return "Recalled where it fits the question; the more important it is, the earlier.", quiet
+
+
+def citation_of(memory: MemoryChunk) -> str:
+    """Where a memory is from, for people: session and turns, or note and line."""
+    title = clean_line(memory.title)
+    if memory.source is MemorySource.CHAT:
+        turns = _range("turn", memory.start_line, memory.end_line)
+        session = clean_line(memory.session_id)
+        return " · ".join(filter(None, (title, session if session != title else "", turns)))
+    if memory.source in (MemorySource.TASK, MemorySource.VAULT):
+        return f"{clean_line(note_of(memory))} · {_range('line', memory.start_line, memory.end_line)}"
+    return " · ".join(filter(None, (title, clean_line(memory.id))))
+
+
+def _shortened(citation: str) -> str:
+    return citation if len(citation) <= _HEAD + _TAIL else f"{citation[:_HEAD]}…{citation[-_TAIL:]}"
+
+
+def note_of(memory: MemoryChunk) -> str:
+    """The note that holds a task or a passage; empty for what no note holds."""
+    if memory.source is MemorySource.TASK:
+        return memory.source_id.rpartition("#")[0]
+    return memory.source_id if memory.source is MemorySource.VAULT else ""
+
+
+def _range(noun: str, first: int, last: int) -> str:
+    return f"{noun} {first}" if first == last else f"{noun}s {first}–{last}"

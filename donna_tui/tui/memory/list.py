@@ -1,0 +1,256 @@
+"""The list of memories: pages in sight only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.message import Message
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.humanize import count
+from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.tui.vault.wording import day_of
+from donna_tui.types.memory import Cut, CutReason, MemoryChunk, MemorySource, MemoryType
+
+METER = 4
+_KIND = 10
+_WHEN = 6
+_ROOMY = 64
+_LONGEST = 600
+"""Characters of a memory that are looked at; no line shows more."""
+
+KINDS = {
+    MemorySource.VAULT: "note",
+    MemorySource.CHAT: "chat",
+    MemorySource.TASK: "task",
+    MemorySource.CORRECTION: "correction",
+    MemorySource.MEMORY: "remembered",
+}
+TYPES = {
+    MemoryType.WORKING: "working",
+    MemoryType.EPISODIC: "episodic",
+    MemoryType.SEMANTIC: "semantic",
+    MemoryType.PROCEDURAL: "preference",
+}
+WHY_CUT = {
+    CutReason.BUDGET: "too long for what is left",
+    CutReason.COUNT: "enough others fit better",
+    CutReason.COMPRESSED: "a summary stands for it",
+    CutReason.TYPE: "of another type",
+}
+_SHORT_CUT = {
+    CutReason.BUDGET: "too long",
+    CutReason.COUNT: "enough others",
+    CutReason.COMPRESSED: "summed up",
+    CutReason.TYPE: "other type",
+}
+
+
+def importance_value(memory: MemoryChunk) -> float | None:
+    """How important a memory is, if that is known."""
+    return memory.importance.value if memory.importance else None
+
+
+def meter(value: float | None, width: int, style: str = "accent") -> Content:
+    """A share from 0 to 1 as a bar; blank where it is not known."""
+    if value is None:
+        return Content(" " * width)
+    filled = round(min(max(value, 0.0), 1.0) * width)
+    return Content.assemble(("━" * filled, style), ("─" * (width - filled), "quiet"))
+
+
+def is_open(memory: MemoryChunk) -> bool:
+    """Whether a task is still to be done: only those are working memory."""
+    return memory.memory_type is MemoryType.WORKING
+
+
+def marks_of(memory: MemoryChunk) -> Content:
+    """What is special about a memory, in words."""
+    marks = (
+        (memory.forgotten, "forgotten", "warning"),
+        (memory.pinned, "pinned", "accent"),
+        (memory.is_summary, "summary", "muted"),
+        (memory.compressed, "summed up", "quiet"),
+        (memory.sensitive, "local only", "warning"),
+    )
+    return Content(" ").join(Content.styled(word, style) for on, word, style in marks if on)
+
+
+def words_of(text: str) -> str:
+    """The beginning of a text on one line."""
+    return clean_line(" ".join(text[:_LONGEST].split()))
+
+
+def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
+    """A memory in the list. Narrow lists leave out where it is from."""
+    tone = "quiet" if memory.forgotten else "plain"
+    left = Content.assemble(
+        meter(importance_value(memory), METER),
+        "  ",
+        (_said(memory), tone),
+    )
+    columns = [marks_of(memory)] if marks_of(memory) else []
+    if width >= _ROOMY:
+        columns.append(Content.styled(KINDS[memory.source].ljust(_KIND), "quiet"))
+    columns.append(Content.styled(_padded(day_of(memory.at, newest) if memory.at else "–"), "quiet"))
+    return row_of(left, Content(" ") + Content("  ").join(columns), width)
+
+
+def packed_line(place: int, memory: MemoryChunk, width: int) -> Content:
+    """A memory that is in the prompt: its place, what it says, how well it fits, what it costs."""
+    score = f"{memory.score:.2f}" if memory.score else "–"
+    left = Content.assemble((f"{place:>2}  ", "accent"), (words_of(memory.content), "plain"))
+    right = Content.assemble(
+        (TYPES[memory.memory_type] + "  ", "quiet"), (f"{score:>4}", "muted"), (f"{count(memory.tokens):>7}", "muted")
+    )
+    return row_of(left, Content("  ") + right, width)
+
+
+def between_line(words: str, columns: str, width: int) -> Content:
+    """A line between, with what the columns below it are."""
+    return row_of(Content.styled(words, "quiet"), Content.styled(columns, "quiet"), width)
+
+
+def cut_line(cut: Cut, width: int) -> Content:
+    """A memory that was found and left out, and why."""
+    why = WHY_CUT if width >= _ROOMY else _SHORT_CUT
+    tokens = count(cut.memory.tokens) if cut.memory.tokens else ""
+    left = Content.assemble((" –  ", "quiet"), (words_of(cut.memory.content), "muted"))
+    return row_of(left, Content.assemble("  ", (why[cut.why], "warning"), (f"{tokens:>7}", "quiet")), width)
+
+
+def _said(memory: MemoryChunk) -> str:
+    if memory.source is MemorySource.TASK:
+        return ("☐ " if is_open(memory) else "☑ ") + words_of(memory.content.lstrip().partition("\n")[0])
+    speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
+    return words_of(speaker + memory.content[:_LONGEST])
+
+
+def _padded(day: str) -> str:
+    return " " * max(0, _WHEN - cell_len(day)) + day
+
+
+PAGE = 100
+_MOST_PAGES = 24
+
+
+class MemoryList(RowList):
+    """Rows by their place; those that are not there yet are asked for. What was just forgotten keeps its place."""
+
+    class Wanted(Message):
+        """Rows in sight are missing."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._total = 0
+        self._pages: dict[int, Sequence[MemoryChunk]] = {}
+        self._kept: dict[int, MemoryChunk] = {}
+        self._newest = 0.0
+
+    @property
+    def line_count(self) -> int:
+        return self._total
+
+    @property
+    def selected(self) -> MemoryChunk | None:
+        """The memory under the cursor, once it is there."""
+        return self.memory_at(self.selected_index)
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The pages in sight that are not there."""
+        return tuple(page for page in self.pages_in_sight if page not in self._pages)
+
+    @property
+    def pages_in_sight(self) -> tuple[int, ...]:
+        """The pages that the rows in sight, and the one under the cursor, are on."""
+        top = self.scroll_offset.y
+        places = (self.selected_index, top, min(top + self.size.height, max(0, self._total - 1)))
+        return tuple(sorted({self._place(index) // PAGE for index in places}))
+
+    def memory_at(self, index: int) -> MemoryChunk | None:
+        """The memory in a row; None while it is not there, or if there is none."""
+        if index in self._kept:
+            return self._kept[index]
+        page, row = divmod(self._place(index), PAGE)
+        found = self._pages.get(page)
+        return found[row] if found is not None and 0 <= row < len(found) else None
+
+    def show(self, total: int, pages: Mapping[int, Sequence[MemoryChunk]], kept: Mapping[int, MemoryChunk]) -> None:
+        """List so many memories, of which these pages are there. The cursor stays on its memory where it can."""
+        before = self.selected
+        self._kept = {min(index, total + place): kept[index] for place, index in enumerate(sorted(kept))}
+        self._total = total + len(self._kept)
+        self._pages = dict(pages)
+        self._newest = max((memory.at for memories in pages.values() for memory in memories), default=0.0)
+        self.rows_changed(self._index_of(before))
+
+    def fill(self, page: int, memories: Sequence[MemoryChunk]) -> None:
+        """A page that was missing is there; the one that came first, and is out of sight, may go."""
+        self._pages[page] = memories
+        if len(self._pages) > _MOST_PAGES:
+            del self._pages[next(each for each in self._pages if each not in self.pages_in_sight)]
+        self.refresh()
+        if self._place(self.selected_index) // PAGE == page:
+            self.post_message(self.Selected(self))
+
+    def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
+        """Show at once what was done with a memory; the index follows."""
+        self._pages = {
+            page: tuple(marked(each, identity, pinned, forgotten) for each in memories)
+            for page, memories in self._pages.items()
+        }
+        self._kept = {place: marked(each, identity, pinned, forgotten) for place, each in self._kept.items()}
+        self.refresh()
+        self.post_message(self.Selected(self))
+
+    def places_of(self, identity: str) -> dict[int, MemoryChunk]:
+        """The rows of a memory that are there; a long one has several."""
+        found = ((index, self.memory_at(index)) for index in self._indexes_there())
+        return {index: memory for index, memory in found if memory is not None and memory.id == identity}
+
+    def row(self, index: int, width: int) -> Content:
+        memory = self.memory_at(index)
+        if memory is None:
+            self.post_message(self.Wanted())
+            return Content.styled("…", "quiet")
+        return memory_line(memory, width, self._newest)
+
+    def _place(self, index: int) -> int:
+        """The place in the whole list, without the rows that are kept."""
+        return index - sum(kept < index for kept in self._kept)
+
+    def _index_of(self, memory: MemoryChunk | None) -> int:
+        if memory is not None:
+            same = (
+                index
+                for index in self._indexes_there()
+                if (found := self.memory_at(index)) is not None
+                and (found.id, found.start_line, found.content) == (memory.id, memory.start_line, memory.content)
+            )
+            return next(same, self.selected_index)
+        return self.selected_index
+
+    def _index(self, place: int) -> int:
+        """The row of a place in the whole list."""
+        for kept in sorted(self._kept):
+            place += kept <= place
+        return place
+
+    def _indexes_there(self) -> list[int]:
+        there = (page * PAGE + row for page, memories in self._pages.items() for row in range(len(memories)))
+        return sorted({*self._kept, *map(self._index, there)})
+
+
+def marked(memory: MemoryChunk, identity: str, pinned: bool | None, forgotten: bool | None) -> MemoryChunk:
+    """The memory, pinned or forgotten if it is the one of that id; None leaves it as it is."""
+    if memory.id != identity:
+        return memory
+    return replace(
+        memory,
+        pinned=memory.pinned if pinned is None else pinned,
+        forgotten=memory.forgotten if forgotten is None else forgotten,
+    )

@@ -1,0 +1,444 @@
+"""Ask for a recall within a budget, and show what a prompt would contain."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from functools import partial
+from time import monotonic
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.getters import query_one
+from textual.message import Message
+from textual.reactive import reactive
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, Static
+from textual.worker import Worker
+
+from donna_tui.tui.lib.backend import MemoryBackend
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.containers import make_panel
+from donna_tui.tui.lib.humanize import count, plural
+from donna_tui.tui.lib.inputs import LineInput, Notice, Words
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.lines import RowList
+from donna_tui.tui.memory.list import between_line, cut_line, marked, packed_line
+from donna_tui.tui.memory.wording import LOADING, NOT_ASKED, cannot_recall, nothing_recalled, recall_facts
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.memory import Cut, MemoryChunk, RecallResult
+
+GAP = 0.12
+"""Seconds between two recalls while somebody types or moves the slider: a recall counts tokens beside searching."""
+
+
+class Recalling:
+    """Owns question and budget. Timers and workers belong to `owner`, so that they end with it.
+
+    A recall is always one for a model elsewhere: nothing that must stay on this machine is even looked at.
+    """
+
+    def __init__(
+        self, owner: Widget, answered: Callable[[RecallResult], None], failed: Callable[[DonnaError], None]
+    ) -> None:
+        self.query = ""
+        self.budget = 0
+        self._owner = owner
+        self._answered = answered
+        self._failed = failed
+        self._desk: MemoryBackend | None = None
+        self._number = 0
+        self._last_asked = -GAP
+        self._timer: Timer | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to ask."""
+        return not self.query.strip()
+
+    def connect(self, desk: MemoryBackend) -> None:
+        """Ask this desk from now on, first of all what was typed meanwhile."""
+        self._desk = desk
+        self.ask()
+
+    def typed(self, query: str) -> None:
+        """The question has changed."""
+        self.query = query
+        self._ask_soon()
+
+    def within(self, budget: int) -> None:
+        """The budget has changed."""
+        self.budget = budget
+        self._ask_soon()
+
+    def ask(self) -> None:
+        """Ask now. An empty question only takes back the one before."""
+        self._number += 1
+        self._last_asked = monotonic()
+        if self.is_empty:
+            self._owner.workers.cancel_group(self._owner, "recall")
+        elif self._desk is not None:
+            self._run(partial(self._recall, self._desk, self._number))
+
+    def _ask_soon(self) -> None:
+        """Older answers are not let through from now on."""
+        self._number += 1
+        wait = self._last_asked + GAP - monotonic()
+        if wait <= 0 or self.is_empty:
+            self.ask()
+        elif self._timer is None:
+            self._timer = self._owner.set_timer(wait, self._ask_what_is_there)
+
+    def _ask_what_is_there(self) -> None:
+        self._timer = None
+        self.ask()
+
+    def _run(self, work: Callable[[], Coroutine[None, None, None]]) -> Worker[None]:
+        return self._owner.run_worker(work, group="recall", exclusive=True)
+
+    async def _recall(self, desk: MemoryBackend, number: int) -> None:
+        try:
+            result = await desk.recall(self.query, token_budget=self.budget, remote=True)
+        except DonnaError as error:
+            if number == self._number:
+                self._failed(error)
+            return
+        if number == self._number:
+            self._answered(result)
+
+
+STEPS = (100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000, 16_000, 24_000, 32_000)
+"""Budgets to choose from: as fine as the difference matters."""
+
+_LABEL = 8
+_NUMBER = 7
+
+
+def steps_with(budget: int) -> tuple[int, ...]:
+    """The steps, with the configured budget among them."""
+    return tuple(sorted({*STEPS, budget})) if budget > 0 else STEPS
+
+
+class BudgetBar(Widget):
+    """Two lines: the slider, which keys, a click, dragging and the wheel move; and the meter."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "budget--label",
+        "budget--knob",
+        "budget--track",
+        "budget--used",
+        "budget--free",
+        "budget--number",
+    }
+
+    budget: reactive[int] = reactive(0)
+    used: reactive[int | None] = reactive[int | None](None)
+
+    class Chosen(Message):
+        """Another budget was chosen."""
+
+        def __init__(self, budget: int) -> None:
+            super().__init__()
+            self.budget = budget
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._steps = steps_with(0)
+
+    def begin(self, budget: int) -> None:
+        """Begin with the configured budget."""
+        self._steps = steps_with(budget)
+        self.budget = budget or STEPS[0]
+
+    def step(self, by: int) -> None:
+        """Go `by` steps on, as far as there are any."""
+        self._choose(self._place + by)
+
+    def render(self) -> Content:
+        width = max(1, self.content_size.width - _LABEL - _NUMBER - 1)
+        return Content("\n").join((self._slider(width), self._meter(width)))
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take the knob, and bring it under the mouse."""
+        self.capture_mouse()
+        self._choose_at(event)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag the knob."""
+        if self.app.mouse_captured is self:
+            self._choose_at(event)
+
+    def on_mouse_up(self) -> None:
+        """Let the knob go."""
+        self.release_mouse()
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """More."""
+        event.stop()
+        self.step(1)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Less."""
+        event.stop()
+        self.step(-1)
+
+    @property
+    def _place(self) -> int:
+        return min(bisect_left(self._steps, self.budget), len(self._steps) - 1)
+
+    def _choose(self, place: int) -> None:
+        budget = self._steps[max(0, min(place, len(self._steps) - 1))]
+        if budget != self.budget:
+            self.budget = budget
+            self.post_message(self.Chosen(budget))
+
+    def _choose_at(self, event: events.MouseEvent) -> None:
+        width = max(1, self.content_size.width - _LABEL - _NUMBER - 1)
+        x = event.x - self.gutter.left - _LABEL
+        self._choose(round(x / max(1, width - 1) * (len(self._steps) - 1)))
+
+    def _slider(self, width: int) -> Content:
+        knob = round(self._place / (len(self._steps) - 1) * (width - 1))
+        return Content.assemble(
+            ("budget".ljust(_LABEL), ".budget--label"),
+            ("─" * knob, ".budget--track"),
+            ("●", ".budget--knob"),
+            ("─" * (width - 1 - knob), ".budget--track"),
+            (f" {count(self.budget):>{_NUMBER}}", ".budget--number"),
+        )
+
+    def _meter(self, width: int) -> Content:
+        used = self.used
+        label = Content.styled("used".ljust(_LABEL), ".budget--label")
+        if used is None:
+            return Content.assemble(label, ("━" * width, ".budget--free"))
+        filled = min(width, -(-width * used // self.budget)) if self.budget else 0
+        return Content.assemble(
+            label,
+            ("━" * filled, ".budget--used"),
+            ("━" * (width - filled), ".budget--free"),
+            (f" {count(used):>{_NUMBER}}", ".budget--number"),
+        )
+
+
+Row = MemoryChunk | Cut | str
+"""A memory that was packed, one that was cut, or a line between."""
+
+
+class RecallList(RowList):
+    """Rows of a `RecallResult`. The cursor passes over the lines between."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._rows: tuple[Row, ...] = ()
+        self._query = ""
+
+    @property
+    def line_count(self) -> int:
+        return len(self._rows)
+
+    @property
+    def selected(self) -> MemoryChunk | None:
+        """The memory under the cursor."""
+        row = self._rows[self.selected_index] if self.selected_index < len(self._rows) else ""
+        return row.memory if isinstance(row, Cut) else row if isinstance(row, MemoryChunk) else None
+
+    def show(self, result: RecallResult | None) -> None:
+        """List what a recall gave. For the same question the cursor stays on its memory, or else at its place."""
+        query, self._query = self._query, result.query if result is not None else ""
+        before = self.selected if query == self._query else None
+        self._rows = rows_of(result) if result is not None else ()
+        places = [_memory(row) for row in self._rows]
+        same = (
+            index
+            for index, memory in enumerate(places)
+            if before is not None and memory is not None and (memory.id, memory.content) == (before.id, before.content)
+        )
+        self.rows_changed(next(same, self.selected_index if query == self._query and places else 1))
+        if self.selected is None:
+            self.select(self.selected_index - 1)
+
+    def select(self, index: int) -> None:
+        if 0 <= index < len(self._rows) and isinstance(self._rows[index], str):
+            index += 1 if index > self.selected_index or index == 0 else -1
+        super().select(index)
+
+    def row(self, index: int, width: int) -> Content:
+        row = self._rows[index]
+        if isinstance(row, str):
+            return between_line(row, "fit  tokens" if index == 0 else "", width)
+        if isinstance(row, Cut):
+            return cut_line(row, width)
+        return packed_line(index, row, width)
+
+
+def rows_of(result: RecallResult) -> tuple[Row, ...]:
+    """The rows of a recall; none if it found nothing."""
+    if not result.memories and not result.cut:
+        return ()
+    packed = (
+        f"In the prompt: {plural(len(result.memories), 'memory', 'memories')}" if result.memories else "Nothing fits"
+    )
+    cut: tuple[Row, ...] = (f"Left out: {count(len(result.cut))}", *result.cut) if result.cut else ()
+    return (packed, *result.memories, *cut)
+
+
+def _memory(row: Row) -> MemoryChunk | None:
+    return row.memory if isinstance(row, Cut) else None if isinstance(row, str) else row
+
+
+class MemoryInput(LineInput):
+    """An input whose up and down keys move the list that it belongs to."""
+
+    BINDINGS = bindings("memory.input")
+
+
+class RecallPanel(Vertical):
+    """Asks while one types. The last answer stays until the next one is there, so nothing flickers."""
+
+    input = query_one(MemoryInput)
+    bar = query_one(BudgetBar)
+    rows = query_one(RecallList)
+    notice = query_one(Notice)
+
+    class Changed(Message):
+        """Another answer or row is there."""
+
+    def __init__(self, keys: Keys, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes="-empty")
+        make_panel(self, "Recall")
+        self._keys = keys
+        self._recalling = Recalling(self, self._answered, self._failed)
+        self._result: RecallResult | None = None
+        self._is_connected = False
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="recall-ask"):
+            yield Static(Content("❯"), id="recall-prompt")
+            yield MemoryInput(placeholder="Ask what is remembered", compact=True, select_on_focus=False)
+        yield BudgetBar(id="recall-budget")
+        yield RecallList(id="recall-rows")
+        yield Notice(keys=self._keys, id="recall-notice")
+        yield Static(id="recall-facts")
+
+    def on_mount(self) -> None:
+        self._say(NOT_ASKED)
+
+    @property
+    def result(self) -> RecallResult | None:
+        """What the last recall gave; None while nothing is asked."""
+        return self._result
+
+    @property
+    def selected(self) -> MemoryChunk | None:
+        """The memory under the cursor."""
+        return self.rows.selected
+
+    @property
+    def query_text(self) -> str:
+        """What is asked."""
+        return self._recalling.query
+
+    @property
+    def list(self) -> Widget:
+        """The list, or the notice in its place."""
+        return self.notice if self.has_class("-empty") else self.rows
+
+    def connect(self, desk: MemoryBackend) -> None:
+        """Begin to recall, once; what was typed meanwhile is asked at once."""
+        if self._is_connected:
+            return
+        self._is_connected = True
+        self.bar.begin(desk.token_budget)
+        self._recalling.budget = self.bar.budget
+        self._recalling.connect(desk)
+
+    def ask_again(self) -> None:
+        """The same question once more."""
+        self._recalling.ask()
+
+    def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
+        """Show at once what was done with a memory; the next answer follows the index."""
+        if self._result is not None and not self.has_class("-empty"):
+            self._result = marked_result(self._result, identity, pinned, forgotten)
+            self.rows.show(self._result)
+
+    def step(self, by: int) -> None:
+        """Change the budget."""
+        self.bar.step(by)
+
+    def focus_input(self) -> None:
+        """Begin to type, with the old question selected so that typing replaces it."""
+        self.screen.set_focus(self.input)
+        self.input.action_select_all()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Recall what is typed; an empty question shows what can be asked."""
+        event.stop()
+        self._recalling.typed(event.value)
+        if self._recalling.is_empty:
+            self._result = None
+            self._say(NOT_ASKED)
+        elif self._result is None and not self.notice.has_focus:
+            self._say(LOADING)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter goes to what was recalled."""
+        event.stop()
+        self.list.focus()
+
+    def on_budget_bar_chosen(self, event: BudgetBar.Chosen) -> None:
+        """Recall within another budget."""
+        event.stop()
+        self._recalling.within(event.budget)
+
+    def on_row_list_selected(self, event: RowList.Selected) -> None:
+        """Tell the screen."""
+        event.stop()
+        self.post_message(self.Changed())
+
+    def _answered(self, result: RecallResult) -> None:
+        self._result = result
+        if not result.memories and not result.cut:
+            self._say(nothing_recalled(result.query, result.note))
+            return
+        was_said = self.notice.has_focus
+        self.remove_class("-empty")
+        self.bar.used = result.total_tokens
+        self.rows.show(result)
+        self.query_one("#recall-facts", Static).update(Content.styled(recall_facts(result), "$text-disabled"))
+        if was_said:
+            self.rows.focus()
+        self.post_message(self.Changed())
+
+    def _failed(self, error: DonnaError) -> None:
+        self._result = None
+        self._say(cannot_recall(error))
+
+    def _say(self, words: Words) -> None:
+        """Show words instead of the list."""
+        had_focus = self.rows.has_focus
+        self.bar.used = None
+        self.rows.show(None)
+        self.notice.say(words)
+        self.query_one("#recall-facts", Static).update(Content(""))
+        self.add_class("-empty")
+        if had_focus:
+            self.notice.focus()
+        self.post_message(self.Changed())
+
+
+def marked_result(result: RecallResult, identity: str, pinned: bool | None, forgotten: bool | None) -> RecallResult:
+    """A recall in which a memory is pinned or forgotten; what is forgotten is in no prompt any more."""
+    memories = [marked(each, identity, pinned, forgotten) for each in result.memories]
+    cut = [Cut(marked(each.memory, identity, pinned, forgotten), each.why) for each in result.cut]
+    return replace(
+        result,
+        memories=tuple(each for each in memories if not each.forgotten),
+        cut=tuple(each for each in cut if not each.memory.forgotten),
+    )

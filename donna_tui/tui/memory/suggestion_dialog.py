@@ -1,0 +1,124 @@
+"""Offers preferences that were stated in chats, one after the other: remember it, dismiss it, or skip it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.backend import MemoryBackend
+from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.error_messages import told
+from donna_tui.tui.lib.humanize import day
+from donna_tui.tui.lib.inputs import KeyLine
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.memory import Suggestion
+
+
+class SuggestionScreen(Dialogue[int]):
+    """Answers with how many preferences were remembered. What the memory would replace is shown first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        action_binding("suggestion.accept", "screen.suggestion_accept"),
+        action_binding("suggestion.dismiss", "screen.suggestion_dismiss"),
+        action_binding("suggestion.skip", "screen.suggestion_skip"),
+    ]
+
+    def __init__(self, memory: MemoryBackend, suggestions: Sequence[Suggestion], keys: Keys) -> None:
+        super().__init__(keys)
+        self._memory = memory
+        self._left = list(suggestions)
+        self._total = len(suggestions)
+        self._remembered = 0
+        self._is_answering = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="refusal-box", id="suggestion-box"):
+            yield Static(id="suggestion-words", classes="refusal-what")
+            yield Static(id="suggestion-from", classes="refusal-path")
+            yield Static(id="suggestion-replaces", classes="refusal-step")
+            yield KeyLine(
+                self._keys,
+                ("suggestion.accept", "remember"),
+                ("suggestion.dismiss", "dismiss"),
+                ("suggestion.skip", "skip"),
+                ("esc", "leave"),
+            )
+
+    def on_mount(self) -> None:
+        self._show()
+
+    def action_leave(self) -> None:
+        """Leave the rest for later."""
+        self.dismiss(self._remembered)
+
+    def action_suggestion_accept(self) -> None:
+        """Remember the preference."""
+        self._answer(accepted=True)
+
+    def action_suggestion_dismiss(self) -> None:
+        """Do not offer it again."""
+        self._answer(accepted=False)
+
+    def action_suggestion_skip(self) -> None:
+        """Leave it for later."""
+        if not self._is_answering:
+            self._next()
+
+    def _next(self) -> None:
+        self._left = self._left[1:]
+        if self._left:
+            self._show()
+        else:
+            self.dismiss(self._remembered)
+
+    def _show(self) -> None:
+        one, number = self._left[0], self._total - len(self._left) + 1
+        of = f" ({number} of {self._total})" if self._total > 1 else ""
+        self.query_one("#suggestion-box").border_title = Content(f"Remember this preference?{of}")
+        self.query_one("#suggestion-words", Static).update(Content(f"“{clean_line(one.text)}”"))
+        where = f"said in the chat {clean_line(one.session)}, turn {one.turn}"
+        self.query_one("#suggestion-from", Static).update(Content(f"{where}, {day(one.at)}" if one.at else where))
+        self._tell("")
+        self._look(one)
+
+    def _tell(self, words: str) -> None:
+        says = self.query_one("#suggestion-replaces", Static)
+        says.update(Content.styled(words, "$text-warning"))
+        says.display = bool(words)
+
+    @work(group="look", exclusive=True)
+    async def _look(self, one: Suggestion) -> None:
+        try:
+            replaced = await self._memory.replaced_by(one)
+        except DonnaError as error:
+            self._tell(told(error))
+            return
+        if replaced and self._left and self._left[0] is one:
+            self._tell("It replaces " + ", ".join(f"“{clean_line(each)}”" for each in replaced) + ".")
+
+    def _answer(self, *, accepted: bool) -> None:
+        if not self._is_answering:
+            self._is_answering = True
+            self._store(self._left[0], accepted=accepted)
+
+    @work(group="answer")
+    async def _store(self, one: Suggestion, *, accepted: bool) -> None:
+        try:
+            await self._memory.answer_suggestion(one.id, accepted=accepted)
+        except DonnaError as error:
+            self._tell(told(error))
+            return
+        finally:
+            self._is_answering = False
+        self._remembered += accepted
+        self._next()

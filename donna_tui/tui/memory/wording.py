@@ -1,0 +1,240 @@
+"""What the Memory screen lists and says, without a widget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TypeVar
+
+from textual.content import Content
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.error_messages import refusal_of
+from donna_tui.tui.lib.humanize import count, percent, plural
+from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.memory.card import citation_of, note_of
+from donna_tui.tui.memory.list import is_open
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.memory import (
+    BESIDE_NOTES,
+    MemoryChunk,
+    MemoryFilter,
+    MemorySource,
+    MemoryType,
+    RecallResult,
+    Suggestion,
+)
+from donna_tui.types.status import Status
+
+T = TypeVar("T")
+_DAY = 86_400.0
+
+
+class Age(Enum):
+    """How far back the list goes: words, and days."""
+
+    DAY = ("the last day", 1)
+    WEEK = ("the last week", 7)
+    MONTH = ("the last month", 31)
+    YEAR = ("the last year", 366)
+
+    @property
+    def words(self) -> str:
+        return str(self.value[0])
+
+    @property
+    def seconds(self) -> float:
+        return _DAY * int(self.value[1])
+
+
+UNASKED = tuple(source for source in BESIDE_NOTES if source is not MemorySource.TASK)
+"""What is listed until another source is asked for: tasks are many, and their notes hold them."""
+
+_SOURCES = {
+    MemorySource.CHAT: "chats",
+    MemorySource.MEMORY: "what was remembered",
+    MemorySource.CORRECTION: "corrections",
+    MemorySource.TASK: "tasks",
+}
+_TYPES = {
+    MemoryType.WORKING: "working",
+    MemoryType.EPISODIC: "episodic",
+    MemoryType.SEMANTIC: "semantic",
+    MemoryType.PROCEDURAL: "preferences",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowing:
+    """What the list is narrowed to. Empty means everything beside the notes and their tasks."""
+
+    source: MemorySource | None = None
+    type: MemoryType | None = None
+    age: Age | None = None
+    text: str = ""
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether anything is left out."""
+        return self != Narrowing()
+
+    def wanted(self, now: float) -> MemoryFilter:
+        """As the desk takes it."""
+        return MemoryFilter(
+            sources=(self.source,) if self.source else UNASKED,
+            types=(self.type,) if self.type else (),
+            after=now - self.age.seconds if self.age else None,
+            text=self.text.strip(),
+        )
+
+    def next_source(self) -> Narrowing:
+        """The next source, and after the last one all but the tasks."""
+        return replace(self, source=_next((None, *_SOURCES), self.source))
+
+    def only_tasks(self) -> Narrowing:
+        """The tasks; if they are listed already, everything else."""
+        return replace(self, source=None if self.source is MemorySource.TASK else MemorySource.TASK)
+
+    def next_type(self) -> Narrowing:
+        """The next type, and after the last one all of them."""
+        return replace(self, type=_next((None, *_TYPES), self.type))
+
+    def next_age(self) -> Narrowing:
+        """Further back, and at last without a limit."""
+        return replace(self, age=_next((None, *Age), self.age))
+
+    def __str__(self) -> str:
+        text = clean_line(self.text.strip())
+        parts = (
+            _SOURCES[self.source] if self.source else "",
+            _TYPES[self.type] if self.type else "",
+            self.age.words if self.age else "",
+            f"with “{text}”" if text else "",
+        )
+        return " · ".join(filter(None, parts))
+
+
+def _next(values: tuple[T, ...], value: T) -> T:
+    return values[(values.index(value) + 1) % len(values)]
+
+
+LOADING = Words("Looking at what is remembered …")
+NOTHING_YET = Words(
+    "Nothing is remembered beside your notes yet.",
+    "Chats, and what you tell Donna to remember, appear here.",
+    actions=(
+        ("memory.remember", "remember a fact"),
+        ("memory.add-task", "add a task"),
+        ("memory.tasks", "list the tasks of your notes"),
+    ),
+    examples=(("donna chat import FILE", "bring in your conversations"),),
+)
+NOTHING_TO_UNDO = "Nothing was forgotten or written here that could be taken back."
+NOT_ASKED = Words(
+    "Type a question.",
+    "What Donna would give a language model for it appears here: what fits into the budget, what is left out, and why. "
+    "Your notes are asked too; what must stay on this machine is left aside.",
+)
+
+
+def list_head(narrowing: Narrowing, total: int) -> str:
+    """How many memories are listed, and what the list is narrowed to."""
+    if narrowing == Narrowing().only_tasks():
+        return f"{plural(total, 'task')}, newest first"
+    shown = plural(total, "memory", "memories")
+    return f"{shown} · {narrowing}" if narrowing.is_narrow else f"{shown}, newest first"
+
+
+def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
+    """The latest preference that was stated in a chat, how many more there are, and the key that answers them."""
+    if not suggestions:
+        return Content()
+    first, more = clean_line(suggestions[0].text), len(suggestions) - 1
+    return Content.assemble(
+        (f"{key} ", "$accent"),
+        ("Remember ", "$text-muted"),
+        f"“{first[:80]}{'…' if len(first) > 80 else ''}”",
+        (f" and {more} more?" if more else "?", "$text-muted"),
+    )
+
+
+def nothing_left(narrowing: Narrowing, key: str) -> str:
+    """What stands in the place of an empty, narrowed list."""
+    return f"Nothing is remembered here: {narrowing}. {key} lists everything."
+
+
+def cannot_look(error: DonnaError) -> Words:
+    """Why there is no list."""
+    refusal = refusal_of(error)
+    return Words(refusal.what, refusal.step, actions=(("memory.refresh", "try again"),), is_error=True)
+
+
+def cannot_recall(error: DonnaError) -> Words:
+    """Why there is no answer."""
+    return cannot_look(error)
+
+
+def nothing_recalled(query: str, note: str) -> Words:
+    """What is said where nothing is remembered that fits."""
+    return Words(
+        f"Nothing is remembered about “{clean_line(query.strip())[:60]}”.",
+        clean_line(note),
+        actions=(("memory.refresh", "ask again"),),
+    )
+
+
+def recall_facts(result: RecallResult) -> str:
+    """How many tokens of how many, and who counted; what limits the answer goes before that."""
+    share = f"{count(result.total_tokens)} of {count(result.token_budget)} tokens"
+    share += f", {percent(result.total_tokens, result.token_budget)}" if result.token_budget else ""
+    return " · ".join(filter(None, (share, clean_line(result.note) or f"counted by {clean_line(result.counter)}")))
+
+
+def why_not_kept_true(status: Status | None) -> str:
+    """What one must know while another process keeps the index."""
+    if status is None or status.state != "read_only":
+        return ""
+    owner = f" ({clean_line(status.owner)})" if status.owner else ""
+    return f"Another Donna{owner} keeps the index: what you change here is stored at once, and listed when it follows."
+
+
+def why_no_forgetting(memory: MemoryChunk | None) -> str:
+    """Why a memory can be neither pinned nor forgotten here."""
+    if memory is None:
+        return ""
+    if note_of(memory):
+        return "A note holds this. Change the note, and the memory follows."
+    return "It is forgotten already." if memory.forgotten else ""
+
+
+def why_no_tick(memory: MemoryChunk | None) -> str:
+    """Why a memory is no task that could be done."""
+    if memory is None or memory.source is not MemorySource.TASK:
+        return "No task is selected."
+    return "" if is_open(memory) else "This task is done or cancelled already."
+
+
+def why_no_prompt(result: RecallResult | None) -> str:
+    """Why there is no prompt to copy."""
+    if result is None:
+        return "Nothing has been recalled yet."
+    return "" if result.memories else "Nothing was packed: a larger budget, or another question."
+
+
+def citation_text(memory: MemoryChunk) -> str:
+    """Where a memory is from, to paste somewhere, with the id that the verbs take."""
+    return f"{citation_of(memory)} ({clean_line(memory.id)})"
+
+
+def own_words(memory: MemoryChunk) -> str:
+    """What a memory says, without the path that a recall puts before a passage of a note."""
+    return memory.content.removeprefix(f"{memory.source_id}: ") if note_of(memory) else memory.content
+
+
+def forgets(memory: MemoryChunk) -> tuple[str, str]:
+    """What exactly is forgotten, and what else one should know."""
+    citation = citation_of(memory)
+    if memory.source is MemorySource.CHAT:
+        return citation, "These turns are found and recalled no more; the rest of the conversation stays."
+    return citation, "It is found and recalled no more."

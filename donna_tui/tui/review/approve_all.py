@@ -1,0 +1,199 @@
+"""What approving the waiting drafts together would do, one key that does it, and what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import Static
+
+from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.error_messages import refusal_of, sentence
+from donna_tui.tui.lib.humanize import plural
+from donna_tui.tui.lib.inputs import KeyLine
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.tui.review.lists import line_of, title_of
+from donna_tui.types.drafts import DraftRow
+from donna_tui.types.errors import DonnaError
+from donna_tui.vault.note.diff import diff_changes
+from donna_tui.vault.write.changes import Outcome, Plan
+
+Approve = Callable[[Mapping[str, Plan]], Awaitable[Outcome]]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A draft and what approving it without `left_out` of its parts would do, or why it is refused.
+
+    `is_done` says that it was approved, `is_skipped` that the person leaves it for later.
+    """
+
+    row: DraftRow
+    plan: Plan | None
+    left_out: int = 0
+    error: DonnaError | None = None
+    is_done: bool = False
+    is_skipped: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be approved, and was not yet."""
+        return self.plan is not None and self.error is None and not self.is_done and not self.is_skipped
+
+
+class PlannedList(RowList):
+    """Two lines a draft: its title and how much it is; and what would be done, what was done, or why it was not."""
+
+    row_height: ClassVar[int] = 2
+
+    def __init__(self, planned: Sequence[Planned], *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._planned = tuple(planned)
+
+    @property
+    def line_count(self) -> int:
+        return len(self._planned) * self.row_height
+
+    def show(self, planned: Sequence[Planned]) -> None:
+        """What has become of them."""
+        self._planned = tuple(planned)
+        self.rows_changed(self.selected_index)
+
+    def row(self, index: int, width: int) -> Content:
+        planned = self._planned[index]
+        glyph, tone = ("!", "error") if planned.error else ("✓", "accent") if planned.is_done else ("●", "accent")
+        if planned.is_skipped:
+            glyph, tone = "○", "quiet"
+        left = Content.assemble((f"{glyph} ", tone), (title_of(planned.row), "strong"))
+        return row_of(left, _size(planned.plan), width)
+
+    def row_part(self, index: int, part: int, width: int) -> Content:
+        planned = self._planned[index]
+        if not part:
+            return self.row(index, width)
+        if planned.error is not None:
+            refusal = refusal_of(planned.error)
+            words = Content.styled(f"  not approved: {refusal.what} {refusal.step}", "warning")
+        else:
+            without = f", without {plural(planned.left_out, 'part')}" if planned.left_out else ""
+            does = "left for later" if planned.is_skipped else f"{does_words(planned.plan)}{without}"
+            words = Content.styled(f"  {does}", "muted")
+        return words.truncate(width, ellipsis=True, pad=True)
+
+
+class ApproveAll(Dialogue[bool]):
+    """Approves the drafts as one commit. One that is refused is left out, and stops none of the others."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        action_binding("plan.apply", "screen.plan_apply"),
+        Binding("space", "skip", show=False),
+    ]
+
+    rows = query_one(PlannedList)
+
+    def __init__(self, planned: tuple[Planned, ...], approve: Approve, keys: Keys) -> None:
+        super().__init__(keys)
+        self._planned = planned
+        self._approve = approve
+        self._began = self._is_under_way = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="plan-box") as box:
+            box.border_title = Content("Approve all")
+            yield Static(classes="plan-lead", id="all-lead")
+            yield PlannedList(self._planned, id="all-rows")
+            yield KeyLine(self._keys, ("plan.apply", "approve them"), ("space", "leave one out"), ("esc", "cancel"))
+
+    def on_mount(self) -> None:
+        self._tell()
+        self.rows.focus()
+
+    def action_plan_apply(self) -> None:
+        """Approve them; once they are, the same key leaves."""
+        if self._began or not any(each.is_open for each in self._planned):
+            self.action_leave()
+        else:
+            self._began = self._is_under_way = True
+            self._approve_them()
+
+    def action_skip(self) -> None:
+        """Leave the selected draft for later, or take it in again."""
+        place = self.rows.selected_index
+        if self._began or place >= len(self._planned) or self._planned[place].error is not None:
+            return
+        changed = replace(self._planned[place], is_skipped=not self._planned[place].is_skipped)
+        self._planned = (*self._planned[:place], changed, *self._planned[place + 1 :])
+        self.rows.show(self._planned)
+        self._tell()
+
+    def action_leave(self) -> None:
+        """Leave; what is under way is completed first."""
+        if not self._is_under_way:
+            self.dismiss(self._began)
+
+    @work(group="approve", exclusive=True)
+    async def _approve_them(self) -> None:
+        self.query_one(KeyLine).say("Approving …")
+        try:
+            while plans := {each.row.id: each.plan for each in self._planned if each.is_open and each.plan is not None}:
+                try:
+                    await self._approve(plans)
+                except DonnaError as error:
+                    self._refuse(plans, error)
+                else:
+                    self._update(lambda each: replace(each, is_done=each.is_done or each.row.id in plans))
+        finally:
+            self._is_under_way = False
+        self.query_one(KeyLine).say("")
+
+    def _refuse(self, plans: Mapping[str, Plan], error: DonnaError) -> None:
+        """Mark the drafts whose plans hold the note that an error is about, or else all of them."""
+        path = getattr(error, "path", "")
+        refused = {identity for identity, plan in plans.items() if path in plan.paths} or set(plans)
+        self._update(lambda each: replace(each, error=error) if each.row.id in refused else each)
+
+    def _update(self, change: Callable[[Planned], Planned]) -> None:
+        self._planned = tuple(map(change, self._planned))
+        self.rows.show(self._planned)
+        self._tell()
+
+    def _tell(self) -> None:
+        done, refused = (
+            sum(each.is_done for each in self._planned),
+            sum(each.error is not None for each in self._planned),
+        )
+        to_do = sum(each.is_open for each in self._planned)
+        parts = (
+            f"{plural(done, 'draft')} approved in one commit, which one undo takes back" if done else "",
+            f"{plural(to_do, 'draft')} will be approved in one commit" if to_do else "",
+            f"{refused} not approved: the reason is below" if refused else "",
+        )
+        self.query_one("#all-lead", Static).update(Content(sentence(" · ".join(filter(None, parts)))))
+
+
+def does_words(plan: Plan | None) -> str:
+    """The notes that come, change and go."""
+    if plan is None or not plan.changes:
+        return "nothing in the vault changes"
+    words = {True: "new note", False: "changes"}
+    made = [f"{words[each.before is None]} {line_of(each.path)}" for each in plan.changes if each.after is not None]
+    gone = [f"{line_of(each.path)} goes" for each in plan.changes if each.after is None]
+    return ", ".join((*made, *gone))
+
+
+def _size(plan: Plan | None) -> Content:
+    """How many lines come and go."""
+    diffs = diff_changes(plan.changes) if plan is not None else ()
+    added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
+    come = (f"+{added}", "added-mark") if added else ""
+    go = (f" −{removed}", "removed-mark") if removed else ""
+    return Content.assemble(come, go)

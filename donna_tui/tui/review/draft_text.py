@@ -1,0 +1,277 @@
+"""The text of a draft with a cursor on its lines, what is left out struck through, and what each line rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Region
+from textual.message import Message
+from textual.style import Style
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.lines import each_line
+from donna_tui.tui.lib.humanize import plural
+from donna_tui.tui.lib.jump import JumpOverlay, JumpTarget
+from donna_tui.tui.lib.lines import LineView, row_of
+from donna_tui.tui.lib.markdown import (
+    MOST_CHARACTERS,
+    STYLES,
+    Block,
+    LinkFollowed,
+    LinkRef,
+    link_in,
+    markdown_blocks,
+    spots_of,
+)
+from donna_tui.tui.lib.passage_view import WIDEST_TEXT, wrapped
+from donna_tui.types.drafts import Draft, Hunk
+from donna_tui.vault.note.read import parse_frontmatter
+
+_GUTTER = 2
+_CITES = 7
+"""Cells at the right for the numbers of the passages that a line rests on."""
+
+_MARKDOWN = frozenset(STYLES) - {"strong", "warning"}
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """A row of the screen: its content, its line in the file (1-based), and whether that line begins here."""
+
+    content: Content
+    line: int
+    is_first: bool = True
+
+
+class DraftText(LineView):
+    """Moves a cursor from line to line; blank lines have none. What is left out is a matter of the screen."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"md--{name}" for name in _MARKDOWN}
+
+    class Moved(Message):
+        """Another line is under the cursor."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._draft: Draft | None = None
+        self._blocks: tuple[Block, ...] = ()
+        self._stops: tuple[int, ...] = ()
+        self._rows: list[TextRow] = []
+        self._cites: dict[int, str] = {}
+        self._hunks: dict[int, Hunk] = {}
+        self._left_out: frozenset[int] = frozenset()
+        self._beyond = 0
+        self.line_number = 0
+
+    @property
+    def line_count(self) -> int:
+        return len(self._rows) + (1 if self._beyond else 0)
+
+    @property
+    def hunk(self) -> Hunk | None:
+        """The part under the cursor that can be left out."""
+        return self._hunks.get(self.line_number)
+
+    def show(self, draft: Draft | None, left_out: frozenset[int] = frozenset(), *, keep: bool = False) -> None:
+        """Show a draft from where its own words begin, or from where one was if it is a newer version of the same."""
+        self._draft, self._left_out = draft, left_out
+        text = draft.text if draft is not None else ""
+        self._blocks = tuple(blocks_of(text[:MOST_CHARACTERS]))
+        self._stops = tuple(block.line + 1 for block in self._blocks if block.content.plain.strip())
+        self._beyond = max(0, len(text) - MOST_CHARACTERS)
+        self._cites = dict(cites_of(draft)) if draft is not None else {}
+        hunks = draft.hunks if draft is not None else ()
+        self._hunks = {line: hunk for hunk in hunks for line in range(hunk.start_line, hunk.end_line + 1)}
+        self._lay_out()
+        if keep:
+            self._go_to(self.line_number)
+        else:
+            self._go_to_begin()
+
+    def leave_out(self, left_out: frozenset[int]) -> None:
+        """Other parts are left out now."""
+        self._left_out = left_out
+        self.refresh()
+
+    def line(self, index: int, width: int) -> Content:
+        if index >= len(self._rows):
+            return Content.styled(f"  … {plural(self._beyond, 'more character')}", "quiet")
+        row = self._rows[index]
+        is_here = row.line == self.line_number
+        mark = Content.styled("▌ ", "cursor") if is_here else Content("  ")
+        hunk = self._hunks.get(row.line)
+        is_out = hunk is not None and hunk.number in self._left_out
+        content = Content(row.content.plain).stylize("gone") if is_out else row.content
+        says = ""
+        if row.is_first:
+            begins = is_out and hunk is not None and row.line == self._first_stop(hunk)
+            says = "left out" if begins else "" if is_out else self._cites.get(row.line, "")
+        room = min(width - 1, WIDEST_TEXT + _CITES + _GUTTER)
+        return row_of(mark + content, Content.styled(says, "warning" if is_out else "quiet"), room)
+
+    def base_of(self, index: int) -> str:
+        is_here = index < len(self._rows) and self._rows[index].line == self.line_number
+        return "selected" if is_here else ""
+
+    def on_resize(self) -> None:
+        self._lay_out()
+        if self.line_number == self._begin:
+            self._go_to_begin()
+        else:
+            self._show_cursor()
+
+    @property
+    def links_here(self) -> list[JumpTarget]:
+        """The links of the line under the cursor."""
+        return list(self._links_in(index for index, row in enumerate(self._rows) if row.line == self.line_number))
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        """The links in sight."""
+        top = self.scroll_offset.y
+        yield from self._links_in(range(top, min(top + self.size.height, len(self._rows))))
+
+    def follow_link(self) -> None:
+        """Follow the link of the line under the cursor; where there are several, that whose label is typed."""
+        targets = self.links_here
+        if not targets:
+            self.notify("There is no link in this line.", timeout=3, markup=False)
+        elif len(targets) == 1:
+            targets[0].go()
+        else:
+            self.app.push_screen(JumpOverlay(targets), lambda target: target.go() if target else None)
+
+    def _links_in(self, rows: Iterable[int]) -> Iterator[JumpTarget]:
+        x, y = self.content_region.offset
+        last: LinkRef | None = None
+        for index in rows:
+            for spot in spots_of(self._rows[index].content, x + _GUTTER, y + index - self.scroll_offset.y):
+                if spot.ref != last:  # a link that goes on in the next row is one
+                    yield JumpTarget(spot.x, spot.y, go=partial(self.post_message, LinkFollowed(spot.ref)))
+                last = spot.ref
+
+    def on_click(self, event: events.Click) -> None:
+        """Follow the link under the mouse, or put the cursor on the line there."""
+        ref = link_in(event.style.meta)
+        if ref is not None and not self.screen.get_selected_text():
+            event.stop()
+            self.post_message(LinkFollowed(ref))
+            return
+        offset = event.get_content_offset(self)
+        row = offset.y + self.scroll_offset.y if offset is not None else len(self._rows)
+        if row < len(self._rows) and self._rows[row].line in self._stops:
+            self._go_to(self._rows[row].line)
+
+    def action_cursor_down(self) -> None:
+        """The next line; within one that is longer than the screen, a row."""
+        region = self._region
+        if region.bottom > self.scroll_offset.y + self.size.height and region.height > self.size.height:
+            self.scroll_down(animate=False)
+        else:
+            self._step(1)
+
+    def action_cursor_up(self) -> None:
+        region = self._region
+        if region.y < self.scroll_offset.y and region.height > self.size.height:
+            self.scroll_up(animate=False)
+        else:
+            self._step(-1)
+
+    def action_first(self) -> None:
+        self._step(-len(self._stops))
+
+    def action_last(self) -> None:
+        self._step(len(self._stops))
+
+    def action_page_down(self) -> None:
+        self._turn(1)
+
+    def action_page_up(self) -> None:
+        self._turn(-1)
+
+    def _style_of(self, name: str | Style) -> Style:
+        if isinstance(name, str) and name in _MARKDOWN:
+            return self.get_visual_style(f"md--{name}", partial=True)
+        return super()._style_of(name)
+
+    @property
+    def _begin(self) -> int:
+        """Where one begins to read: at the first line with evidence, or with a part that can be left out."""
+        order = (self._cites, self._hunks, self._stops)
+        return next((stop for places in order for stop in self._stops if stop in places), 0)
+
+    @property
+    def _first_body_row(self) -> int:
+        """The row at which the note begins, below its properties."""
+        start = parse_frontmatter(self._draft.text[:MOST_CHARACTERS]).body_start if self._draft is not None else 0
+        head = self._draft.text[:start].count("\n") if self._draft is not None else 0
+        return next((place for place, row in enumerate(self._rows) if row.line > head), 0)
+
+    @property
+    def _region(self) -> Region:
+        """The rows of the line under the cursor."""
+        rows = [index for index, row in enumerate(self._rows) if row.line == self.line_number]
+        return Region(0, rows[0], 1, len(rows)) if rows else Region(0, 0, 1, 1)
+
+    def _first_stop(self, hunk: Hunk) -> int:
+        return next((line for line in self._stops if line >= hunk.start_line), hunk.start_line)
+
+    def _step(self, by: int) -> None:
+        if not self._stops:
+            return
+        near = min(range(len(self._stops)), key=lambda place: abs(self._stops[place] - self.line_number))
+        self._go_to(self._stops[max(0, min(near + by, len(self._stops) - 1))])
+
+    def _turn(self, by: int) -> None:
+        """A page on, with the cursor on the line that is there."""
+        row = self._region.y + by * max(1, self.size.height - 1)
+        if self._rows:
+            self._go_to(self._rows[max(0, min(row, len(self._rows) - 1))].line)
+
+    def _go_to_begin(self) -> None:
+        """Where one begins to read, with what stands above it in sight where that is possible."""
+        self.scroll_to(y=self._first_body_row, animate=False, immediate=True)
+        self._go_to(self._begin)
+
+    def _go_to(self, line: int) -> None:
+        """Put the cursor on the line, or on the nearest one that has words."""
+        self.line_number = min(self._stops, key=lambda stop: abs(stop - line), default=0)
+        self._show_cursor()
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def _show_cursor(self) -> None:
+        self.scroll_to_region(self._region, animate=False, immediate=True, x_axis=False)
+
+    def _lay_out(self) -> None:
+        width = max(2, min(self.scrollable_content_region.width - _GUTTER - _CITES - 1, WIDEST_TEXT))
+        self._rows = [
+            TextRow(content, block.line + 1, is_first=not number)
+            for block in self._blocks
+            for number, (content, _) in enumerate(wrapped(block, width))
+        ]
+        self.lines_changed()
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    """A block for each line of a note: its properties as they stand, and below them its Markdown."""
+    start = parse_frontmatter(text).body_start
+    head = text[:start]
+    number = -1
+    for number, (begin, end, _) in enumerate(each_line(head)):
+        yield Block(Content.styled(clean_line(head[begin:end]), "dim"), 0, number)
+    for block in markdown_blocks(text[start:], join=False):
+        yield replace(block, line=number + 1 + block.line)
+
+
+def cites_of(draft: Draft) -> Iterator[tuple[int, str]]:
+    """Each line with evidence, and its numbers as they are shown: `1·4`, `1·4 …`."""
+    for claim in draft.claims:
+        numbers = "·".join(str(number) for number in claim.evidence[:3])
+        if numbers:
+            more = " …" if len(claim.evidence) > 3 else ""
+            yield claim.start_line, numbers + more

@@ -1,0 +1,192 @@
+"""The queue of drafts, and the sources of the selected line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.humanize import age, clock, near_moment, shorten_path
+from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.tui.memory.list import KINDS
+from donna_tui.types.drafts import DraftRow, DraftState, Evidence
+from donna_tui.types.memory import MemorySource
+
+_LONGEST = 400
+"""Characters of a title, path or reason that are looked at; no screen shows more."""
+
+_TITLE = 120
+_NAME = 40
+"""Characters of a title, and of the name of a template, that are shown where it may be wrapped."""
+
+_INDENT = "  "
+_GLYPHS = {
+    DraftState.WAITING: ("●", "accent"),
+    DraftState.APPROVED: ("✓", "quiet"),
+    DraftState.REJECTED: ("✗", "quiet"),
+    DraftState.FAILED: ("!", "error"),
+    DraftState.GONE: ("?", "warning"),
+}
+
+
+def line_of(text: str) -> str:
+    """The beginning of a text on one line, safe to show."""
+    return clean_line(" ".join(text[:_LONGEST].split()))
+
+
+def short_line(text: str, most: int) -> str:
+    """A text on one line, of at most so many characters."""
+    line = line_of(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def title_of(row: DraftRow) -> str:
+    """The title of a draft, or else the name of its note."""
+    return short_line(row.title, _TITLE) or short_line(PurePosixPath(row.target).stem, _TITLE) or "untitled"
+
+
+def kind_of(row: DraftRow) -> str:
+    """What it is, in words: `meeting note`."""
+    return short_line(row.skill, _NAME).replace("_", " ")
+
+
+def first_line(row: DraftRow, width: int, now: float) -> Content:
+    """State and title; when its meeting is, or how old it is."""
+    glyph, tone = _GLYPHS[row.state]
+    title = "strong" if row.state in (DraftState.WAITING, DraftState.FAILED) else "muted"
+    left = Content.assemble((f"{glyph} ", tone), (title_of(row), title))
+    return row_of(left, Content.styled(when_of(row, now) or age(row.created_at, now), "quiet"), width)
+
+
+def when_of(row: DraftRow, now: float) -> str:
+    """When the meeting of a draft is; empty for what is no draft of a meeting."""
+    if row.meeting_at is None:
+        return ""
+    return f"{near_moment(row.meeting_at, now)}{', cancelled' if row.meeting_cancelled else ''}"
+
+
+def second_line(row: DraftRow, width: int) -> Content:
+    """Kind and target of a draft that waits; the reason of one that failed, and when it is tried again."""
+    if row.state is DraftState.FAILED:
+        tries = f"again {clock(row.next_try)[:5]}" if row.next_try is not None else "not again"
+        why = f"{_INDENT}{line_of(row.detail)}"
+        return row_of(Content.styled(why, "warning"), Content.styled(tries, "quiet"), width)
+    says = _INDENT + kind_of(row) + ("" if row.state is DraftState.WAITING else f", {row.state.value}")
+    room = max(8, width - cell_len(says) - 3)
+    where = shorten_path(line_of(row.target), room)
+    return Content.assemble((says, "muted"), (f" → {where}", "quiet")).truncate(width, ellipsis=True, pad=True)
+
+
+class DraftList(RowList):
+    """Two lines a draft, the newest first. The cursor stays on its draft where it can."""
+
+    row_height: ClassVar[int] = 2
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._drafts: tuple[DraftRow, ...] = ()
+        self._now = 0.0
+
+    @property
+    def line_count(self) -> int:
+        return len(self._drafts) * self.row_height
+
+    @property
+    def drafts(self) -> tuple[DraftRow, ...]:
+        """What is listed."""
+        return self._drafts
+
+    @property
+    def selected(self) -> DraftRow | None:
+        """The draft under the cursor."""
+        return self._drafts[self.selected_index] if self.selected_index < len(self._drafts) else None
+
+    def show(self, drafts: Sequence[DraftRow], now: float, *, reveal: str = "") -> None:
+        """List these, with their age at the Unix time `now`; the cursor goes to the draft of the id `reveal`."""
+        before = self.selected
+        wanted = reveal or (before.id if before is not None else "")
+        self._drafts = tuple(drafts)
+        self._now = now
+        places = (index for index, each in enumerate(self._drafts) if each.id == wanted)
+        self.rows_changed(next(places, self.selected_index))
+
+    def row(self, index: int, width: int) -> Content:
+        return first_line(self._drafts[index], width, self._now)
+
+    def row_part(self, index: int, part: int, width: int) -> Content:
+        return second_line(self._drafts[index], width) if part else self.row(index, width)
+
+
+_SOURCE_INDENT = "   "
+
+
+class EvidenceList(RowList):
+    """Two lines a passage: path and lines; and the headings that lead to it."""
+
+    row_height: ClassVar[int] = 2
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._passages: tuple[Evidence, ...] = ()
+
+    @property
+    def line_count(self) -> int:
+        return len(self._passages) * self.row_height
+
+    @property
+    def selected(self) -> Evidence | None:
+        """The passage under the cursor."""
+        return self._passages[self.selected_index] if self.selected_index < len(self._passages) else None
+
+    def show(self, passages: Sequence[Evidence]) -> None:
+        """List these; the cursor stays on its passage if it is among them."""
+        before = self.selected
+        self._passages = tuple(passages)
+        places = (index for index, each in enumerate(self._passages) if before and each.number == before.number)
+        self.rows_changed(next(places, 0))
+
+    def row(self, index: int, width: int) -> Content:
+        passage = self._passages[index]
+        number = f"{passage.number:>2} "
+        score = f"{passage.score:.2f}" if passage.score is not None else ""
+        lines = f":{lines_of(passage)}"
+        room = max(6, width - cell_len(number) - cell_len(lines) - cell_len(score) - 2)
+        where = shorten_path(line_of(passage.path), room)
+        left = Content.assemble((number, "accent"), (where, "strong"), (lines, "muted"))
+        return row_of(left, Content.styled(score, "muted"), width)
+
+    def row_part(self, index: int, part: int, width: int) -> Content:
+        if not part:
+            return self.row(index, width)
+        passage = self._passages[index]
+        trail = _SOURCE_INDENT + (trail_of(passage) or line_of(passage.title))
+        return row_of(Content.styled(trail, "muted"), Content.styled(source_of(passage), "quiet"), width)
+
+
+def lines_of(passage: Evidence) -> str:
+    """The lines of a passage: `41–58`, or `41` for one line."""
+    one = passage.start_line == passage.end_line
+    return str(passage.start_line) if one else f"{passage.start_line}–{passage.end_line}"
+
+
+def trail_of(passage: Evidence) -> str:
+    """The headings that lead to a passage."""
+    return " › ".join(line_of(each) for each in passage.heading_path[:8])
+
+
+def source_of(passage: Evidence) -> str:
+    """What it is if it is no note: `chat`, `task`."""
+    if passage.source_type == MemorySource.VAULT:
+        return ""
+    known = {str(source): word for source, word in KINDS.items()}
+    return known.get(passage.source_type) or line_of(passage.source_type)[:12]
+
+
+def citation_text(passage: Evidence) -> str:
+    """Where a passage stands, to paste somewhere: `Projects/a.md › Decisions › Cache : 41–58`."""
+    trail = filter(None, (line_of(passage.path), trail_of(passage)))
+    return f"{' › '.join(trail)} : {lines_of(passage)}"

@@ -1,0 +1,232 @@
+"""What the Review screen says about drafts and their sources, without a widget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual.content import Content
+
+from donna_tui.text.lines import each_line
+from donna_tui.tui.lib.error_messages import lowered, refusal_of, sentence
+from donna_tui.tui.lib.humanize import age, moment, plural, short_root
+from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.review.lists import kind_of, line_of, short_line, title_of, when_of
+from donna_tui.tui.search.wording import note_at
+from donna_tui.types.drafts import Draft, DraftRow, DraftState, Evidence
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.vault.write.changes import Change, Plan
+
+LOADING = Words("Looking for drafts …")
+NOTHING_WAITS = Words(
+    "No draft waits for you.",
+    "What Donna writes appears here first: you approve it, change it or reject it.",
+    examples=(
+        ("donna meetings list", "what is in your calendar"),
+        ("donna meetings import FILE", "bring a calendar in"),
+    ),
+    actions=(
+        ("view.meetings", "write the note of a meeting now"),
+        ("draft.weekly-review", "weekly review now"),
+        ("draft.daily-reflection", "daily reflection now"),
+        ("review.everything", "what was decided"),
+    ),
+)
+NOTHING_AT_ALL = Words(
+    "Donna has drafted nothing yet.",
+    NOTHING_WAITS.text,
+    examples=NOTHING_WAITS.examples,
+    actions=NOTHING_WAITS.actions[:-1],
+)
+
+_MOST_REMARKS = 3
+_TURNED_OUT = {
+    DraftState.APPROVED: "It was approved already.",
+    DraftState.REJECTED: "It was rejected already.",
+    DraftState.GONE: "Its note is gone: it was deleted or moved by somebody else.",
+}
+_TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
+
+
+def cannot_look(error: DonnaError) -> Words:
+    """Why there is no list."""
+    refusal = refusal_of(error)
+    return Words(refusal.what, refusal.step, actions=(("review.refresh", "try again"),), is_error=True)
+
+
+def why_no_text(row: DraftRow, keys: Keys) -> str:
+    """What stands in the place of the text of a draft that has none; empty if it may have one."""
+    if row.state is DraftState.FAILED and not row.path:
+        if lacks_repository(row):
+            create = shown_key(keys["review.open"], typing=False)
+            return f"It could not be written: {sentence(row.detail)} {create} asks whether to create one."
+        again = shown_key(keys["review.regenerate"], typing=False)
+        return f"It could not be written: {sentence(row.detail)} {again} tries again."
+    if row.state in (DraftState.GONE, DraftState.REJECTED) or not row.path:
+        return sentence(row.detail) or _TURNED_OUT.get(row.state, "There is no text of it.")
+    return ""
+
+
+def lacks_repository(row: DraftRow) -> bool:
+    """Whether a draft could not be written because the vault is in no git repository."""
+    return row.state is DraftState.FAILED and row.reason == Reason.NO_REPOSITORY
+
+
+def asks_for_repository(root: str, drafts: int) -> Words:
+    """The question whether to create a repository, in the place of drafts that all failed without one."""
+    many = f"{plural(drafts, 'draft')} could not be written"
+    return Words(
+        f"Create a repository in {short_root(root)}?",
+        f"This vault is in no git repository yet, and without one nothing could be undone: {many}. Your notes stay as "
+        "they are; they become the first commit.",
+        actions=(("review.open", "create"), ("view.back", "not now")),
+    )
+
+
+CREATING = Words("Creating a repository …", "Your notes become its first commit; then the drafts are written.")
+
+
+def why_none_today(skill: str, row: DraftRow | None) -> str:
+    """Why there is no draft of today, or of this week, to review."""
+    if row is None:
+        span = "this week" if skill == "weekly_review" else "today"
+        return f"There is nothing to write about yet: no notes, meetings or finished tasks of {span} were found."
+    turned_out = _TURNED_OUT.get(row.state, "There is no text of it.")
+    note = f" Its note is {line_of(row.path)}." if row.state is DraftState.APPROVED else ""
+    return f"{title_of(row)}: {lowered(turned_out)}{note}"
+
+
+def why_no_approval(row: DraftRow | None, keys: Keys) -> str:
+    """Why a draft cannot be approved."""
+    if row is None or row.state is DraftState.WAITING:
+        return ""
+    if row.state is DraftState.FAILED:
+        return f"It could not be written. {shown_key(keys['review.regenerate'], typing=False)} tries again."
+    return _TURNED_OUT[row.state]
+
+
+def why_decided(row: DraftRow | None) -> str:
+    """Why nothing can be decided about a draft any more; empty if it waits or has failed."""
+    return _TURNED_OUT.get(row.state, "") if row is not None else ""
+
+
+def draft_head(row: DraftRow, now: float, remarks: tuple[str, ...] = (), *, waiting_edit: bool = False) -> Content:
+    """What the draft is, who composed it and when; where it is and where it goes; and what else one should know."""
+    return Content("\n").join(_head_lines(row, now, remarks, waiting_edit))
+
+
+def _head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], waiting_edit: bool) -> Iterator[Content]:
+    yield Content.styled(title_of(row), "bold")
+    kind = " of ".join(filter(None, (kind_of(row), when_of(row, now))))
+    yield Content.styled(" · ".join((kind, _composed_by(row), _when(row, now))), "$text-muted")
+    yield _place(row)
+    if row.state is DraftState.WAITING and row.detail:
+        yield Content.styled(sentence(line_of(row.detail)), "$text-warning")
+    if waiting_edit:
+        yield Content.styled("Your edit of it waits and is not written: approving leaves it out.", "$text-warning")
+    for remark in remarks[:_MOST_REMARKS]:
+        yield Content.styled(sentence(remark), "$text-warning")
+    if len(remarks) > _MOST_REMARKS:
+        yield Content.styled(f"and {plural(len(remarks) - _MOST_REMARKS, 'remark')} more", "$text-warning")
+
+
+def _composed_by(row: DraftRow) -> str:
+    who = "composed without a model" if row.drafter == "extractive" else f"composed by {short_line(row.drafter, 60)}"
+    return f"{who} for ${row.cost:.4f}" if row.cost > 0 else who
+
+
+def _when(row: DraftRow, now: float) -> str:
+    passed = age(row.created_at, now)
+    return "just now" if passed == "now" else f"{passed} ago" if passed[-1] in "nhd" else passed
+
+
+def _place(row: DraftRow) -> Content:
+    """Where it waits and where it goes."""
+    target, path = line_of(row.target), line_of(row.path)
+    if row.state is DraftState.WAITING and row.path != row.target:
+        folder, _, name = row.target.rpartition("/")
+        goes_to = f"{line_of(folder)}/" if folder and name == row.path.rpartition("/")[2] else target
+        return Content.assemble(
+            ("waits in ", "$text-disabled"), (path, "$text-muted"), (" → goes to ", "$text-disabled"), goes_to
+        )
+    if row.state is DraftState.WAITING:
+        return Content.assemble(("saved as a draft in ", "$text-disabled"), target)
+    words = {DraftState.FAILED: "not written: ", DraftState.GONE: "gone: "}.get(row.state, f"{row.state.value}: ")
+    tries = f" · next try {moment(row.next_try)}" if row.state is DraftState.FAILED and row.next_try else ""
+    return Content.assemble(
+        (words, _TONES.get(row.state, "$text-muted")), (path or target, "$text-muted"), (tries, "$text-disabled")
+    )
+
+
+def approval_words(plan: Plan, row: DraftRow) -> str:
+    """What approving does, in one line: `new note Meetings/a.md, one commit`. That the draft leaves the Inbox for it
+    goes without saying.
+    """
+    if not plan.changes:
+        return "nothing in the vault changes"
+    main = next((change for change in plan.changes if change.path == row.target), None)
+    others = [change for change in plan.changes if change is not main]
+    made = [each for each in others if each.before is None]
+    gone = [each for each in others if each.after is None and each.path != row.path]
+    changed = sum(each.before is not None and each.after is not None for each in others)
+    parts = (
+        _main_words(main) if main is not None else "",
+        f"{line_of(gone[0].path)} goes" if len(gone) == 1 else f"{plural(len(gone), 'note')} go" if gone else "",
+        plural(len(made), "more new note") if made else "",
+        f"{plural(changed, 'note')} changed beside it" if changed else "",
+    )
+    return f"{', '.join(filter(None, parts))}, one commit"
+
+
+def _main_words(change: Change) -> str:
+    if change.before is None:
+        return f"new note {line_of(change.path)}"
+    return f"{line_of(change.path)} is {'deleted' if change.after is None else 'changed'}"
+
+
+def parts_out(number: int) -> tuple[str, ...]:
+    """That parts are left out, if any are."""
+    return (f"without {plural(number, 'part')} that you left out",) if number else ()
+
+
+def text_without(draft: Draft, left_out: frozenset[int]) -> str:
+    """The text of a draft without some of its hunks."""
+    gone = {
+        line
+        for hunk in draft.hunks
+        if hunk.number in left_out
+        for line in range(hunk.start_line, hunk.end_line + 1)
+    }  # fmt: skip
+    kept = (
+        draft.text[start:after] for line, (start, _, after) in enumerate(each_line(draft.text), 1) if line not in gone
+    )
+    return "".join(kept)
+
+
+def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) -> Change:
+    """The note that comes of a draft against the one that is there now; with the plan, as it has it."""
+    before = draft.before.encode("utf-8", "surrogatepass") if draft.before is not None else None
+    target = draft.row.target or draft.row.path
+    planned = next((each.after for each in plan.changes if each.path == target), None) if plan is not None else None
+    after = planned if planned is not None else text_without(draft, left_out).encode("utf-8", "surrogatepass")
+    return Change(path=target, before=before, after=after)
+
+
+def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:
+    """The passages that a line of a draft (1-based) rests on."""
+    numbers = {
+        number for claim in draft.claims if claim.start_line <= line <= claim.end_line for number in claim.evidence
+    }
+    return tuple(each for each in draft.evidence if each.number in numbers)
+
+
+def evidence_head(own: int, whole: int) -> str:
+    """How much evidence there is for the line under the cursor."""
+    if own:
+        return f"This line rests on {plural(own, 'passage')}"
+    return f"No passage for this line · all {whole} below" if whole else "No passage"
+
+
+def note_of(evidence: Evidence | None) -> str:
+    """The note that holds a passage; empty if none does."""
+    return note_at(evidence.source_type, evidence.path) if evidence is not None else ""

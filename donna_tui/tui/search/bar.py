@@ -1,0 +1,104 @@
+"""The search box with mode, scope and count, and the dialog that limits the scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.highlighter import Highlighter
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.containers import make_panel
+from donna_tui.tui.lib.inputs import LineInput, tell
+from donna_tui.tui.lib.picker import Choice, Picker
+from donna_tui.tui.search.wording import Scope
+
+_BETWEEN = " · "
+_DIGITS = 3
+
+
+class MarkedWords(Highlighter):
+    """Underlines filters that are none or that nothing matches."""
+
+    def __init__(self) -> None:
+        self.words: tuple[str, ...] = ()
+
+    def highlight(self, text: Text) -> None:
+        """Called by Textual for each drawing of the input."""
+        folded = text.plain.lower()
+        for word in self.words:
+            start = folded.find(word.lower())
+            if start >= 0:
+                text.stylize("underline", start, start + len(word))
+
+
+class SearchInput(LineInput):
+    """An input whose up and down keys move the list of results."""
+
+    BINDINGS = bindings("search.input")
+
+
+class SearchBar(Horizontal):
+    """Prompt, input and facts about the search."""
+
+    input = query_one(SearchInput)
+    facts = query_one("#search-facts", Static)
+
+    def __init__(self, switch_key: str) -> None:
+        super().__init__()
+        make_panel(self, "Search")
+        self._switch_key = switch_key
+
+    def compose(self) -> ComposeResult:
+        hint = f"   {self._switch_key} switch note" if self._switch_key else ""
+        yield Static(Content("❯"), id="search-prompt")
+        yield SearchInput(
+            placeholder=f"Search your notes{hint}",
+            compact=True,
+            select_on_focus=False,
+            id="search-input",
+            highlighter=MarkedWords(),
+        )
+        yield Static(id="search-facts")
+
+    def mark(self, words: tuple[str, ...]) -> None:
+        """Underline some words of what is typed."""
+        marked = self.input.highlighter
+        if isinstance(marked, MarkedWords) and marked.words != words:
+            marked.words = words
+            self.input.refresh()
+
+    def state(self, mode: str, scope: str, found: int | None) -> None:
+        """Show facts about the search: by what it is, where, and how many hits it has. They keep their room."""
+        number = " " * (len(_BETWEEN) + _DIGITS) if found is None else f"{_BETWEEN}{found:>{_DIGITS}}"
+        facts = Content.styled(f"{clean_line(mode)}{_BETWEEN}{clean_line(scope)}{number}", "$text-muted")
+        before = self.facts.content
+        grows = not isinstance(before, Content) or before.cell_length != facts.cell_length
+        tell(self.facts, facts, layout=grows)
+
+
+class ScopePicker(Picker[Scope]):
+    """Everywhere, all spaces, every folder, and the sources if there is more than one."""
+
+    def __init__(self, folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> None:
+        choices = [
+            Choice(value=scope, title=title, mark="✓" if scope == chosen else "", section=section)
+            for scope, title, section in _scopes(folders, sources, chosen)
+        ]
+        super().__init__("Search in", choices, placeholder="folder or source", mark_width=2)
+
+
+def _scopes(folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> Iterator[tuple[Scope, str, str]]:
+    yield Scope(), "everything", "Everywhere"
+    yield Scope(every_space=True), "everything in all spaces", "Everywhere"
+    for folder in folders:
+        yield Scope(folder, chosen.source), folder, "Folders"
+    if len(sources) > 1:
+        for source in sources:
+            yield Scope(chosen.folder, source), source, "Sources"

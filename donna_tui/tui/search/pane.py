@@ -1,0 +1,782 @@
+"""The Search screen: a question at the top, passages that answer it at the left, the section of one at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from time import monotonic, time
+
+from textual import work
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.getters import query_one
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, Static
+from textual.worker import Worker, WorkerError
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.search.snippets import citation, citation_link
+from donna_tui.tui.lib.action import ActionState
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.containers import BareColumn, BareRow, Panel, name_panel
+from donna_tui.tui.lib.dialogs import one_dialog
+from donna_tui.tui.lib.external import ExternalPrograms
+from donna_tui.tui.lib.inputs import Words, notice_content, tell
+from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.markdown import FollowLink
+from donna_tui.tui.lib.messages import (
+    ActionsChanged,
+    EditNote,
+    EngineEvents,
+    LeavePlace,
+    OpenNote,
+    StatusChanged,
+    StepBack,
+)
+from donna_tui.tui.lib.places import QuestionPlace
+from donna_tui.tui.search.bar import ScopePicker, SearchBar
+from donna_tui.tui.search.preview import Preview
+from donna_tui.tui.search.results import ResultList, Row
+from donna_tui.tui.search.start_page import AskAgain, StartPage, start_facts
+from donna_tui.tui.search.why_found import becomes_of, correct
+from donna_tui.tui.search.wording import (
+    PAGE,
+    Question,
+    bar_facts,
+    before_asking,
+    brings_meaning,
+    changed_note,
+    changes_answers,
+    changes_start,
+    failed,
+    has_more,
+    keeps_place,
+    list_title,
+    note_of,
+    note_that_holds,
+    nothing_found,
+    opened_badly,
+    rows_of,
+    with_more,
+)
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import Hit, NameMatch, SearchOutcome
+from donna_tui.types.status import Status
+
+TYPING_GAP = 0.05
+"""Seconds between two searches while somebody types: shorter than the gap between two keys of most people, so that
+most keys are answered at once, and a burst of keys costs few searches."""
+
+REFRESH_PAUSE = 1.0
+"""Seconds between two searches that only follow changes of the index."""
+
+
+class Asking:
+    """Owns the question. `answered` gets an outcome, and whether somebody asked for it just now; `failed` an error.
+
+    Timers and workers belong to `owner`, so that they end with it.
+    """
+
+    def __init__(
+        self,
+        owner: Widget,
+        answered: Callable[[SearchOutcome, bool], None],
+        failed: Callable[[DonnaError], None],
+    ) -> None:
+        self.question = Question()
+        self._owner = owner
+        self._answered = answered
+        self._failed = failed
+        self._backend: Backend | None = None
+        self._number = 0
+        self._last_asked = -TYPING_GAP
+        self._typing: Timer | None = None
+        self._refreshing: Timer | None = None
+        self._searching: Worker[None] | None = None
+
+    def connect(self, backend: Backend) -> None:
+        """Ask this backend from now on, first of all what was typed meanwhile."""
+        self._backend = backend
+        self.ask(self.question)
+
+    def typed(self, text: str) -> None:
+        """The text has changed: from now on older answers are not let through."""
+        self._number += 1
+        self.question = replace(self.question, text=text, like=None, most=PAGE)
+        wait = self._last_asked + TYPING_GAP - monotonic()
+        if wait <= 0:
+            self.ask(self.question)
+        elif self._typing is None:
+            self._typing = self._owner.set_timer(wait, self._ask_what_is_typed)
+
+    def ask(self, question: Question) -> None:
+        """Ask now. An empty question only takes back the one before."""
+        self._number += 1
+        self._last_asked = monotonic()
+        self.question = question
+        if question.is_empty:
+            self._owner.workers.cancel_group(self._owner, "search")
+        elif self._backend is not None:
+            self._searching = self._run(partial(self._search, self._backend, self._number), "search")
+
+    async def settled(self) -> None:
+        """Wait until no question is under way."""
+        while self._searching is not None and not self._searching.is_finished:
+            with suppress(WorkerError):
+                await self._searching.wait()
+
+    def _ask_what_is_typed(self) -> None:
+        self._typing = None
+        self.ask(self.question)
+
+    def look_again_soon(self) -> None:
+        """Ask the same question once more before long, because the index has changed."""
+        if self._refreshing is None:
+            self._refreshing = self._owner.set_timer(REFRESH_PAUSE, self._look_again)
+
+    def _look_again(self) -> None:
+        self._refreshing = None
+        if self._backend is not None and not self.question.is_empty:
+            self._run(partial(self._refresh, self._backend, self._number), "refresh")
+
+    def _run(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> Worker[None]:
+        return self._owner.run_worker(work, group=group, exclusive=True)
+
+    async def _search(self, backend: Backend, number: int) -> None:
+        try:
+            outcome = await _answer(backend, self.question)
+        except DonnaError as error:
+            if number == self._number:
+                self._failed(error)
+            return
+        if number == self._number:
+            self._answered(outcome, True)
+
+    async def _refresh(self, backend: Backend, number: int) -> None:
+        try:
+            outcome = await _answer(backend, self.question)
+        except DonnaError:
+            return  # nobody asked: the answer in sight still stands, and the next question says what is wrong
+        if number == self._number:
+            self._answered(outcome, False)
+
+
+async def _answer(backend: Backend, question: Question) -> SearchOutcome:
+    if question.like is not None:
+        return await backend.more_like(question.like, question.request())
+    return await backend.search(question.request())
+
+
+ROOMY = 28
+"""Lines of the pane from which on a result shows two lines of its text."""
+
+REFRESH_SECONDS = 1.0
+"""Between two looks at what the start page shows, however much happens."""
+
+
+class SearchPane(BareColumn):
+    """Live search. An answer that nobody asked for just now is drawn only if it leaves the row under the cursor where
+    it is; else it waits, and a line says so.
+    """
+
+    BINDINGS = bindings("search")
+
+    bar = query_one(SearchBar)
+    results = query_one(ResultList)
+    preview = query_one(Preview)
+    start = query_one(StartPage)
+
+    def __init__(self, outside: ExternalPrograms, keys: Keys, first_notes: tuple[NameMatch, ...] = ()) -> None:
+        super().__init__(id="search")
+        self._first_notes = first_notes
+        self._outside = outside
+        self._keys = keys
+        self._asking = Asking(self, self._answered, self._failed)
+        self._backend: Backend | None = None
+        self._status: Status | None = None
+        self._outcome: SearchOutcome | None = None
+        self._waiting: SearchOutcome | None = None
+        self._unfolded: set[tuple[str, str]] = set()
+        self._longer: Question | None = None
+        self._questions: tuple[str, ...] = ()
+        self._recalled: int | None = None
+        self._is_complete = False
+        self._refreshing: Timer | None = None
+        self._returns_to = ""
+
+    def compose(self) -> ComposeResult:
+        yield SearchBar(shown_key(self._keys["app.switch"], typing=True))
+        with BareRow(id="search-body"):
+            with Panel("Results", id="search-list"):
+                yield ResultList(id="results")
+                yield Static(id="search-note")
+            yield Preview(id="preview")
+        yield StartPage(self._first_notes)
+
+    def on_mount(self) -> None:
+        self._begin()
+
+    @property
+    def question(self) -> Question:
+        """What is being asked."""
+        return self._asking.question
+
+    @property
+    def selected(self) -> Hit | None:
+        """The result under the cursor."""
+        return self.results.selected
+
+    @property
+    def place(self) -> QuestionPlace:
+        """The question with the selected passage, to be able to return to it."""
+        return QuestionPlace(self.question, self.selected.chunk_id if self.selected is not None else "")
+
+    def restore(self, place: QuestionPlace) -> None:
+        """Ask an earlier question again, and select the passage that was selected among its answers."""
+        with self.bar.input.prevent(Input.Changed):
+            self.bar.input.value = place.question.text
+        self._unfolded.clear()
+        self._returns_to = place.passage
+        self._ask(place.question)
+        self.results.focus()
+
+    def connect(self, backend: Backend) -> None:
+        """Begin to search; what was typed meanwhile is asked at once."""
+        self._backend = backend
+        self._take_status(backend.status())
+        self._refresh_start(backend)
+        self.preview.connect(backend)
+        self._asking.connect(backend)
+
+    async def settled(self) -> None:
+        """Wait until what was asked is answered."""
+        await self._asking.settled()
+
+    def completed(self) -> None:
+        """The other screens are there: what the start page shows of them can be asked for."""
+        self._is_complete = True
+        if self._backend is not None:
+            self._refresh_start(self._backend)
+
+    def cannot_open(self, error: DonnaError) -> None:
+        """Say why there is nothing to search."""
+        self._show_start(on=False)
+        self._say(opened_badly(error))
+
+    def action_state(self, base: ActionState) -> ActionState:
+        """What is possible here."""
+        return replace(
+            base,
+            pane="search",
+            typing=self._is_typing,
+            selected=self.selected is not None,
+            start_line=self._is_on_start and self.start.selected is not None,
+            question=not self.question.is_empty,
+        )
+
+    def focus_first(self) -> None:
+        """Begin to type, with the old question selected so that typing replaces it."""
+        self.remove_class("-zoomed")
+        self.bar.input.focus()
+        self.bar.input.action_select_all()
+
+    def go_back(self) -> bool:
+        """One level out. False if this is the outermost one."""
+        if self.has_class("-zoomed"):
+            self._zoom(on=False)
+        elif self.question.like is not None:
+            self._returns_to = self.question.like.chunk_id
+            self._ask(replace(self.question, like=None))
+        elif self.question.near_misses:
+            self._ask(replace(self.question, near_misses=False))
+        elif self.screen.focused is not self._list:
+            self._list.focus()
+        else:
+            return False
+        return True
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """The input, the section and the results in sight."""
+        for widget in (self.bar.input, *([self.preview.view] if self.results.rows else [])):
+            if widget.is_on_screen and widget.region:
+                yield JumpTarget(max(0, widget.region.x - 3), widget.region.y, go=widget.focus)
+        yield from self.start.jump_targets() if self._is_on_start else self.results.jump_targets()
+        if self.results.rows and self.preview.is_on_screen:
+            yield from self.preview.jump_targets()
+
+    def on_resize(self) -> None:
+        """Show more of each result where there is room."""
+        self.results.snippet_lines = 2 if self.size.height >= ROOMY else 1
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Ask what is typed; an empty input shows what can be typed."""
+        event.stop()
+        self._unfolded.clear()
+        if self._recalled is not None and event.value != self._questions[self._recalled]:
+            self._recalled = None
+        self._returns_to = ""
+        self._asking.typed(event.value)
+        if self.question.is_empty:
+            self._begin()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter in the input opens the selected result, or line of the start page."""
+        event.stop()
+        self.keep_question()
+        self.call_later(self.app.run_action, "run('search.open')", self.screen)
+
+    def on_result_list_opened(self, event: ResultList.Opened) -> None:
+        """So does a double click."""
+        event.stop()
+        self.call_later(self.app.run_action, "run('search.open')", self.screen)
+
+    def on_result_list_selected(self, event: ResultList.Selected) -> None:
+        """Let the preview follow."""
+        event.stop()
+        if event.hit is not None and self.results.index == len(self.results.rows) - 1:
+            self._load_more()
+        self.preview.follow(event.hit)
+        self.post_message(ActionsChanged())
+
+    def on_descendant_focus(self) -> None:
+        """Whoever goes to the results has asked the question in earnest."""
+        if self.screen.focused in (self.results, self.preview.view):
+            self.keep_question()
+
+    def on_hide(self) -> None:
+        """So has whoever goes to another screen."""
+        self.keep_question()
+        self.start.leave()
+
+    def on_show(self) -> None:
+        if self._backend is not None:
+            self._refresh_start(self._backend)
+
+    def on_start_page_moved(self, event: StartPage.Moved) -> None:
+        """Other actions are possible on another line."""
+        event.stop()
+        self.post_message(ActionsChanged())
+
+    def on_ask_again(self, event: AskAgain) -> None:
+        """A question was chosen on the start page."""
+        event.stop()
+        self._type(event.question)
+        self.bar.input.focus()
+        self.keep_question()
+
+    def on_status_changed(self, event: StatusChanged) -> None:
+        """Keep the newest status for what is said without results."""
+        self._take_status(event.status)
+
+    def on_engine_events(self, event: EngineEvents) -> None:
+        """Look again when the index knows something new; at once when meaning comes in and no result is chosen."""
+        if self._refreshing is None and any(map(changes_start, event.events)):
+            self._refreshing = self.set_timer(REFRESH_SECONDS, self._refresh_start_again)
+        untouched = not self._is_in_list and not self.results.index
+        if untouched and any(map(brings_meaning, event.events)):
+            self._ask(self.question)
+        elif any(changes_answers(each) for each in event.events):
+            self._asking.look_again_soon()
+            self.preview.changed(event.events)
+
+    async def action_search_open(self) -> None:
+        """Open a line of the start page; in the preview follow a link; else open the note in the editor."""
+        if self._is_on_start and self.start.open_selected():
+            return
+        if self.screen.focused is self.preview.view and self.preview.view.links_in_sight:
+            self.preview.view.pick_link()
+        else:
+            await self.action_search_edit()
+
+    def action_search_show(self) -> None:
+        """Show the selected passage in its note, in the Vault."""
+        if self.selected is None:
+            return
+        note = note_that_holds(self.selected)
+        if not note:
+            self.notify("No note holds this passage.", severity="warning", timeout=4, markup=False)
+        elif self._is_elsewhere(self.selected):
+            self.notify(f"Go to {clean_line(self.selected.space)} to see it in its Vault.", timeout=4, markup=False)
+        else:
+            self.post_message(OpenNote(note, self.selected.start_line))
+
+    def on_follow_link(self, event: FollowLink) -> None:
+        """A link of another space is followed there."""
+        if self.selected is not None and self._is_elsewhere(self.selected):
+            event.stop()
+            self.notify(f"Go to {clean_line(self.selected.space)} to follow its links.", timeout=4, markup=False)
+
+    async def action_search_edit(self) -> None:
+        """Open the selected note in the editor; what no note holds is read here."""
+        if self.selected is None or self._backend is None:
+            return
+        note = note_that_holds(self.selected)
+        if not note:
+            self._zoom(on=True)
+            return
+        if not self._is_elsewhere(self.selected):
+            self.post_message(EditNote(note, self.selected.start_line))
+            return
+        try:
+            path = self._backend.absolute_path(note, self.selected.space)
+        except DonnaError as error:
+            self._complain(error)
+        else:
+            await self._outside.edit(path, self.selected.start_line)
+
+    async def action_search_obsidian(self) -> None:
+        """Open the selected note in Obsidian."""
+        if self.selected is None or self._backend is None:
+            return
+        note = note_that_holds(self.selected)
+        if not note:
+            self.notify("No note holds this passage.", severity="warning", timeout=4, markup=False)
+            return
+        try:
+            root = self._backend.root_of(self.selected.space)
+        except DonnaError as error:
+            self._complain(error)
+        else:
+            await self._outside.open_in_obsidian(root, note)
+
+    def action_search_copy_link(self) -> None:
+        """Copy a wikilink to the selected section, or where a passage is from that no note holds."""
+        if self.selected is None:
+            return
+        note = note_that_holds(self.selected)
+        if note and not self._is_elsewhere(self.selected):
+            self._outside.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
+        else:
+            self._outside.copy(citation(self.selected), "Where this passage is from")
+
+    def action_search_copy_text(self) -> None:
+        """Copy the selected passage with its citation."""
+        if self.selected is not None:
+            self._outside.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
+
+    def action_search_correct(self) -> None:
+        """Say that the selected passage is wrong."""
+        if self.selected is None or self._backend is None:
+            return
+        if self._is_elsewhere(self.selected):
+            self.notify(f"Go to {clean_line(self.selected.space)} to correct it.", timeout=4, markup=False)
+        else:
+            self._correct(self._backend, self.selected)
+
+    def action_search_why(self) -> None:
+        """Say why the selected passage is found; where nothing is, why a note of choice is not."""
+        hit = self.selected
+        if self._backend is None:
+            return
+        if self.question.like is not None:
+            self.notify("Ask a question first: this list shows passages like another one.", timeout=4, markup=False)
+        elif hit is not None and self._is_elsewhere(hit):
+            self.notify(f"Go to {clean_line(hit.space)} to ask why.", timeout=4, markup=False)
+        else:
+            self._explain(self._backend, hit.path if hit is not None else "")
+
+    def action_search_filter(self) -> None:
+        """Choose where to search."""
+        if self._backend is not None:
+            self._choose_scope(self._backend)
+
+    def action_search_next(self) -> None:
+        """Select the next result, or line of the start page."""
+        self._list.action_cursor_down()
+
+    def action_search_previous(self) -> None:
+        """Select the previous result or line; above the first one, bring back the question that was asked before."""
+        is_at_top = self.start.selected is None if self._is_on_start else self._recalled is not None
+        if is_at_top and not self.results.index:
+            self._recall()
+        else:
+            self._list.action_cursor_up()
+
+    def keep_question(self) -> None:
+        """Keep the question for later, at once here and in a moment on disk."""
+        text = self.question.text.strip()
+        if self._backend is None or not text or self._questions[:1] == (text,):
+            return
+        self._questions = (text, *(each for each in self._questions if each != text))
+        self._recalled = 0 if self._recalled is not None else None
+        self._keep(self._backend, text)
+
+    @work(group="history")
+    async def _keep(self, backend: Backend, text: str) -> None:
+        with suppress(DonnaError):  # on a full disk it is known until the end
+            await backend.keep_question(text)
+
+    def _recall(self) -> None:
+        older = 0 if self._recalled is None else self._recalled + 1
+        if older < len(self._questions):
+            self._recalled = older
+            self._type(self._questions[older])
+
+    def _type(self, text: str) -> None:
+        self.bar.input.value = clean_line(text)
+        self.bar.input.cursor_position = len(self.bar.input.value)
+
+    def _refresh_start_again(self) -> None:
+        self._refreshing = None
+        if self._backend is not None and self._is_on_start and self.display:
+            self._refresh_start(self._backend)
+
+    @work(group="start", exclusive=True)
+    async def _refresh_start(self, backend: Backend) -> None:
+        """Ask for what the start page shows: notes first, and the rest once the other screens are there."""
+        facts = self.start.facts
+        async for found in start_facts(backend, facts, in_full=self._is_complete):
+            self._questions = self._questions or found.questions
+            self.start.show(replace(found, questions=self._questions), self._status, time())
+
+    def action_search_unfold(self) -> None:
+        """Show the other passages of the selected note, or hide them if they are shown."""
+        row = self.results.selected_row
+        if row is not None and row.folded:
+            self._fold(row, on=False)
+        elif row is not None and self._is_unfolded(row):
+            self._fold(row, on=True)
+
+    def action_search_fold(self) -> None:
+        """Hide all but the best passage of the selected note."""
+        row = self.results.selected_row
+        if row is not None and self._is_unfolded(row):
+            self._fold(row, on=True)
+
+    def _is_unfolded(self, row: Row) -> bool:
+        return row.note in self._unfolded and not row.near
+
+    def _fold(self, row: Row, *, on: bool) -> None:
+        """The best passage of the note is selected where the one under the cursor is hidden."""
+        (self._unfolded.add, self._unfolded.discard)[on](row.note)
+        if self._outcome is None:
+            return
+        rows = self._rows_of(self._outcome)
+        first = next(each for each in rows if each.note == row.note)
+        self.results.show(rows, keep=first.hit.chunk_id if on else row.hit.chunk_id)
+        loaded = sum(Row(hit).note == row.note for hit in self._outcome.hits)
+        if not on and loaded < row.hit.in_note:
+            self._load_more()
+
+    def _load_more(self) -> None:
+        """Ask for another page of the same question, if there is one and it is not under way."""
+        asked = self.question
+        if self._outcome is not None and asked != self._longer and has_more(self._outcome):
+            self._longer = replace(asked, most=asked.most + PAGE)
+            self._ask(self._longer)
+
+    def action_search_more(self) -> None:
+        """Ask for passages like the selected one."""
+        self.post_message(LeavePlace(self.place))
+        self._ask(replace(self.question, like=self.selected, near_misses=False))
+
+    def action_search_undo(self) -> None:
+        """Undo what was changed last: an edit in the editor, say."""
+        self.post_message(StepBack())
+
+    def action_search_redo(self) -> None:
+        """Redo what was undone last."""
+        self.post_message(StepBack(redo=True))
+
+    def action_search_near(self) -> None:
+        """Show or hide near misses."""
+        self._ask(replace(self.question, near_misses=not self.question.near_misses))
+
+    def action_search_mode(self) -> None:
+        """Ask in the next mode."""
+        self._ask(self.question.next_mode())
+
+    def action_search_refresh(self) -> None:
+        """Show the answer that waits, or ask again."""
+        if self._waiting is not None:
+            self._draw(self._waiting, keep=True)
+        else:
+            self._ask(self.question)
+
+    def action_view_zoom(self) -> None:
+        """Give the preview all the room, or take it back."""
+        self._zoom(on=not self.has_class("-zoomed"))
+
+    @property
+    def _is_on_start(self) -> bool:
+        """Whether the start page is in sight, and nothing is being asked."""
+        return self.has_class("-start") and self.question.is_empty
+
+    @property
+    def _is_listed_already(self) -> bool:
+        """Whether there are notes to list although the vault is still being opened."""
+        is_opening = self._status is None or self._status.state == "starting"
+        return is_opening and bool(self.start.facts.recent)
+
+    @property
+    def _list(self) -> StartPage | ResultList:
+        return self.start if self._is_on_start else self.results
+
+    def _show_start(self, *, on: bool) -> None:
+        """Show the start page instead of results; not at each key, since that lays out the screen."""
+        if on == self.has_class("-start"):
+            return
+        had_focus = self.start.has_focus or (on and self.screen.focused in (self.results, self.preview.view))
+        self.start.leave()
+        self.set_class(on, "-start")
+        if had_focus:
+            (self.start if on else self.results).focus()
+
+    def _begin(self) -> None:
+        """Show what there is before anything is asked: the start page, or why it would be empty."""
+        words = None if self._is_listed_already else before_asking(self._status)
+        self._clear(words or Words(""))
+        self._show_start(on=words is None)
+        if words is None:
+            self.start.show(replace(self.start.facts, questions=self._questions), self._status, time())
+
+    @property
+    def _is_typing(self) -> bool:
+        return isinstance(self.screen.focused, Input)
+
+    def _is_elsewhere(self, hit: Hit) -> bool:
+        return hit.space not in ("", self._status.space if self._status else "")
+
+    @property
+    def _is_in_list(self) -> bool:
+        """Whether somebody is choosing among results."""
+        return bool(self.results.rows) and self.screen.focused is self.results
+
+    def _zoom(self, *, on: bool) -> None:
+        on = on and bool(self.results.rows)
+        self.set_class(on, "-zoomed")
+        (self.preview.view if on else self.results).focus()
+
+    @one_dialog("filter")
+    async def _choose_scope(self, backend: Backend) -> None:
+        try:
+            folders, sources = await backend.folders(), await backend.sources()
+        except DonnaError as error:
+            self._complain(error)
+            return
+        scope = await self.app.push_screen_wait(ScopePicker(folders, sources, self.question.scope))
+        if scope is not None:
+            self._ask(replace(self.question, scope=scope))
+
+    @one_dialog("why")
+    async def _explain(self, backend: Backend, path: str) -> None:
+        from donna_tui.tui.search.why_found import explanation_screen
+        from donna_tui.tui.vault.switcher import Switcher, SwitchTo
+
+        request = self.question.request()
+        if not path:
+            chosen = await self.app.push_screen_wait(
+                Switcher(backend.names, title="Which note isn’t found?", creates=False)
+            )
+            if not isinstance(chosen, SwitchTo):
+                return
+            path = chosen.path
+        try:
+            found = await backend.why_not(path, request)
+        except DonnaError as error:
+            self._complain(error)
+        else:
+            self.app.push_screen(explanation_screen(found, request.text))
+
+    @one_dialog("correct")
+    async def _correct(self, backend: Backend, hit: Hit) -> None:
+        await correct(
+            self.app,
+            backend.memory,
+            self._keys,
+            identity=f"{hit.source_type}:{hit.path}",
+            text=hit.content,
+            citation=clean_line(citation(hit)),
+            becomes=becomes_of(MemorySource(hit.source_type)),
+            query=self.question.text,
+        )
+
+    def _complain(self, error: DonnaError) -> None:
+        self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+
+    def _ask(self, question: Question) -> None:
+        self._asking.ask(question)
+        self._tell_bar()
+
+    def _answered(self, outcome: SearchOutcome, asked: bool) -> None:
+        is_longer = self._longer == self.question
+        self._longer = None
+        if asked and is_longer and self._outcome is not None:
+            self._draw(with_more(self._outcome, outcome), keep=True)
+        elif asked:
+            returns_to, self._returns_to = self._returns_to, ""
+            self._draw(outcome, keep=self._is_in_list, select=returns_to)
+        elif keeps_place(self.results.rows, self.results.index, self._rows_of(outcome)):
+            self._draw(outcome, keep=True)
+        else:
+            self._waiting = outcome
+            self._note(changed_note(shown_key(self._keys["search.refresh"], typing=self._is_typing)))
+
+    def _rows_of(self, outcome: SearchOutcome) -> tuple[Row, ...]:
+        return rows_of(outcome, near_misses=self.question.near_misses, unfolded=self._unfolded)
+
+    def _failed(self, error: DonnaError) -> None:
+        self._show_start(on=False)
+        self._outcome = None
+        self._clear(failed(error))
+
+    def _draw(self, outcome: SearchOutcome, *, keep: bool, select: str = "") -> None:
+        self._outcome, self._waiting = outcome, None
+        self._show_start(on=False)
+        rows = self._rows_of(outcome)
+        if not rows:
+            self._clear(nothing_found(self.question, outcome, self._status))
+            return
+        kept = self.selected.chunk_id if keep and self.selected is not None else ""
+        self._tell_bar()
+        self._title(list_title(self.question, outcome))
+        self._note(note_of(outcome))
+        self.results.show(rows, keep=select or kept)
+
+    def _clear(self, words: Words) -> None:
+        """Show words instead of results. Whoever was in the section of one is then in the words."""
+        was_in_section = self.screen.focused is self.preview.view
+        self._waiting = None
+        if self.question.is_empty:
+            self._outcome = None
+        self._say(words)
+        if was_in_section:
+            self.results.focus()
+
+    def _say(self, words: Words) -> None:
+        """What is around the words stays where it is: to lay out the screen while somebody types takes 20 ms."""
+        self.results.say(notice_content(words, self._keys))
+        self._title("")
+        self._note("")
+        self.remove_class("-zoomed")
+        self._tell_bar()
+        self.post_message(ActionsChanged())
+
+    def _title(self, text: str) -> None:
+        name_panel(self.query_one("#search-list", Panel), text or "Results")
+
+    def _note(self, text: str) -> None:
+        note = self.query_one("#search-note", Static)
+        tell(note, Content(text), layout=False)
+        note.display = bool(text)
+
+    def _tell_bar(self) -> None:
+        self.bar.state(*bar_facts(self.question, self._outcome))
+        self.bar.mark(tuple(each.text for each in self._outcome.filter_problems) if self._outcome else ())
+
+    def _take_status(self, status: Status) -> None:
+        before, self._status = self._status, status
+        if not self.question.is_empty:
+            return
+        if self.has_class("-start") and (self._is_listed_already or before_asking(status) is None):
+            self.start.update(status, time())
+        else:
+            self._begin()
+        if self._backend is not None and (before is None or before.state != status.state):
+            self._refresh_start(self._backend)

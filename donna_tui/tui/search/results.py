@@ -1,0 +1,409 @@
+"""The list of results: rows in sight only, with place, snippet and score bar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import zip_longest
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.visual import Visual
+from textual.widget import Widget
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.search.snippets import line_range
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.styled import Line, Piece, cells, cut, plain, width_of, wrapped
+from donna_tui.types.search import Excerpt, Hit
+
+BAR_CELLS = 6
+_ROOM_FOR_BAR = 46
+_LEAST_GAP = 2
+_LOST_IN_WRAPPING = 6
+"""Cells at the end of a line that the next word may leave empty."""
+
+_LONGEST = 400
+"""Characters of a title, heading or path that are looked at; no screen shows more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A hit in the list. A near miss was not judged relevant and is shown dimmed, without bar and number.
+
+    The best passage of a note leads the others, which follow it as `inner` rows or are `folded`: so many are hidden.
+    """
+
+    hit: Hit
+    near: bool = False
+    folded: int = 0
+    inner: bool = False
+
+    @property
+    def note(self) -> tuple[str, str]:
+        """What the passages of one note have in common: its space and document."""
+        return self.hit.space, self.hit.document_id
+
+
+def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
+    """The lines of a row, each at most `width` cells. Their pieces carry names of styles that the list resolves."""
+    title = "near" if row.near else "title"
+    if row.inner:
+        head = [("└ ", "rest"), (trail(row.hit).removeprefix(" › ") or clean_line(row.hit.title[:_LONGEST]), title)]
+    else:
+        head = [(clean_line(row.hit.title[:_LONGEST]), title), (trail(row.hit), "trail")]
+    why = [("near miss" if row.near else why_it_ranks(row.hit), "why")]
+    return [
+        _spread(head, [] if row.near else rank_bar(row.hit.rank_score, with_bar=width >= _ROOM_FOR_BAR), width),
+        _placed(row.hit, why, width),
+        *snippet_rows(row.hit.snippet, width, snippet_lines),
+    ]
+
+
+def folded_line(row: Row, width: int) -> Line:
+    """The line below a row: how many passages of its note are hidden behind it."""
+    return cut([(f"… {row.folded} more in this note →", "trail")], width) if row.folded else []
+
+
+def trail(hit: Hit) -> str:
+    """The headings below the title: ` › Decisions › Cache`."""
+    headings = hit.heading_path[1:] if hit.heading_path[:1] == (hit.title,) else hit.heading_path
+    return clean_line("".join(f" › {heading[:_LONGEST]}" for heading in headings)[:_LONGEST])
+
+
+def why_it_ranks(hit: Hit) -> str:
+    """Which search found it, and at which place: `meaning 1 · words 2`."""
+    ranks = (("meaning", hit.vector_rank), ("words", hit.keyword_rank))
+    found = [f"{name} {rank}" for name, rank in ranks if rank is not None]
+    marks = [mark for mark, is_so in (("draft", hit.draft), ("local only", hit.sensitive)) if is_so]
+    return " · ".join([*found, *marks])
+
+
+def rank_bar(rank: float, *, with_bar: bool) -> Line:
+    """The value that a hit was ranked by, as a bar and a number."""
+    filled = round(min(max(rank, 0.0), 1.0) * BAR_CELLS)
+    number = f"{rank:.2f}"
+    if not with_bar:
+        return [(number, "score")]
+    return [("━" * filled, "bar"), ("─" * (BAR_CELLS - filled), "rest"), (f" {number}", "score")]
+
+
+def snippet_rows(snippet: Excerpt, width: int, lines: int) -> list[Line]:
+    """The snippet with its matched words marked, wrapped and cut to exactly `lines` lines."""
+    width = max(width, 2)
+    room = width * lines - _LOST_IN_WRAPPING * (lines - 1) - len("……")
+    rows = wrapped(marked_text(snippet.fitted(room)), width, lines)
+    return [*rows, *[[] for _ in range(lines - len(rows))]]
+
+
+def marked_text(snippet: Excerpt) -> Line:
+    """The snippet, made safe piece by piece so that the marks stay on their words."""
+    text, pieces, position = snippet.text, list[Piece](), 0
+    for start, end in sorted(snippet.marks):
+        start, end = max(start, position), min(end, len(text))
+        if start < end:
+            pieces += [(clean_line(text[position:start]), "snippet"), (clean_line(text[start:end]), "match")]
+            position = end
+    return [*pieces, (clean_line(text[position:]), "snippet")]
+
+
+def _placed(hit: Hit, why: Line, width: int) -> Line:
+    """Path and lines at the left, why it ranks at the right as far as there is room: the lines are never cut."""
+    whole = place(hit, width)
+    if width_of(whole) + _LEAST_GAP + cells(why) <= width or cells(why) + _LEAST_GAP > width // 2:
+        return _spread([(whole, "path")], why if cells(why) <= width - width_of(whole) - _LEAST_GAP else [], width)
+    return _spread([(place(hit, width - cells(why) - _LEAST_GAP), "path")], why, width)
+
+
+def place(hit: Hit, room: int) -> str:
+    """Path and lines in at most `room` cells, and the space if several were asked. The path gives way in its middle."""
+    path, lines = clean_line(hit.path[-_LONGEST:]), f":{line_range(hit)}"
+    whole = f"{clean_line(hit.space[:_LONGEST])} › {path}" if hit.space else path
+    room -= width_of(lines)
+    if width_of(whole) <= room:
+        return whole + lines
+    first, *folders, name = PurePosixPath(path).parts if "/" in path else ("", path)
+    kept = (f"{first}/…/{'/'.join((*folders[skipped:], name))}" for skipped in range(1, len(folders) + 1))
+    shorter = (*kept, f"…/{name}" if first else name)
+    fitting = next((each for each in shorter if width_of(each) <= room), None)
+    return (shortened(name, room) if fitting is None else fitting) + lines
+
+
+def shortened(text: str, room: int) -> str:
+    """A text with an ellipsis in its middle where it is wider than `room` cells."""
+    if width_of(text) <= room:
+        return text
+    head, tail = max(room - 1, 0) // 2, max(room - 1, 0) - max(room - 1, 0) // 2
+    end = next((text[at:] for at in range(len(text)) if width_of(text[at:]) <= tail), "")
+    return f"{plain(cut([(text, '')], head + 1))[:-1]}…{end}" if room > 1 else "…"[:room]
+
+
+def _spread(left: Line, right: Line, width: int) -> Line:
+    """Left part at the left, right part at the right; the left one is cut if they would touch."""
+    taken = cells(right)
+    room = width - taken - (_LEAST_GAP if taken else 0)
+    if room < 1:
+        return cut(left, max(width, 1))
+    left = cut(left, room)
+    return [*left, (" " * (width - cells(left) - taken), ""), *right]
+
+
+_GUTTER = 3
+_RIGHT_MARGIN = 1
+_FIXED_LINES = 3
+_STYLE_NAMES = ("title", "near", "trail", "path", "why", "score", "bar", "rest", "snippet", "match", "cursor")
+
+
+class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
+    """Results, one of them selected, or words in their place. `show` keeps the selection on the same passage."""
+
+    BINDINGS = bindings("list")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"result--{name}" for name in _STYLE_NAMES} | {"result--selected"}
+
+    class Selected(Message):
+        """Another result is selected, or none."""
+
+        def __init__(self, hit: Hit | None) -> None:
+            super().__init__()
+            self.hit = hit
+
+    class Opened(Message):
+        """The selected result was double-clicked."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._rows: tuple[Row, ...] = ()
+        self._index = 0
+        self._snippet_lines = 1
+        self._words = Content("")
+        self._said: list[Strip] = []
+        self._strips: dict[tuple[int, bool, bool], list[Strip]] = {}
+        self._drawn: list[Strip] = []
+        self._styles: dict[tuple[bool, bool], dict[str, Style]] = {}
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows, best first."""
+        return self._rows
+
+    @property
+    def index(self) -> int:
+        """The place of the selected row, from 0."""
+        return self._index
+
+    @property
+    def selected_row(self) -> Row | None:
+        """The selected row."""
+        return self._rows[self._index] if self._rows else None
+
+    @property
+    def selected(self) -> Hit | None:
+        """The selected hit."""
+        return self._rows[self._index].hit if self._rows else None
+
+    @property
+    def snippet_lines(self) -> int:
+        """How many lines of its snippet a row shows."""
+        return self._snippet_lines
+
+    @snippet_lines.setter
+    def snippet_lines(self, lines: int) -> None:
+        if lines != self._snippet_lines:
+            self._snippet_lines = lines
+            self.on_resize()
+
+    @property
+    def row_height(self) -> int:
+        """Lines of a row, with the blank one after it."""
+        return _FIXED_LINES + self._snippet_lines
+
+    def show(self, rows: tuple[Row, ...], *, keep: str = "") -> None:
+        """Replace the rows. The passage with chunk id `keep` is selected, if it is among them, else the first row."""
+        before = self.selected
+        self._rows = rows
+        self._index = next((place for place, row in enumerate(rows) if row.hit.chunk_id == keep), 0)
+        self._lay_out()
+        self._scroll_to_selected()
+        self._refresh_changed()
+        if self.selected != before:
+            self.post_message(self.Selected(self.selected))
+
+    def say(self, words: Content) -> None:
+        """Say something in the middle, in place of rows."""
+        if self.text_selection is not None and self._rows:
+            self.screen.clear_selection()
+        if self._rows or not words.is_same(self._words):
+            self._words = words
+            self.show(())
+
+    def select(self, index: int) -> None:
+        """Select a row, the nearest one if there is none at `index`."""
+        index = max(0, min(index, len(self._rows) - 1))
+        if self._rows and index != self._index:
+            self._index = index
+            self._scroll_to_selected()
+            self._refresh_changed()
+            self.post_message(self.Selected(self.selected))
+
+    def jump_targets(self) -> list[JumpTarget]:
+        """The rows in sight, for jump mode."""
+        top, height = self.scroll_offset.y, self.row_height
+        first, last = -(-top // height), (top + self.size.height - 1) // height
+        x, y = self.content_region.offset
+        return [
+            JumpTarget(x, y + place * height - top, partial(self._jump_to, place))
+            for place in range(first, min(last + 1, len(self._rows)))
+        ]
+
+    def action_cursor_down(self) -> None:
+        self.select(self._index + 1)
+
+    def action_cursor_up(self) -> None:
+        self.select(self._index - 1)
+
+    def action_first(self) -> None:
+        self.select(0)
+
+    def action_last(self) -> None:
+        self.select(len(self._rows) - 1)
+
+    def action_page_down(self) -> None:
+        self.select(self._index + self._rows_in_sight)
+
+    def action_page_up(self) -> None:
+        self.select(self._index - self._rows_in_sight)
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        place = (offset.y + self.scroll_offset.y) // self.row_height
+        if place < len(self._rows):
+            self.select(place)
+            if event.chain == 2:
+                self.post_message(self.Opened())
+
+    def on_resize(self) -> None:
+        self._lay_out()
+        self._scroll_to_selected()
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles.clear()
+        self._forget()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Words can be copied with the mouse; results have keys for that."""
+        return None if self._rows else (selection.extract(self._words.plain), "\n")
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self._said = []
+        self.refresh()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines that have their margins, background and filtered colours already, which Textual would add to each."""
+        self._drawn = self._in_sight()
+        return [strip.crop(crop.x, crop.right) for strip in self._drawn[crop.y : crop.bottom]]
+
+    @property
+    def _rows_in_sight(self) -> int:
+        return max(1, self.size.height // self.row_height)
+
+    def _jump_to(self, place: int) -> None:
+        self.focus()
+        self.select(place)
+
+    def _in_sight(self) -> list[Strip]:
+        """What is to be in each line of the screen."""
+        width, height = self.scrollable_content_region.size
+        first, hidden = divmod(self.scroll_offset.y, self.row_height)
+        last = min(len(self._rows), first + height // self.row_height + 2) if width > _GUTTER + _RIGHT_MARGIN else 0
+        strips = [strip for place in range(first, last) for strip in self._row(place, width)] or self._in_words()
+        strips = strips[hidden : hidden + height]
+        return strips + [self._blank(width)] * (height - len(strips))
+
+    def _blank(self, width: int) -> Strip:
+        return Strip.blank(width, self._styles_of(False, self.has_focus)[""])
+
+    def _in_words(self) -> list[Strip]:
+        width, height = self.scrollable_content_region.size
+        if not self._said and not self._rows and width > 2 * _GUTTER:
+            margin = self._blank(_GUTTER)
+            said = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
+            self._said = [Strip([*margin, *self._filtered(list(each)), *margin]) for each in said]
+        return self._said
+
+    def _row(self, place: int, width: int) -> list[Strip]:
+        """A row and the line after it, which is blank or says how many are folded."""
+        key = is_selected, has_focus = place == self._index, self.has_focus
+        strips = self._strips.get((place, *key))
+        if strips is None:
+            styles = self._styles_of(is_selected, has_focus)
+            cursor = (" ▌ ", "cursor") if is_selected else ("   ", "")
+            lines = row_lines(self._rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
+            strips = [_strip((cursor, *line), width, styles) for line in lines]
+            folded = folded_line(self._rows[place], width - _GUTTER - _RIGHT_MARGIN)
+            strips.append(_strip((("   ", ""), *folded), width, self._styles_of(False, has_focus)))
+            self._strips[place, *key] = strips
+        return strips
+
+    def _styles_of(self, is_selected: bool, has_focus: bool) -> dict[str, Style]:
+        """By the names that pieces of a row carry. To put them together takes longer than to draw with them."""
+        key = (is_selected, has_focus)
+        if key not in self._styles:
+            base = self.get_visual_style("result--selected") if is_selected else self.visual_style
+            named = {
+                name: base + self.get_visual_style(f"result--{name}", partial=name != "match") for name in _STYLE_NAMES
+            }
+            named[""] = base
+            shown = self._filtered([Segment(" ", style.rich_style) for style in named.values()])
+            self._styles[key] = {name: one.style or Style.null() for name, one in zip(named, shown, strict=True)}
+        return self._styles[key]
+
+    def _filtered(self, segments: list[Segment]) -> list[Segment]:
+        """In the colours that the terminal has."""
+        for each in self.get_line_filters():
+            segments = each.apply(segments, self.background_colors[1])
+        return segments
+
+    def _lay_out(self) -> None:
+        """There are other rows now. The scroll bar always has its place, so that nothing around it has to be laid out
+        anew, as Textual does for another `virtual_size`: for a whole screen, and to draw all of it, that takes 20 ms.
+        """
+        self._forget()
+        height = len(self._rows) * self.row_height
+        self.set_reactive(Widget.virtual_size, Size(self.scrollable_content_region.width, height))
+        self.vertical_scrollbar.window_virtual_size = height
+        self.scroll_y = self.validate_scroll_y(self.scroll_y)
+
+    def _forget(self) -> None:
+        self._said = []
+        self._strips.clear()
+
+    def _refresh_changed(self) -> None:
+        """Draw only the lines that are others now: while somebody types, many stay as they are."""
+        lines, width = self._in_sight(), self.size.width
+        changed = [Region(0, y, width, 1) for y, (new, old) in enumerate(zip_longest(lines, self._drawn)) if new != old]
+        if changed:
+            self.refresh(*changed)
+
+    def _scroll_to_selected(self) -> None:
+        region = Region(0, self._index * self.row_height, 1, self.row_height)
+        self.scroll_to_region(region, animate=False, immediate=True, x_axis=False)
+
+
+def _strip(line: Line, width: int, styles: Mapping[str, Style]) -> Strip:
+    segments = [Segment(text, styles[name]) for text, name in line]
+    return Strip(segments, cells(line)).adjust_cell_length(width, styles[""])

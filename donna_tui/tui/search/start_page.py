@@ -1,0 +1,419 @@
+"""Asks the engine for what the start page shows. What cannot be told is left out: the screens it is from say why."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import time
+from typing import TYPE_CHECKING, TypeVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.getters import query_one
+from textual.message import Message
+from textual.widget import Widget
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.containers import BareColumn, BareRow, make_panel
+from donna_tui.tui.lib.humanize import age, plural
+from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.lines import row_of
+from donna_tui.tui.lib.markdown import inline
+from donna_tui.tui.lib.messages import GoTo, OpenMeeting, OpenNote
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.memory import TaskRow
+from donna_tui.types.search import NameMatch
+from donna_tui.types.status import Status
+
+if TYPE_CHECKING:
+    from donna_tui.types.drafts import MeetingRow
+
+
+MOST_RECENT = 40
+MOST_TASKS = 20
+_BORDERS = 2
+_ROOM_FOR_SYNTAX = 26
+
+SYNTAX = (
+    ('"two words"', "exactly these, side by side"),
+    ("-word", "without it"),
+    ("path:Projects", "in this folder"),
+    ("tag:idea", "with this tag"),
+    ("type:meeting", "notes of this type"),
+    ("after:7d", "from the last week"),
+)
+
+
+Opens = Callable[[], Message]
+
+
+class AskAgain(Message):
+    """Somebody chose a question to search for."""
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self.question = question
+
+
+@dataclass(frozen=True, slots=True)
+class StartLine:
+    """A line with what is at its right end. `opens` makes the message that opens it, if something does."""
+
+    text: Content
+    side: Content = field(default_factory=Content)
+    opens: Opens | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartFacts:
+    """All that the start page shows, as it comes from the engine; raw text."""
+
+    recent: tuple[NameMatch, ...] = ()
+    questions: tuple[str, ...] = ()
+    example: str = ""
+    tasks: tuple[TaskRow, ...] = ()
+    meetings: tuple[MeetingRow, ...] = ()
+    drafts: int = 0
+
+
+class StartPanel(Widget):
+    """Lines in a titled box. Draws as many as its height allows."""
+
+    class Clicked(Message):
+        """A line was clicked."""
+
+        def __init__(self, panel: StartPanel, index: int) -> None:
+            super().__init__()
+            self.panel = panel
+            self.index = index
+
+    def __init__(self, title: str, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        make_panel(self, title)
+        self._lines: tuple[StartLine, ...] = ()
+        self._selected: int | None = None
+
+    @property
+    def lines(self) -> tuple[StartLine, ...]:
+        """What is shown."""
+        return self._lines
+
+    def show(self, lines: tuple[StartLine, ...], selected: int | None) -> None:
+        """Replace the lines, and mark the one under the cursor."""
+        if (lines, selected) != (self._lines, self._selected):
+            self._lines, self._selected = lines, selected
+            self.refresh()
+
+    def render(self) -> Content:
+        width = self.content_size.width
+        return Content("\n").join(self._row(index, line, width) for index, line in enumerate(self._lines))
+
+    def on_click(self, event: events.Click) -> None:
+        """Open the line under the mouse."""
+        offset = event.get_content_offset(self)
+        if offset is not None and offset.y < len(self._lines) and self._lines[offset.y].opens is not None:
+            event.stop()
+            self.post_message(self.Clicked(self, offset.y))
+
+    def _row(self, index: int, line: StartLine, width: int) -> Content:
+        is_selected = index == self._selected
+        mark = Content.styled("▌", "$accent") if is_selected else Content(" ")
+        row = Content.assemble(mark, row_of(line.text, line.side, max(width - 1, 1)))
+        return row.stylize_before("bold on $row-selected") if is_selected else row
+
+
+class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
+    """Panels with one cursor that runs through all of their lines, also while the search box has the focus."""
+
+    BINDINGS = bindings("list")
+
+    class Moved(Message):
+        """Another line is under the cursor, or none."""
+
+    recent = query_one("#start-recent", StartPanel)
+    asked = query_one("#start-asked", StartPanel)
+    coming = query_one("#start-coming", StartPanel)
+    example = query_one("#start-try", StartPanel)
+
+    def __init__(self, first_notes: tuple[NameMatch, ...] = ()) -> None:
+        super().__init__(id="start")
+        self.facts = StartFacts(recent=first_notes)
+        self._status: Status | None = None
+        self._now = 0.0
+        self._cursor: int | None = None
+
+    def compose(self) -> ComposeResult:
+        with BareRow(id="start-columns"):
+            with BareColumn(classes="start-column"):
+                yield StartPanel("Recent", id="start-recent")
+                yield StartPanel("Asked before", id="start-asked")
+            with BareColumn(classes="start-column"):
+                yield StartPanel("Coming up", id="start-coming")
+                yield StartPanel("Try", id="start-try")
+
+    @property
+    def selected(self) -> StartLine | None:
+        """The line under the cursor."""
+        lines = [line for _, _, line in self._openable()]
+        return lines[self._cursor] if self._cursor is not None and self._cursor < len(lines) else None
+
+    def show(self, facts: StartFacts, status: Status | None, now: float) -> None:
+        """Show other facts; the cursor stays at its place."""
+        self.facts, self._status, self._now = facts, status, now
+        self._lay_out()
+
+    def update(self, status: Status, now: float) -> None:
+        """Show a newer status."""
+        self.show(self.facts, status, now)
+
+    def leave(self) -> None:
+        """Take the cursor away."""
+        self._put(None)
+
+    def open_selected(self) -> bool:
+        """Open the line under the cursor. False if there is none."""
+        line = self.selected
+        if line is None or line.opens is None:
+            return False
+        self._open(line.opens)
+        return True
+
+    def jump_targets(self) -> list[JumpTarget]:
+        """The lines in sight, for jump mode."""
+        return [
+            JumpTarget(panel.content_region.x, panel.content_region.y + row, partial(self._open, line.opens))
+            for panel, row, line in self._openable()
+            if line.opens is not None
+        ]
+
+    def on_focus(self) -> None:
+        if self._cursor is None:
+            self._put(0)
+
+    def on_resize(self) -> None:
+        self._lay_out()
+
+    def on_start_panel_clicked(self, event: StartPanel.Clicked) -> None:
+        """Open what was clicked."""
+        event.stop()
+        opens = event.panel.lines[event.index].opens
+        if opens is not None:
+            self._open(opens)
+
+    def action_cursor_down(self) -> None:
+        self._put(0 if self._cursor is None else self._cursor + 1)
+
+    def action_cursor_up(self) -> None:
+        """Above the first line is the search box, if that has the focus."""
+        if self._cursor:
+            self._put(self._cursor - 1)
+        elif not self.has_focus:
+            self._put(None)
+
+    def action_first(self) -> None:
+        self._put(0)
+
+    def action_last(self) -> None:
+        self._put(len(self._openable()) - 1)
+
+    def action_page_down(self) -> None:
+        """Go to the first line of the next panel."""
+        self._turn(1)
+
+    def action_page_up(self) -> None:
+        """Go to the first line of the panel before."""
+        self._turn(-1)
+
+    def _turn(self, by: int) -> None:
+        places = self._openable()
+        firsts = [number for number, (_, row, _) in enumerate(places) if row == 0]
+        here = max((each for each in firsts if each <= (self._cursor or 0)), default=0)
+        self._put(firsts[max(0, min(firsts.index(here) + by, len(firsts) - 1))] if firsts else None)
+
+    def _open(self, opens: Opens) -> None:
+        """Post the message in a moment, as from here: Textual lets no message bubble past the widget that sends it."""
+        self.call_later(lambda: self.post_message(opens()))
+
+    def _put(self, cursor: int | None) -> None:
+        count = len(self._openable())
+        self._cursor = max(0, min(cursor, count - 1)) if cursor is not None and count else None
+        self._draw()
+        self.post_message(self.Moved())
+
+    def _panels(self) -> tuple[StartPanel, ...]:
+        return (self.recent, self.asked, self.coming, self.example)
+
+    def _openable(self) -> list[tuple[StartPanel, int, StartLine]]:
+        """Panel, row and line of everything that can be opened, in the order of the cursor."""
+        return [
+            (panel, row, line)
+            for panel in self._panels()
+            if panel.display
+            for row, line in enumerate(panel.lines)
+            if line.opens is not None
+        ]
+
+    def _lay_out(self) -> None:
+        """Decide how many lines each panel gets."""
+        room = max(self.size.height, 4)
+        facts, now, status = self.facts, self._now, self._status
+        asked = _asked(facts.questions[: max(2, (room - 2 * _BORDERS) // 3)])
+        recent = _recent(facts.recent[: room - _BORDERS - (len(asked) + _BORDERS if asked else 0)], now)
+        tried = _tried(facts.example, with_syntax=self.size.height >= _ROOM_FOR_SYNTAX)
+        coming = _coming(facts, now)[: room - _BORDERS - (len(tried) + _BORDERS if tried else 0)]
+        self._fill(self.asked, asked)
+        self._fill(self.example, tried)
+        self.recent.show(recent or (StartLine(_opening(status)),), None)
+        nothing = "Nothing is due." if status is not None and status.last_reconcile is not None else ""
+        self.coming.show(coming or (StartLine(Content.styled(nothing, "$text-disabled")),), None)
+        self._draw()
+
+    def _fill(self, panel: StartPanel, lines: tuple[StartLine, ...]) -> None:
+        """Show a panel that is as high as its lines, and none for no lines."""
+        panel.show(lines, None)
+        height = len(lines) + _BORDERS
+        if panel.display != bool(lines) or panel.styles.height is None or panel.styles.height.value != height:
+            panel.display = bool(lines)
+            panel.styles.height = height
+
+    def _draw(self) -> None:
+        places = self._openable()
+        if self._cursor is not None:
+            self._cursor = min(self._cursor, len(places) - 1) if places else None
+        at = places[self._cursor][:2] if self._cursor is not None else None
+        for panel in self._panels():
+            panel.show(panel.lines, at[1] if at is not None and at[0] is panel else None)
+
+
+def _recent(notes: Iterable[NameMatch], now: float) -> tuple[StartLine, ...]:
+    """The notes that were changed last, with their folder where it fits in."""
+    return tuple(
+        StartLine(
+            Content.assemble(clean_line(note.name), (f"  {clean_line(_folder(note.path))}", "$text-disabled")),
+            Content.styled(age(note.modified_at, now), "$text-disabled"),
+            partial(OpenNote, note.path),
+        )
+        for note in notes
+    )
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _asked(questions: Sequence[str]) -> tuple[StartLine, ...]:
+    return tuple(StartLine(Content(clean_line(each)), opens=partial(AskAgain, each)) for each in questions)
+
+
+def _tried(example: str, *, with_syntax: bool) -> tuple[StartLine, ...]:
+    asked = (StartLine(Content.styled(f"“{clean_line(example)}”", "$text-accent"), opens=partial(AskAgain, example)),)
+    width = max(len(name) for name, _ in SYNTAX)
+    syntax = (
+        StartLine(Content.assemble((name.ljust(width), "$text-muted"), (f"  {does}", "$text-disabled")))
+        for name, does in SYNTAX
+    )
+    return (*(asked if example else ()), *(syntax if with_syntax else ()))
+
+
+def _coming(facts: StartFacts, now: float) -> tuple[StartLine, ...]:
+    """Drafts that wait, the next meetings, and tasks that are due."""
+    today = datetime.datetime.fromtimestamp(now).astimezone().date()
+    waiting = StartLine(
+        Content.styled(f"{plural(facts.drafts, 'draft')} to review", "$text-accent"), opens=partial(GoTo, "review")
+    )
+    return (
+        *([waiting] if facts.drafts else []),
+        *(_meeting(row, today) for row in facts.meetings),
+        *(_task(task, today) for task in facts.tasks),
+    )
+
+
+def _meeting(row: MeetingRow, today: datetime.date) -> StartLine:
+    meeting = row.meeting
+    hour = "all day" if meeting.all_day else f"{meeting.start.astimezone():%H:%M}"
+    when = Content.styled(f"{hour:<7}", "$text-accent" if meeting.day == today else "$text-muted")
+    side = "" if meeting.day == today else _day_words(meeting.day, today)
+    has_draft = f"{side} · draft" if side and row.draft else ("draft" if row.draft else side)
+    return StartLine(
+        Content.assemble(when, clean_line(meeting.title)),
+        Content.styled(has_draft, "$text-disabled"),
+        partial(OpenMeeting, meeting.event_id, meeting.day),
+    )
+
+
+def _task(task: TaskRow, today: datetime.date) -> StartLine:
+    due = datetime.date.fromisoformat(task.due) if _is_day(task.due) else today
+    side = Content.styled(_day_words(due, today), "$text-warning" if due < today else "$text-disabled")
+    return StartLine(
+        Content.assemble(("☐ ", "$text-muted"), inline(task.title).plain), side, partial(OpenNote, task.note, task.line)
+    )
+
+
+def _is_day(text: str) -> bool:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _day_words(day: datetime.date, today: datetime.date) -> str:
+    names = {-1: "yesterday", 0: "today", 1: "tomorrow"}
+    away = (day - today).days
+    if away in names:
+        return names[away]
+    return f"{day:%a}" if 1 < away < 7 else f"{day:%d %b}".lstrip("0")
+
+
+def _opening(status: Status | None) -> Content:
+    is_open = status is not None and status.state not in ("starting", "")
+    return Content.styled("Reading the folder …" if is_open else "Opening the vault …", "$text-muted")
+
+
+T = TypeVar("T")
+
+_RUNNING_SECONDS, _AHEAD_SECONDS = 3600.0, 7 * 86_400.0
+_MOST_MEETINGS = 6
+
+
+async def start_facts(backend: Backend, known: StartFacts, *, in_full: bool) -> AsyncIterator[StartFacts]:
+    """Facts, more and more of them: notes and questions first; `in_full` what opens the memory and the calendar."""
+    facts = replace(
+        known,
+        recent=await _told(backend.recent_notes(MOST_RECENT), known.recent),
+        questions=await _told(backend.questions(), known.questions),
+    )
+    yield facts
+    if not in_full:
+        return
+    facts = replace(facts, tasks=await _told(backend.tasks_due(MOST_TASKS), ()))
+    if not facts.example:
+        facts = replace(facts, example=await _told(backend.example_question(), ""))
+    yield facts
+    yield await _with_drafts(backend, facts)
+
+
+async def _with_drafts(backend: Backend, facts: StartFacts) -> StartFacts:
+    from donna_tui.types.drafts import DraftState, MeetingState
+
+    now = time()
+    try:
+        drafts = await backend.drafts.drafts()
+        meetings = await backend.drafts.meetings(now - _RUNNING_SECONDS, now + _AHEAD_SECONDS)
+    except DonnaError:
+        return replace(facts, drafts=0, meetings=())
+    waiting = sum(each.state is DraftState.WAITING for each in drafts)
+    coming = [row for row in meetings if row.meeting.end.timestamp() > now and row.state is not MeetingState.CANCELLED]
+    return replace(facts, drafts=waiting, meetings=tuple(coming[:_MOST_MEETINGS]))
+
+
+async def _told(asked: Awaitable[T], otherwise: T) -> T:
+    try:
+        return await asked
+    except DonnaError:
+        return otherwise

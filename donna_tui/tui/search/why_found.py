@@ -1,0 +1,103 @@
+"""Explain why a note is found or not, and correct a passage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.app import App
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.backend import Explanation, MemoryBackend
+from donna_tui.tui.lib.detail_dialog import DetailScreen, Facts
+from donna_tui.tui.lib.error_messages import sentence, told
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.memory import MemorySource
+
+_HELP = {
+    "not_indexed": "Activity shows which notes are left out, and why.",
+    "outside_filters": "Search everywhere, or take the filter out of the question.",
+    "draft": "in:draft in the question finds drafts; approved in Review, it is a note.",
+    "lacks_demanded_words": "Take the quotation marks or the excluded word out of the question.",
+    "not_among_the_candidates": "Use words that this note has and others do not, or search in its folder.",
+    "below_threshold": "Use a word of the note, or say more of what it is about.",
+    "nothing_relevant": "Near misses show what came close; a word of the note helps most.",
+    "behind_others": "Say more of what this note is about, or search in its folder.",
+}
+
+
+def explanation_screen(found: Explanation, question: str) -> DetailScreen:
+    """A window that says why."""
+    is_found = found.cause == "it_is_a_hit"
+    return DetailScreen("Why it is found" if is_found else "Why it is not found", facts_of(found, question))
+
+
+def facts_of(found: Explanation, question: str) -> Facts:
+    """What became of a note in a search, with what helps."""
+    return (
+        ("", _reason(found)),
+        ("What helps", _HELP.get(found.cause, "")),
+        ("By words", _words(found)),
+        ("By meaning", _meaning(found)),
+        ("Note", clean_line(found.path)),
+        ("Question", clean_line(question)),
+    )
+
+
+def _reason(found: Explanation) -> str:
+    reasons = {
+        "it_is_a_hit": f"It is number {found.rank} among the passages of this search.",
+        "not_among_the_candidates": "Other notes are closer to the question, by words and by meaning.",
+        "below_threshold": "It shares no word with the question, and its meaning is too far from it.",
+        "nothing_relevant": f"No note is close enough to the question. This one is near miss {found.rank}.",
+        "behind_others": f"It would be number {found.rank}; the list ends before that.",
+    }
+    return reasons.get(found.cause) or sentence(clean_line(found.detail))
+
+
+def _words(found: Explanation) -> str:
+    if found.cause in ("not_indexed", "outside_filters"):
+        return ""
+    return f"place {found.keyword_rank}" if found.keyword_rank else "none of its passages matches"
+
+
+def _meaning(found: Explanation) -> str:
+    if found.cosine is None:
+        return ""
+    place = f"place {found.vector_rank}, " if found.vector_rank else ""
+    return f"{place}similarity {found.cosine:.2f} (1 is the same)"
+
+
+def becomes_of(source: MemorySource) -> str:
+    """What a correction of something of this source does."""
+    if source is MemorySource.MEMORY:
+        return "Donna says it this way from now on; what it said before is kept in the correction."
+    if source in (MemorySource.VAULT, MemorySource.TASK):
+        return "It is kept as a correction beside the note. The note itself stays as it is."
+    return "It is kept as a correction; what was said stays as it was said."
+
+
+async def correct(
+    app: App[Any],
+    desk: MemoryBackend,
+    keys: Keys,
+    *,
+    identity: str,
+    text: str,
+    citation: str,
+    becomes: str,
+    query: str = "",
+) -> bool:
+    """Ask what is right, and store it. Whether it was stored; what fails is said."""
+    from donna_tui.tui.lib.edit_dialog import CorrectScreen
+
+    right = await app.push_screen_wait(CorrectScreen(citation, text, becomes, keys))
+    if right is None:
+        return False
+    try:
+        await desk.correct(identity, right, query=query, original=text)
+    except DonnaError as error:
+        app.notify(f"Not stored: {told(error)}", severity="error", timeout=8, markup=False)
+        return False
+    app.notify("The correction is stored.", timeout=3, markup=False)
+    return True

@@ -1,0 +1,258 @@
+"""What the Search screen asks and says, without a widget."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.humanize import count, milliseconds, plural
+from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.search.results import Row
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.events import (
+    EngineEvent,
+    IndexSwapped,
+    ModelPhase,
+    ModelStateChanged,
+    NoteDeleted,
+    NoteEmbedded,
+    NoteIndexed,
+    NoteRenamed,
+    ReconcileDone,
+    VaultWritten,
+)
+from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import MODES, Filters, Hit, Mode, SearchOutcome, SearchRequest
+from donna_tui.types.status import Status
+
+PAGE, MOST = 50, 1_000
+"""Passages that are asked for at first, and more each time at the end of the list; and of one question in all."""
+
+MODE_NAMES: dict[Mode, str] = {"hybrid": "meaning + words", "semantic": "meaning", "keyword": "words"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where to search. Empty means everywhere in this space."""
+
+    folder: str = ""
+    source: str = ""
+    every_space: bool = False
+
+    def __str__(self) -> str:
+        if self.every_space:
+            return "all spaces"
+        return " in ".join(filter(None, (self.source, self.folder))) or "all folders"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Everything that decides an answer. With `like` it asks for passages that resemble a hit."""
+
+    text: str = ""
+    mode: Mode = "hybrid"
+    scope: Scope = Scope()
+    near_misses: bool = False
+    like: Hit | None = None
+    most: int = PAGE
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to ask."""
+        return self.like is None and not self.text.strip()
+
+    def request(self) -> SearchRequest:
+        """The question as the engine takes it. A word is half typed until a space follows it."""
+        sources = (self.scope.source,) if self.scope.source else ()
+        return SearchRequest(
+            text=self.text,
+            k=self.most,
+            uncapped=True,
+            mode=self.mode,
+            filters=Filters(path_prefix=self.scope.folder, sources=sources),
+            near_misses=self.near_misses,
+            partial=not self.text[-1:].isspace(),
+            everywhere=self.scope.every_space,
+        )
+
+    def next_mode(self) -> Question:
+        """The same question in the next mode."""
+        return replace(self, mode=MODES[(MODES.index(self.mode) + 1) % len(MODES)])
+
+
+NEAR_MATCHES = 5
+"""Near misses that are shown where there is no hit, without being asked for."""
+
+
+def rows_of(
+    outcome: SearchOutcome, *, near_misses: bool, unfolded: Collection[tuple[str, str]] = ()
+) -> tuple[Row, ...]:
+    """The hits grouped by note, each note where its best passage ranks, and after them the near misses if wanted; a few
+    of these where there is no hit.
+
+    Only the best passage is shown of a note, unless the note is unfolded.
+    """
+    near = outcome.near_misses if near_misses else outcome.near_misses[: 0 if outcome.hits else NEAR_MATCHES]
+    known = {hit.chunk_id for hit in outcome.hits}
+    notes: dict[tuple[str, str], list[Row]] = {}
+    for hit in outcome.hits:
+        row = Row(hit)
+        notes.setdefault(row.note, []).append(row)
+    return (
+        *(row for note, rows in notes.items() for row in _of_note(rows, folded=note not in unfolded)),
+        *(Row(hit, near=True) for hit in near if hit.chunk_id not in known),
+    )
+
+
+def _of_note(rows: list[Row], *, folded: bool) -> Iterator[Row]:
+    first, *others = rows
+    if not folded:
+        inner = [first, *(replace(row, inner=True) for row in others)]
+        yield from (*inner[:-1], replace(inner[-1], folded=max(0, first.hit.in_note - len(rows))))
+    else:
+        yield replace(first, folded=max(len(others), first.hit.in_note - 1))
+
+
+def has_more(outcome: SearchOutcome) -> bool:
+    """Whether more passages were found than were asked for."""
+    is_short = len(outcome.hits) < outcome.total or outcome.at_least
+    return is_short and outcome.request.k < MOST
+
+
+def with_more(before: SearchOutcome, after: SearchOutcome) -> SearchOutcome:
+    """A longer answer to the same question that begins as the shorter one did: what was in sight stays in its place."""
+    known = {hit.chunk_id for hit in before.hits}
+    least = min((hit.rank_score for hit in before.hits), default=1.0)
+    added = (hit for hit in after.hits if hit.chunk_id not in known)
+    below = (hit if hit.rank_score <= least else replace(hit, rank_score=least) for hit in added)
+    return replace(after, hits=(*before.hits, *below))
+
+
+def keeps_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]) -> bool:
+    """Whether the row under the cursor would still be the same passage at the same place."""
+    if not before:
+        return True
+    return index < len(after) and after[index].hit.chunk_id == before[index].hit.chunk_id
+
+
+def brings_meaning(event: EngineEvent) -> bool:
+    """Whether searches go by meaning from now on."""
+    return isinstance(event, ModelStateChanged) and event.phase is ModelPhase.READY
+
+
+def changes_answers(event: EngineEvent) -> bool:
+    """Whether the same question may have another answer now."""
+    return brings_meaning(event) or isinstance(
+        event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped
+    )
+
+
+def changes_start(event: EngineEvent) -> bool:
+    """Whether the start page may show something else after an event."""
+    notes = (NoteIndexed, NoteDeleted, NoteRenamed, ReconcileDone, VaultWritten)
+    return isinstance(event, notes) or event.name.startswith(("vault_autowrite", "calendar"))
+
+
+def changed_note(key: str) -> str:
+    """What is said when the index knows better, but the row under the cursor would move."""
+    return f"Your notes have changed; {key} shows the newer order."
+
+
+def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, str, int | None]:
+    """What stands beside the input: mode, scope, number of hits."""
+    found = None if outcome is None or question.is_empty else _found(outcome)
+    return MODE_NAMES[question.mode], str(question.scope), found
+
+
+def list_title(question: Question, outcome: SearchOutcome) -> str:
+    """What stands above the results."""
+    more = "+" if outcome.at_least else ""
+    notes = outcome.total_notes or len({Row(hit).note for hit in outcome.hits})
+    passages = f"{count(_found(outcome))}{more} {'passage' if _found(outcome) == 1 and not more else 'passages'}"
+    found = f"{passages} in {count(notes)}{more} {'note' if notes == 1 and not more else 'notes'}"
+    if not outcome.hits:
+        found = "Nothing relevant; these came close"
+    if question.like is not None:
+        return f"{found} like {_short(clean_line(question.like.title))} · esc goes back"
+    return f"{found} · {milliseconds(outcome.latency_ms)}"
+
+
+def _found(outcome: SearchOutcome) -> int:
+    return max(outcome.total, len(outcome.hits))
+
+
+def note_of(outcome: SearchOutcome) -> str:
+    """What limits the answer, in the engine's words, or else that another mode was used."""
+    if limits := "; ".join(filter(None, (outcome.note, *(each.sentence for each in outcome.filter_problems)))):
+        return clean_line(limits)
+    if outcome.mode != outcome.request.mode:
+        return f"Searched by {MODE_NAMES[outcome.mode]} only."
+    return ""
+
+
+def note_that_holds(hit: Hit) -> str:
+    """The note that a hit stands in: that of a task too; empty for chats and the like."""
+    return note_at(hit.source_type, hit.path)
+
+
+def note_at(source_type: str, path: str) -> str:
+    """The note that something of a source stands in; empty if no note holds it."""
+    if source_type == MemorySource.TASK:
+        return path.rpartition("#")[0]
+    beside = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
+    return "" if source_type in beside else path
+
+
+def before_asking(status: Status | None) -> Words | None:
+    """What is said instead of the start page before anything is typed; None where there is something to show on it."""
+    if status is None:
+        return Words("Opening the vault …", "You can type already.")
+    if status.state == "starting":
+        return Words("Opening the vault …", "You can type already; what is in the index is searched at once.")
+    if status.coverage.notes == 0 and status.last_reconcile is not None:
+        return Words(
+            "There are no notes here yet.",
+            f"Donna looks for Markdown files in {clean_line(status.root)} and below, and finds new ones by herself.",
+        )
+    return None
+
+
+def nothing_found(question: Question, outcome: SearchOutcome, status: Status | None) -> Words:
+    """What is said where no passage was judged relevant: what was searched, and what may help."""
+    cover = status.coverage if status is not None else None
+    if cover is not None and cover.text + cover.failed < cover.notes:
+        searched = f"{count(cover.text)} of {plural(cover.notes, 'note')} are in the index so far; the rest follows."
+    else:
+        searched = f"Searched {plural(outcome.searched_notes, 'note')} by {MODE_NAMES[outcome.mode]}, {question.scope}."
+    asked = f"like {question.like.title}" if question.like is not None else f"for “{question.text.strip()}”"
+    limits = " ".join(filter(None, (searched, note_of(outcome))))
+    near = (("search.near", "show what came close"),) if not question.near_misses else ()
+    return Words(
+        f"Nothing relevant {_short(clean_line(asked))}.",
+        clean_line(limits),
+        actions=(
+            *near,
+            ("search.filter", "search somewhere else"),
+            ("search.mode", "search in another way"),
+            ("search.why", "why isn’t … found?"),
+        ),
+    )
+
+
+def failed(error: DonnaError) -> Words:
+    """What is said where a search could not be answered."""
+    needs_model = error.reason in (Reason.MODEL_MISSING, Reason.MODEL_INVALID)
+    helps = ("search.mode", "search by words") if needs_model else ("search.refresh", "try again")
+    return Words(clean_line(error.message), clean_line(error.hint or ""), actions=(helps,), is_error=True)
+
+
+def opened_badly(error: DonnaError) -> Words:
+    """What is said where the vault could not be opened at all."""
+    return Words(
+        clean_line(error.message), clean_line(error.hint or ""), actions=(("app.quit", "leave"),), is_error=True
+    )
+
+
+def _short(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,352 @@
+"""The header with the screens, the status strip, and the footer with the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.action import Action, ActionState, Pane
+from donna_tui.tui.lib.actions import ACTIONS, active_contexts, title_here
+from donna_tui.tui.lib.humanize import count, estimate, milliseconds, percent, plural
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, shown_key
+from donna_tui.tui.lib.messages import ChooseSpace, GoTo
+from donna_tui.tui.lib.progress_bar import bar
+from donna_tui.types.events import ModelPhase
+from donna_tui.types.status import Coverage, Status
+
+PANES: dict[Pane, str] = {
+    "search": "view.search",
+    "vault": "view.vault",
+    "review": "view.review",
+    "meetings": "view.meetings",
+    "memory": "view.memory",
+    "activity": "view.activity",
+}
+"""The screens there are, and the action that goes to each."""
+
+
+_LEAST_FOR_NAMES = 78
+"""Cells below which only the screen in sight has a name."""
+
+_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+
+
+class Tab(Static):
+    """One screen's key and name, and how much waits there."""
+
+    waiting: reactive[int] = reactive(0, layout=True)
+    is_short: reactive[bool] = reactive(False, layout=True)
+
+    def __init__(self, pane: Pane, key: str) -> None:
+        super().__init__(id=f"tab-{pane}", classes="tab")
+        self.pane = pane
+        self._key = key
+
+    def render(self) -> Content:
+        name = "" if self.is_short and not self.has_class("-active") else f" {ACTIONS[PANES[self.pane]].title}"
+        return Content.assemble((self._key, "$text-disabled"), name, (counted(self.waiting), "$text-accent"))
+
+    def on_click(self) -> None:
+        """Go to the screen."""
+        self.post_message(HeaderBar.Chosen(self.pane))
+
+
+class SpaceName(Static):
+    """Whose notes these are."""
+
+    def on_click(self) -> None:
+        """Offer others."""
+        self.post_message(ChooseSpace())
+
+
+class HeaderBar(Horizontal):
+    """Name of the space at the left, screens at the right."""
+
+    active: reactive[Pane] = reactive[Pane]("search")
+
+    class Chosen(Message):
+        """Somebody wants to see another screen."""
+
+        def __init__(self, pane: Pane) -> None:
+            super().__init__()
+            self.pane = pane
+
+    def __init__(self, space: str, keys: Keys) -> None:
+        super().__init__(id="header")
+        self._space = space
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        yield Static(Content("Donna"), id="brand")
+        yield SpaceName(self._space_name(), id="space")
+        for pane, action in PANES.items():
+            yield Tab(pane, shown_key(self._keys[action], typing=False))
+
+    def name_space(self, space: str) -> None:
+        """Show another name for the space."""
+        if space != self._space:
+            self._space = space
+            self.query_one("#space", Static).update(self._space_name())
+
+    def watch_active(self, active: Pane) -> None:
+        for tab in self.query(Tab):
+            tab.set_class(tab.pane == active, "-active")
+            tab.refresh(layout=True)
+
+    def on_resize(self) -> None:
+        """Where there is little room, only the screen in sight is named."""
+        for tab in self.query(Tab):
+            tab.is_short = self.size.width < _LEAST_FOR_NAMES
+
+    def tell_waiting(self, pane: Pane, waiting: int) -> None:
+        """Show how much waits on a screen."""
+        self.query_one(f"#tab-{pane}", Tab).waiting = waiting
+
+    def _space_name(self) -> Content:
+        return Content(f"─ {clean_line(self._space)}" if self._space else "")
+
+
+def counted(number: int) -> str:
+    """A number behind a name: ` ③`; nothing for zero."""
+    if number <= 0:
+        return ""
+    return f" {_CIRCLED[number - 1]}" if number <= len(_CIRCLED) else f" ({number})"
+
+
+MOST_ITEMS = 8
+_GAP = 2
+_ALWAYS_LAST = ("app.keys", "app.help")
+
+
+def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Action, str]]:
+    """Actions with the key to show, the nearest first, as many as fit; the way to all the others always fits last."""
+    contexts = active_contexts(state)
+    there = _differing((action for action in ACTIONS.values() if action.footer and action.context in contexts), state)
+    shown = [action for action in there if not (action.hides and action.why_not(state))]
+    usable = [(action, key) for action in shown if (key := shown_key(keys[action.id], typing=state.typing))]
+    last = [item for item in usable if item[0].id in _ALWAYS_LAST][:1]
+    left = room - sum(_width(item, state) for item in last)
+    kept: list[tuple[Action, str]] = []
+    for item in usable:
+        if item[0].id not in _ALWAYS_LAST and left >= _width(item, state) and len(kept) < MOST_ITEMS - 1:
+            kept.append(item)
+            left -= _width(item, state)
+    return kept + last
+
+
+def _differing(actions: Iterable[Action], state: ActionState) -> list[Action]:
+    """The actions without those that do here what an earlier one does."""
+    return list({title_here(action, state): action for action in reversed(list(actions))}.values())[::-1]
+
+
+class FooterBar(Widget):
+    """Draws the actions of an `ActionState`; a click runs one."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--title", "footer--off"}
+
+    class Clicked(Message):
+        """An action was clicked."""
+
+        def __init__(self, action_id: str) -> None:
+            super().__init__()
+            self.action_id = action_id
+
+    def __init__(self, keys: Keys = DEFAULT_KEYS) -> None:
+        super().__init__(id="footer")
+        self._keys = keys
+        self._state = ActionState()
+        self._covered_by: tuple[tuple[str, str], ...] = ()
+
+    def show(self, state: ActionState) -> None:
+        """Show what is possible in another state."""
+        if state != self._state:
+            self._state = state
+            self.refresh()
+
+    def cover(self, keys: tuple[tuple[str, str], ...]) -> None:
+        """Show the keys of a window that is in front; none when it is closed."""
+        self._covered_by = keys
+        self.refresh()
+
+    def render(self) -> Content:
+        if self._covered_by:
+            items = (
+                Content.assemble((key, ".footer--key"), (f" {does}", ".footer--title"))
+                for key, does in self._covered_by
+            )
+            return Content(" " * _GAP).join(items)
+        return Content(" " * _GAP).join(self._item(action, key) for action, key in self._items())
+
+    def on_click(self, event: events.Click) -> None:
+        """Run the action under the mouse."""
+        offset = event.get_content_offset(self)
+        for start, end, action in self._places():
+            if offset is not None and start <= offset.x < end:
+                self.post_message(self.Clicked(action.id))
+
+    def _items(self) -> list[tuple[Action, str]]:
+        return footer_actions(self._state, self._keys, self.content_size.width + _GAP)
+
+    def _item(self, action: Action, key: str) -> Content:
+        if action.why_not(self._state):
+            return Content.styled(f"{key} {title_here(action, self._state)}", ".footer--off")
+        return Content.assemble((key, ".footer--key"), (f" {title_here(action, self._state)}", ".footer--title"))
+
+    def _places(self) -> Iterator[tuple[int, int, Action]]:
+        start = 0
+        for item in self._items():
+            yield start, start + _width(item, self._state) - _GAP, item[0]
+            start += _width(item, self._state)
+
+
+def _width(item: tuple[Action, str], state: ActionState) -> int:
+    action, key = item
+    return cell_len(key) + 1 + cell_len(title_here(action, state)) + _GAP
+
+
+_BAR_CELLS = 12
+_SEPARATOR = " · "
+_MEANING = {
+    ModelPhase.MISSING: "meaning off: no model",
+    ModelPhase.PREPARING: "meaning: preparing the model",
+    ModelPhase.LOADING: "meaning: loading the model",
+    ModelPhase.FAILED: "meaning off: the model failed",
+}
+_STATES = {
+    "starting": "opening the vault",
+    "paused": "paused: Activity says why",
+    "read_only": "read only: another Donna keeps the index",
+    "stopping": "finishing",
+    "stopped": "stopped",
+    "failed": "stopped by an error",
+}
+
+
+def no_model_to_get(status: Status | None) -> str:
+    """Why the model for search by meaning cannot be downloaded now; empty if it can."""
+    if status is None or status.model_phase in (ModelPhase.MISSING, ModelPhase.FAILED):
+        return ""
+    if status.model_phase is ModelPhase.READY:
+        return "The model for search by meaning is installed."
+    return f"Wait a moment: {clean_line(status.model_detail) or 'the model is being loaded'}."
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A piece of the strip. Where there is no room, the highest `rank` goes first."""
+
+    content: Content
+    rank: int
+
+
+def facts(status: Status) -> Iterator[Fact]:
+    """What the strip can say, in the order in which it says it."""
+    cover = status.coverage
+    if state := _STATES.get(status.state):
+        tone = ".strip--warning" if status.state in ("paused", "failed") else ".strip--strong"
+        yield Fact(Content.styled(state, tone), 0)
+    if _is_unknown(status):
+        yield Fact(Content.styled("reading the folder …", ".strip--strong"), 2)
+    else:
+        yield from _progress(status) if _is_building(cover) else _at_rest(cover)
+    if cover.notes:
+        yield Fact(_meaning(status), 3)
+    if (saved := status.keyword_after_save.p50) is not None:
+        yield Fact(Content(f"saved→found {milliseconds(saved)}"), 6)
+    if status.problems:
+        yield Fact(Content.styled(plural(len(status.problems), "problem"), ".strip--warning"), 1)
+
+
+def strip_content(status: Status, room: int) -> Content:
+    """As many facts as fit into `room` cells."""
+    kept = list(facts(status))
+    while len(kept) > 1 and _length(kept) > room:
+        kept.remove(max(kept, key=lambda fact: fact.rank))
+    return Content(_SEPARATOR).join(fact.content for fact in kept).truncate(max(room, 1), ellipsis=True)
+
+
+def _is_unknown(status: Status) -> bool:
+    """Whether nobody has counted the notes yet."""
+    is_young = status.state in ("running", "starting") and status.last_reconcile is None
+    return is_young and not status.coverage.notes
+
+
+def _is_building(cover: Coverage) -> bool:
+    return cover.text + cover.failed < cover.notes
+
+
+def _progress(status: Status) -> Iterator[Fact]:
+    cover = status.coverage
+    head = Content.styled(f"indexing {count(cover.text)} of {plural(cover.notes, 'note')}", ".strip--strong")
+    drawn = bar(cover.vectors, cover.text, cover.notes, _BAR_CELLS)
+    yield Fact(head, 2)
+    yield Fact(Content.assemble(drawn, f" {percent(cover.text, cover.notes)}"), 5)
+    if status.seconds_left is not None:
+        yield Fact(Content(f"{estimate(status.seconds_left)} left"), 4)
+
+
+def _at_rest(cover: Coverage) -> Iterator[Fact]:
+    yield Fact(Content.styled(plural(cover.notes, "note"), ".strip--strong"), 2)
+
+
+def _meaning(status: Status) -> Content:
+    cover = status.coverage
+    words = "" if _is_building(cover) else f"words ready{_SEPARATOR}"
+    if status.model_phase is ModelPhase.PREPARING and status.model_detail:
+        return Content(f"{words}{clean_line(status.model_detail)}")
+    if (phase := _MEANING.get(status.model_phase)) is not None:
+        return Content.styled(f"{words}{phase}", ".strip--warning" if "off" in phase else "")
+    if cover.vectors + cover.failed < cover.notes:
+        at_rest = not _is_building(cover) and status.seconds_left is not None
+        left = f", {estimate(status.seconds_left or 0)} left" if at_rest else ""
+        return Content(f"{words}meaning {percent(cover.vectors, cover.notes)}{left}")
+    return Content("words and meaning ready")
+
+
+def _length(kept: list[Fact]) -> int:
+    return sum(fact.content.cell_length for fact in kept) + cell_len(_SEPARATOR) * (len(kept) - 1)
+
+
+class StatusStrip(Widget):
+    """Shows the newest `Status`, or that the vault is being opened."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "strip--strong",
+        "strip--warning",
+        "bar--meaning",
+        "bar--words",
+        "bar--rest",
+    }
+
+    status: reactive[Status | None] = reactive[Status | None](None)
+    trouble: reactive[str] = reactive("")
+
+    def __init__(self, expected: int = 0, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._expected = expected
+
+    def on_click(self) -> None:
+        """Show the index in full."""
+        self.post_message(GoTo("activity"))
+
+    def render(self) -> Content:
+        if self.trouble:
+            return Content.styled(clean_line(self.trouble), ".strip--warning")
+        if self._expected and (self.status is None or _is_unknown(self.status)):
+            drawn = bar(0, 0, self._expected, _BAR_CELLS)
+            return Content.assemble((f"indexing {plural(self._expected, 'note')}", ".strip--strong"), _SEPARATOR, drawn)
+        if self.status is None:
+            return Content("opening the vault …")
+        return strip_content(self.status, self.content_size.width)

@@ -1,0 +1,114 @@
+"""The palette and the key list: both pick an action, by its name or by its key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast, get_args
+
+from donna_tui.text.fuzzy import Match
+from donna_tui.tui.lib.action import ACTIVE_IN, Action, ActionState, Context, Pane
+from donna_tui.tui.lib.actions import ACTIONS, TAKES_FROM, active_contexts, title_here
+from donna_tui.tui.lib.keymap import Keys, key_name, key_names
+from donna_tui.tui.lib.picker import Choice, Picker
+from donna_tui.tui.themes import THEME_NAMES
+
+THEME, ELSEWHERE = "theme:", "elsewhere:"
+LEAVES = frozenset(("q", "q!", "qa", "wq", "wqa", "x", "xa", "quit", "exit"))
+"""What people type after a colon to leave."""
+
+_KEY_WIDTH = 12
+_SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
+    (
+        "Here",
+        ("search.input", "search", "vault.input", "vault", "review", "meetings", "memory.input", "memory", "activity"),
+    ),
+    ("Everywhere", ("global",)),
+    ("Moving", ("list",)),
+)
+
+
+class Palette(Picker[str]):
+    """Every action of every screen and every theme, by name. Picks an action id, `elsewhere:` and an action id, or
+    `theme:` and a name. The commands with which one leaves vi leave Donna: what is edited is kept.
+    """
+
+    def __init__(self, state: ActionState, keys: Keys, theme: str) -> None:
+        super().__init__(
+            "Actions", palette_choices(state, keys, theme), placeholder="what to do", mark_width=_KEY_WIDTH
+        )
+
+    def found(self, query: str) -> list[tuple[Choice[str], Match]]:
+        if query.strip().removeprefix(":") in LEAVES:
+            return [(each, Match(0.0, ())) for each in self.choices if each.value == "app.quit"]
+        return super().found(query)
+
+
+class KeyList(Picker[str]):
+    """The keys that work here, in three sections; picking one does it."""
+
+    def __init__(self, state: ActionState, keys: Keys) -> None:
+        super().__init__("Keys", key_choices(state, keys), placeholder="a key or what it does", mark_width=_KEY_WIDTH)
+
+
+def palette_choices(state: ActionState, keys: Keys, theme: str) -> Iterator[Choice[str]]:
+    """Every action as `noun: title` with its key, those that work here first; then the themes that are not in use.
+
+    Picking an action of another screen goes to that screen: what it would act on is not in sight yet.
+    """
+    here = (*active_contexts(state), state.pane)
+    for action in sorted(ACTIONS.values(), key=lambda action: _rank(action, here)):
+        mark, title = key_name(keys[action.id][0]), f"{action.group}: {action.title}"
+        if action.context in here:
+            yield _choice(action, state, title=title, mark=mark)
+            continue
+        pane = pane_of(action)
+        yield Choice(
+            value=f"{ELSEWHERE}{action.id}",
+            title=title,
+            note=f"{_where(action)}: {action.help}",
+            mark=mark,
+            objection="" if pane else f"{_where(action)}.",
+        )
+    for name in THEME_NAMES:
+        if name != theme:
+            yield Choice(value=f"{THEME}{name}", title=f"theme: {name}", note="Change the colours.")
+
+
+def key_choices(state: ActionState, keys: Keys) -> Iterator[Choice[str]]:
+    """Every action whose keys work here, with all of its keys."""
+    active = active_contexts(state)
+    for section, contexts in _SECTIONS:
+        for action in ACTIONS.values():
+            if action.context in contexts and action.context in active:
+                mark = key_names(_keys_left(action, keys, active)[:2])
+                yield _choice(action, state, title=title_here(action, state), mark=mark, section=section)
+
+
+def pane_of(action: Action) -> Pane | None:
+    """The screen on which an action works; None where it works everywhere, or in a window."""
+    name = action.context.removesuffix(".input")
+    return cast(Pane, name) if name in get_args(Pane) else None
+
+
+def _where(action: Action) -> str:
+    where = ACTIVE_IN[action.context]
+    return f"Works in {where}" if pane_of(action) or action.context == "list" else f"Works with {where}"
+
+
+def _rank(action: Action, here: tuple[Context, ...]) -> int:
+    """The actions of this screen, those that work everywhere, those for lists, those of other screens."""
+    if action.context not in here:
+        return 3
+    return {"global": 1, "list": 2}.get(action.context, 0)
+
+
+def _keys_left(action: Action, keys: Keys, active: tuple[Context, ...]) -> tuple[str, ...]:
+    """The keys of an action, without those that another one keeps here."""
+    takers = (name for name, loser in TAKES_FROM.items() if loser == action.id and ACTIONS[name].context in active)
+    taken = {key for name in takers for key in keys[name]}
+    return tuple(key for key in keys[action.id] if key not in taken)
+
+
+def _choice(action: Action, state: ActionState, *, title: str, mark: str, section: str = "") -> Choice[str]:
+    objection = action.why_not(state)
+    return Choice(value=action.id, title=title, note=action.help, mark=mark, section=section, objection=objection)

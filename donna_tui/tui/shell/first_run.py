@@ -1,0 +1,268 @@
+"""Ask which notes are yours at the first start."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.backend import KnownVault
+from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.dialogs import ClosesOnce
+from donna_tui.tui.lib.inputs import LineInput
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRun:
+    """What the first-run screen offers: vaults that Obsidian knows, and where a demo vault would be made."""
+
+    known: tuple[KnownVault, ...] = ()
+    demo_folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VaultChoice:
+    """What was chosen: a folder with notes, the demo vault at its folder, or the space of this name."""
+
+    root: Path
+    is_demo: bool = False
+    space: str = ""
+
+
+def why_not_a_vault(root: Path) -> str:
+    """Why a folder cannot be used as a vault; empty if it can."""
+    if not root.exists():
+        return "There is no such folder."
+    if not root.is_dir():
+        return "This is a file; Donna needs the folder that holds your notes."
+    if not os.access(root, os.R_OK | os.X_OK):
+        return "You are not allowed to read this folder."
+    return ""
+
+
+MOST_LISTED = 5_000
+"""Entries of a folder that are looked at for a completion or for a name that was meant."""
+
+
+def what_is_wrong(root: Path) -> str:
+    """Why a folder cannot be used as a vault, which part of its path is wrong, and what may have been meant."""
+    reason = why_not_a_vault(root)
+    if not reason or root.exists():
+        return reason
+    there = next((each for each in root.parents if each.is_dir()), None)
+    if there is None:
+        return reason
+    missing = root.relative_to(there).parts[0]
+    near = difflib.get_close_matches(missing, _folders(there, hidden=missing.startswith(".")), 1)
+    meant = f" Did you mean “{near[0]}”?" if near else ""
+    return f"{reason} {clean_line(str(there))} holds no “{clean_line(missing)}”.{meant}"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A typed path, completed as far as it is certain, and the names of the folders that it may become."""
+
+    text: str
+    names: tuple[str, ...] = ()
+
+
+def completed(text: str) -> Completion:
+    """Complete the last part of a typed path as a shell does: only folders, hidden ones where a dot is typed, and by
+    any case where nothing else fits.
+    """
+    if text.strip() == "~":
+        return Completion("~/")
+    head, slash, begun = text.rpartition("/")
+    folder = typed_path(head + slash if slash else ".")
+    if folder is None:
+        return Completion(text)
+    names = list(_folders(folder, hidden=begun.startswith(".")))
+    found = [name for name in names if name.startswith(begun)]
+    found = sorted(found or [name for name in names if name.casefold().startswith(begun.casefold())])
+    if not found:
+        return Completion(text)
+    common = os.path.commonprefix(found)  # noqa: RUF071 - the names of one folder
+    certain = f"{common}/" if len(found) == 1 else common if len(common) >= len(begun) else begun
+    return Completion(f"{head}{slash}{certain}", tuple(found) if len(found) > 1 else ())
+
+
+def _folders(folder: Path, *, hidden: bool) -> Iterator[str]:
+    """The names of folders in a folder that can be shown as they are; none of one that cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in islice(entries, MOST_LISTED):
+                if entry.name.startswith(".") == hidden and clean_line(entry.name) == entry.name and entry.is_dir():
+                    yield entry.name
+    except OSError:
+        return
+
+
+def typed_path(text: str) -> Path | None:
+    """The absolute path that somebody typed, `~` expanded; None for nothing, or for a user that does not exist."""
+    stripped = text.strip().strip("\"'")
+    if not stripped or "\0" in stripped:
+        return None
+    try:
+        return Path(stripped).expanduser().absolute()
+    except RuntimeError:
+        return None
+
+
+_ABOUT = (
+    "Donna searches the Markdown notes in one folder and below it. Her index is kept elsewhere, and nothing leaves this"
+    " machine."
+)
+_PROMISE = "Nothing changes in this folder until you write."
+_MOST_NAMES = 12
+
+
+class PathInput(LineInput):
+    """An input for a path; tab completes it, and dropping a folder onto it pastes its path."""
+
+    LONGEST_PASTE = 4_096
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "complete", show=False),
+        Binding("up", "screen.focus_previous", show=False),
+    ]
+
+    def action_complete(self) -> None:
+        """Complete the path; with nothing typed, go on to the next part."""
+        if self.value.strip() and self.cursor_position == len(self.value):
+            self._complete(self.value)
+        else:
+            self.screen.focus_next()
+
+    @work(group="complete", exclusive=True)
+    async def _complete(self, typed: str) -> None:
+        """A folder on a slow disk must not hold up the keys."""
+        found = await asyncio.to_thread(completed, typed)
+        if self.value == typed:
+            if found.text != typed:
+                self.value = found.text
+                self.cursor_position = len(found.text)
+            self.post_message(self.Completed(found))
+
+    class Completed(Message):
+        """The path was completed, as far as that is certain."""
+
+        def __init__(self, completion: Completion) -> None:
+            super().__init__()
+            self.completion = completion
+
+
+class FirstRunScreen(ClosesOnce[VaultChoice]):
+    """Offers the vaults that Obsidian knows, any folder by its path, and the demo vault. Gives back the choice."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "move('cursor_down')", show=False),
+        Binding("k", "move('cursor_up')", show=False),
+        Binding("/", "type", show=False),
+        action_binding("app.quit", "app.leave"),
+    ]
+
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-tall")]  # noqa: RUF012
+
+    def __init__(self, offer: FirstRun, *, typed: str = "", reason: str = "") -> None:
+        super().__init__(classes="first-run")
+        self._offer = offer
+        self._typed, self._reason = typed, reason
+        self._choices = [
+            *(VaultChoice(vault.root) for vault in offer.known),
+            *([VaultChoice(offer.demo_folder, is_demo=True)] if offer.demo_folder is not None else []),
+        ]
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="first-run-box"):
+            yield Static(
+                Content.assemble(("Donna", "bold $accent"), "  the memory of your vault"), id="first-run-title"
+            )
+            yield Static(Content.styled(_ABOUT, "$text-muted"), id="first-run-about")
+            yield Static(Content(_PROMISE), id="first-run-promise")
+            if self._choices:
+                yield Static(Content.styled("Open", "bold"), classes="first-run-label")
+                yield OptionList(*map(Option, self._rows()), markup=False, compact=True, id="first-run-list")
+            label = "Or the folder with your notes" if self._choices else "The folder with your notes"
+            yield Static(Content.styled(label, "bold"), classes="first-run-label")
+            yield PathInput(self._typed, placeholder="~/Documents/notes", compact=True, id="first-run-path")
+            yield Static(id="first-run-reason")
+            yield Static(self._keys(), id="first-run-keys")
+
+    def on_mount(self) -> None:
+        self.query_one("#first-run-list" if self._choices and not self._typed else "#first-run-path").focus()
+        if self._reason:
+            self.call_after_refresh(self._say, self._reason, is_error=True)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        choice = self._choices[event.option_index]  # this list never changes
+        reason = "" if choice.is_demo else what_is_wrong(choice.root)
+        self._answer(choice, reason)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        path = typed_path(event.value)
+        self._say(why_not_a_vault(path) if path is not None else "", is_error=False)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        path = typed_path(event.value)
+        if path is None:
+            self._say("Type the path of a folder, for example ~/Documents/notes.", is_error=True)
+        else:
+            self._answer(VaultChoice(path), what_is_wrong(path))
+
+    def on_path_input_completed(self, event: PathInput.Completed) -> None:
+        """List the folders that the path may become."""
+        event.stop()
+        names = event.completion.names
+        more = f"  … {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        if names:
+            self._say("  ".join(f"{name}/" for name in names[:_MOST_NAMES]) + more, is_error=False)
+
+    def action_move(self, how: str) -> None:
+        """Move in the list, when it has the focus."""
+        if isinstance(self.focused, OptionList):
+            getattr(self.focused, f"action_{how}")()
+
+    def action_type(self) -> None:
+        """Begin to type a path."""
+        self.query_one("#first-run-path").focus()
+
+    def _answer(self, choice: VaultChoice, reason: str) -> None:
+        if reason:
+            self._say(reason, is_error=True)
+        else:
+            self.dismiss(choice)
+
+    def _say(self, text: str, *, is_error: bool) -> None:
+        style = "$text-error" if is_error else "$text-muted"
+        self.query_one("#first-run-reason", Static).update(Content.styled(clean_line(text), style))
+
+    def _rows(self) -> list[Content]:
+        rows = [_vault_row(vault) for vault in self._offer.known]
+        if self._offer.demo_folder is not None:
+            place = clean_line(str(self._offer.demo_folder))
+            rows.append(Content.assemble("A demo vault", (f"  to look around, made in {place}", "$text-muted")))
+        return rows
+
+    def _keys(self) -> Content:
+        keys = (("↵", "open"), ("tab", "complete"), ("shift+tab", "back"), ("ctrl+q", "quit"))
+        return Content("  ").join(Content.assemble((key, "$accent"), f" {does}") for key, does in keys)
+
+
+def _vault_row(vault: KnownVault) -> Content:
+    missing = "  not there any more" if why_not_a_vault(vault.root) else ""
+    where = f"  {clean_line(str(vault.root))} · {clean_line(vault.source)}"
+    return Content.assemble(clean_line(vault.name), (missing, "$text-warning"), (where, "$text-muted"))

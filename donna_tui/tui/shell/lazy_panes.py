@@ -1,0 +1,71 @@
+"""What the main screen expects of a pane, and the panes that are imported after the first frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from donna_tui.platform.paths import style_sheet
+from donna_tui.tui.lib.action import ActionState
+from donna_tui.tui.lib.action import Pane as PaneName
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.external import ExternalPrograms
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.types.errors import DonnaError
+
+if TYPE_CHECKING:
+    from textual.css.stylesheet import Stylesheet
+    from textual.widget import Widget
+
+
+@runtime_checkable
+class Pane(Protocol):
+    """A screenful with actions of its own.
+
+    Besides this it handles the messages `EngineEvents` and `StatusChanged`, has a method `action_…` for each action of
+    its context, and posts `ActionsChanged` when other actions become possible.
+    """
+
+    def connect(self, backend: Backend) -> None:
+        """Begin to show a vault; called once, when its engine runs."""
+
+    def cannot_open(self, error: DonnaError) -> None:
+        """Say why there is no engine."""
+
+    def action_state(self, base: ActionState) -> ActionState:
+        """What is possible here, on top of what is true everywhere."""
+
+    def focus_first(self) -> None:
+        """Put the focus where one begins."""
+
+    def go_back(self) -> bool:
+        """One level out. False if this is the outermost one."""
+
+
+def import_later() -> None:
+    """Import what draws them. On a thread, since it takes as long as some ten keys."""
+    from donna_tui.tui.activity import pane as activity  # noqa: F401
+    from donna_tui.tui.meetings import pane as meetings  # noqa: F401
+    from donna_tui.tui.memory import pane as memory  # noqa: F401
+    from donna_tui.tui.review import pane as review  # noqa: F401
+    from donna_tui.tui.vault import pane as vault  # noqa: F401
+
+
+def later_panes(outside: ExternalPrograms, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
+    """Make them one by one, each when it is asked for; what draws them is told their style sheet before each."""
+    from donna_tui.tui.activity.pane import ActivityPane
+    from donna_tui.tui.meetings.pane import MeetingsPane
+    from donna_tui.tui.memory.pane import MemoryPane
+    from donna_tui.tui.review.pane import ReviewPane
+    from donna_tui.tui.vault.pane import VaultPane
+
+    makers: dict[PaneName, Callable[[], Widget]] = {
+        "vault": lambda: VaultPane(outside, keys),
+        "review": lambda: ReviewPane(outside, keys),
+        "meetings": lambda: MeetingsPane(outside, keys),
+        "memory": lambda: MemoryPane(outside, keys),
+        "activity": lambda: ActivityPane(id="activity"),
+    }
+    for name, make in makers.items():
+        styles.read(style_sheet(name))
+        yield make()

@@ -1,0 +1,692 @@
+"""The main screen: header, one pane at a time, status strip and footer, and the one place where actions are run."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.getters import query_one
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.bridge import EngineBridge
+from donna_tui.tui.lib.action import Action, ActionState
+from donna_tui.tui.lib.action import Pane as PaneName
+from donna_tui.tui.lib.actions import ACTIONS
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.containers import BareSwitcher
+from donna_tui.tui.lib.dialogs import one_dialog
+from donna_tui.tui.lib.external import ExternalPrograms
+from donna_tui.tui.lib.humanize import plural
+from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
+from donna_tui.tui.lib.keymap import Keymap, key_names, shown_key
+from donna_tui.tui.lib.markdown import FollowLink, LinkRef
+from donna_tui.tui.lib.messages import (
+    ActionsChanged,
+    ChooseSpace,
+    EditNote,
+    GoTo,
+    LeavePlace,
+    OpenDraft,
+    OpenMeeting,
+    OpenNote,
+    StatusChanged,
+    StepBack,
+)
+from donna_tui.tui.lib.places import NotePlace, Place, Places, QuestionPlace, ScreenPlace
+from donna_tui.tui.search.pane import SearchPane
+from donna_tui.tui.shell.bars import FooterBar, HeaderBar, StatusStrip, Tab, no_model_to_get
+from donna_tui.tui.shell.commands import ELSEWHERE, THEME, KeyList, Palette, pane_of
+from donna_tui.tui.shell.help import HelpScreen
+from donna_tui.tui.shell.lazy_panes import Pane, import_later, later_panes
+from donna_tui.tui.terminal import Unsaved
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.search import NameMatch
+
+if TYPE_CHECKING:
+    from donna_tui.tui.app import DonnaApp
+    from donna_tui.tui.meetings.pane import MeetingsPane
+    from donna_tui.tui.memory.pane import MemoryPane
+    from donna_tui.tui.review.pane import ReviewPane
+    from donna_tui.tui.vault.pane import VaultPane
+    from donna_tui.types.notes import Destination
+
+_SMALLEST = (60, 15)
+DAILY = "Daily"
+"""The folder of daily notes."""
+
+
+class MainScreen(Screen[None], inherit_bindings=False):
+    """Holds the panes. Every key, click, palette entry and footer item ends in `action_run`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("global"), Binding("ctrl+c", "copy_or_hint", show=False)]
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-cramped"),
+        (_SMALLEST[0], "-narrow"),
+        (100, "-normal"),
+        (140, "-wide"),
+    ]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (_SMALLEST[1], "-low"), (30, "-tall")]  # noqa: RUF012
+    BLANK = True  # the panes cover it; see widgets/bare.py
+
+    header = query_one(HeaderBar)
+    footer = query_one(FooterBar)
+    strip = query_one(StatusStrip)
+    search = query_one(SearchPane)
+    switcher = query_one("#panes", BareSwitcher)
+
+    def __init__(
+        self, keymap: Keymap, outside: ExternalPrograms, space: str, first_notes: tuple[NameMatch, ...] = ()
+    ) -> None:
+        super().__init__(id="main")
+        self._first_notes = first_notes
+        self._keymap = keymap
+        self._outside = outside
+        self._space = space
+        self._bridges: tuple[EngineBridge, ...] = ()
+        self._connected = False
+        self._backend: Backend | None = None
+        self._greeting: Callable[[Pane], None] | None = None
+        self._warm_up: Callable[[], None] = lambda: None
+        self._panes: list[Widget] = []
+        self._left_at: dict[PaneName, Widget] = {}
+        self._places = Places()
+        self._completing = asyncio.Lock()
+        self.is_complete = self._is_leaving = False
+        self._warned_of: tuple[str, tuple[str, ...]] = ("", ())
+        self._no_editor = outside.external.no_editor
+        self._no_desktop = outside.external.no_desktop
+
+    def compose(self) -> ComposeResult:
+        self.add_class(*self._breakpoints(self.app.size), update=False)
+        yield HeaderBar(self._space, self._keymap.keys)
+        with BareSwitcher(initial="search", id="panes"):
+            yield SearchPane(self._outside, self._keymap.keys, self._first_notes)
+        yield StatusStrip(len(self._first_notes), id="strip")
+        yield FooterBar(self._keymap.keys)
+        yield Static(Content(f"Donna needs {_SMALLEST[0]} × {_SMALLEST[1]} characters."), id="too-small")
+
+    def _breakpoints(self, size: Size) -> Iterator[str]:
+        """The classes of a size, known before there is a widget: a change of them styles every widget anew."""
+        for breakpoints, extent in (
+            (self.HORIZONTAL_BREAKPOINTS, size.width),
+            (self.VERTICAL_BREAKPOINTS, size.height),
+        ):
+            yield max(each for each in breakpoints if each[0] <= extent)[1]
+
+    def on_mount(self) -> None:
+        self._panes.append(self.search)
+        self.search.focus_first()
+
+    @property
+    def here(self) -> tuple[str, str]:
+        """Name and folder of the space that is shown; empty while none is."""
+        status = self.strip.status
+        return (status.space, status.root) if status is not None else ("", "")
+
+    @property
+    def pane(self) -> Pane:
+        """The pane in sight."""
+        return cast(Pane, self.switcher.visible_content)
+
+    def listen(self, backend: Backend) -> None:
+        """Hear of everything that an engine does, from its start on; what comes before a pane does waits for it."""
+        later = self._panes[1:] if self.is_complete else ()
+        self._bridges = EngineBridge(backend, (self, self.search)), EngineBridge(backend, later)
+        for bridge in self._bridges:
+            bridge.open()
+
+    def connect(self, backend: Backend) -> None:
+        """Show what a running engine knows, from now on."""
+        self._connected, self._warm_up, self._backend = True, backend.warm_up, backend
+        self._greet(lambda pane: pane.connect(backend))
+        self.run_worker(self._complete_after_answer(backend), group="panes")
+        self.post_message(StatusChanged(backend.status()))
+
+    def disconnect(self) -> None:
+        """Listen no more."""
+        for bridge in self._bridges:
+            bridge.close()
+
+    async def take_leave(self) -> None:
+        """Listen no more, and let no further pane come: one that is half drawn cannot be taken away."""
+        self.disconnect()
+        self.search.keep_question()
+        if not self._is_leaving:
+            self._is_leaving = True
+            await self._completing.acquire()
+
+    def cannot_open(self, error: DonnaError) -> None:
+        """Say everywhere why there is no engine."""
+        self.strip.trouble = error.message
+        self._greet(lambda pane: pane.cannot_open(error))
+        self.run_worker(self.complete(), group="panes")
+
+    def _greet(self, greeting: Callable[[Pane], None]) -> None:
+        """Greet the panes that are there, and the others when they come."""
+        self._greeting = greeting
+        for pane in self._panes:
+            greeting(cast(Pane, pane))
+
+    async def _complete_after_answer(self, backend: Backend) -> None:
+        """What the other panes need would keep a first question, and the model, waiting."""
+        await self.search.settled()
+        await backend.at_best()
+        await self.complete()
+
+    async def complete(self) -> None:
+        """Bring the panes that are not there yet, one at a time so that keys are answered between them."""
+        async with self._completing:
+            if not self.is_complete:
+                await asyncio.to_thread(import_later)
+                await asyncio.to_thread(self._warm_up)
+                for pane in later_panes(self._outside, self._keymap.keys, self.app.stylesheet):
+                    if self._is_leaving:
+                        return
+                    await self.switcher.add_content(pane)
+                    self._panes.append(pane)
+                    if self._greeting is not None:
+                        self._greeting(cast(Pane, pane))
+                for bridge in self._bridges[1:]:
+                    bridge.serve(self._panes[1:])
+                self.is_complete = True
+                self.search.completed()
+            if self._vault.writing is not None:
+                self._review.write_with(self._vault.writing)
+                self._memory.write_with(self._vault.writing)
+
+    def holds_back(self, action_id: str = "app.quit") -> bool:
+        """Whether leaving this space now would lose an edit. It is said once; then it is no longer held back."""
+        waiting = self._vault.unkept_edits if self.is_complete else ()
+        if not waiting or (action_id, waiting) == self._warned_of:
+            return False
+        self._warned_of = (action_id, waiting)
+        others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
+        key = shown_key(self._keymap.keys[action_id], typing=True)
+        what = f"Your edit of {clean_line(waiting[0])}{others} is not written, and cannot be kept on disk."
+        said = f"{what} {key} again leaves without it."
+        self.notify(said, severity="warning", timeout=8, markup=False)
+        return True
+
+    def unsaved(self, screens: Sequence[Screen[object]]) -> Iterator[Unsaved]:
+        """What is typed on one of these screens, and the edits that could not be put on disk so far."""
+        for screen in screens:
+            typed = getattr(screen, "unsaved", None)  # an EditScreen, which is imported late
+            if isinstance(typed, Unsaved) and typed.edit.text != typed.edit.base:
+                yield typed
+        if self.is_complete and self._vault.writing is not None:
+            yield from self._vault.writing.edits.unsaved()
+
+    def state(self) -> ActionState:
+        """What is possible now."""
+        status = self.strip.status
+        base = ActionState(
+            running=self._connected,
+            no_editor=self._no_editor,
+            no_desktop=self._no_desktop,
+            paused=status is not None and status.state == "paused",
+            no_model_to_get=no_model_to_get(status),
+        )
+        return self.pane.action_state(base)
+
+    async def action_run(self, action_id: str) -> None:
+        """Do what an action says, or say why it is not possible. Keys that arrive before the screen is drawn, or while
+        it is being removed, do nothing.
+        """
+        if self._is_leaving or not self.is_mounted:
+            return
+        action = ACTIONS[action_id]
+        objection = action.why_not(self.state())
+        if objection:
+            self.notify(objection, timeout=4, markup=False)
+        elif action.context == "list":
+            await self._move(action)
+        else:
+            target = self.pane if hasattr(self.pane, action.method) else self
+            await self.app.run_action(action.method.removeprefix("action_"), cast(Widget, target))
+        self.refresh_footer()
+
+    def refresh_footer(self) -> None:
+        """Draw the footer for what is possible now."""
+        if self.is_mounted:
+            self.footer.show(self.state())
+
+    def on_status_changed(self, event: StatusChanged) -> None:
+        """Show the newest status in strip, header and footer."""
+        self.strip.status = event.status
+        self.header.name_space(event.status.space)
+        self.refresh_footer()
+
+    def on_actions_changed(self, event: ActionsChanged) -> None:
+        """A pane says that other actions are possible now."""
+        event.stop()
+        self.refresh_footer()
+
+    def on_review_reading_counted(self, event: ReviewPane.Counted) -> None:
+        """So many drafts wait."""
+        event.stop()
+        self.header.tell_waiting("review", event.waiting)
+
+    def on_open_draft(self, event: OpenDraft) -> None:
+        """Go to a draft."""
+        event.stop()
+        self._show_pane("review")
+        self._review.look(event.identity)
+
+    def on_open_note(self, event: OpenNote) -> None:
+        """Go to a note."""
+        event.stop()
+        self.run_worker(self._show_note(event.path, event.line), group="panes")
+
+    def on_open_meeting(self, event: OpenMeeting) -> None:
+        """Go to a meeting."""
+        event.stop()
+        self.run_worker(self._open_meeting(event.identity, event.day), group="panes")
+
+    async def _open_meeting(self, identity: str, day: datetime.date) -> None:
+        await self._show_completed("meetings")
+        if self.is_complete:
+            self._meetings.look_at(identity, day)
+
+    def on_go_to(self, event: GoTo) -> None:
+        """Go to another screen."""
+        event.stop()
+        self._show_pane(event.pane)
+
+    def on_follow_link(self, event: FollowLink) -> None:
+        """Go where a link leads."""
+        event.stop()
+        if self._backend is not None:
+            self._follow(self._backend, event.path, event.ref)
+
+    def on_leave_place(self, event: LeavePlace) -> None:
+        """Remember where somebody was."""
+        event.stop()
+        self._places.leave(event.place)
+
+    async def on_step_back(self, event: StepBack) -> None:
+        """Undo or redo from a screen that shows no notes."""
+        event.stop()
+        await self.complete()
+        if self.is_complete:
+            (self._vault.action_vault_redo if event.redo else self._vault.action_vault_undo)()
+
+    async def on_edit_note(self, event: EditNote) -> None:
+        """Open a note in the editor."""
+        event.stop()
+        if self._backend is not None:
+            await self._edit(self._backend, event.path, event.line)
+
+    def on_descendant_focus(self) -> None:
+        """Other keys work where the focus is now."""
+        self.refresh_footer()
+
+    def on_screen_suspend(self) -> None:
+        """A window is in front: the footer shows its keys, once it is drawn."""
+        self.app.call_later(self._cover_footer)
+
+    def _cover_footer(self) -> None:
+        front = self.app.screen
+        if front is self or not self.is_mounted:
+            return
+        if not front.is_mounted:
+            front.call_later(self._cover_footer)
+            return
+        self.footer.cover(getattr(front, "footer_keys", (("esc", "leave"),)))
+
+    def on_screen_resume(self) -> None:
+        """A dialogue has closed."""
+        self.footer.cover(())
+        self.refresh_footer()
+
+    def on_header_bar_chosen(self, event: HeaderBar.Chosen) -> None:
+        """A tab was clicked."""
+        self._show_pane(event.pane)
+
+    async def on_footer_bar_clicked(self, event: FooterBar.Clicked) -> None:
+        """A footer item was clicked."""
+        await self.action_run(event.action_id)
+
+    def action_view_search(self) -> None:
+        """Show the Search screen."""
+        self._show_pane("search")
+
+    def action_view_vault(self) -> None:
+        """Show the Vault screen."""
+        self._show_pane("vault")
+
+    def action_view_review(self) -> None:
+        """Show the Review screen."""
+        self._show_pane("review")
+
+    def action_view_meetings(self) -> None:
+        """Show the Meetings screen."""
+        self._show_pane("meetings")
+
+    def action_view_memory(self) -> None:
+        """Show the Memory screen."""
+        self._show_pane("memory")
+
+    def action_view_activity(self) -> None:
+        """Show the Activity screen."""
+        self._show_pane("activity")
+
+    def action_draft_weekly_review(self) -> None:
+        """Write the review of this week now, and show it."""
+        self.run_worker(self._write_today("weekly_review"), group="draft")
+
+    def action_draft_daily_reflection(self) -> None:
+        """Write the reflection on today now, and show it."""
+        self.run_worker(self._write_today("daily_reflection"), group="draft")
+
+    async def _write_today(self, skill: str) -> None:
+        await self._show_completed("review")
+        if self.is_complete:
+            self._review.write_today(skill)
+
+    def action_search_focus(self) -> None:
+        """Go to the search box, wherever one is."""
+        self._show_pane("search")
+        self.search.focus_first()
+
+    def action_view_next(self) -> None:
+        """Focus the next part."""
+        self.focus_next()
+
+    def action_view_previous(self) -> None:
+        """Focus the previous part."""
+        self.focus_previous()
+
+    def action_view_back(self) -> None:
+        """One level out."""
+        if self.maximized is not None:
+            self.minimize()
+        else:
+            self.pane.go_back()
+
+    def action_view_zoom(self) -> None:
+        """Panes without a zoom of their own give all the room to the part that has the focus."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.focused is not None:
+            self.maximize(self.focused)
+
+    def action_view_jump(self) -> None:
+        """Label everything in sight."""
+        self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)
+
+    def action_app_daily(self) -> None:
+        """Go to the note of today, or create it."""
+        if self._backend is not None:
+            self.run_worker(self._show_daily(self._backend), group="daily", exclusive=True)
+
+    async def _show_daily(self, backend: Backend) -> None:
+        await self._show_completed("vault")
+        if not self.is_complete:
+            return
+        path = f"{DAILY}/{datetime.date.today().isoformat()}.md"
+        try:
+            await backend.notes.read_note(path)
+        except DonnaError as error:
+            if error.reason is not Reason.MISSING:
+                self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+                return
+            self._vault.create(path)
+        else:
+            await self._show_note(path, 1)
+
+    def action_app_switch(self) -> None:
+        """Pick a note or a heading by its name."""
+        if self._backend is not None:
+            self._switch(self._backend)
+
+    @one_dialog("switch")
+    async def _switch(self, backend: Backend) -> None:
+        from donna_tui.tui.vault.switcher import CreateNote, Switcher
+
+        chosen = await self.app.push_screen_wait(Switcher(backend.names))
+        if chosen is None:
+            return
+        if isinstance(chosen, CreateNote):
+            await self._show_completed("vault")
+            self._vault.create(chosen.path)
+        elif chosen.in_editor:
+            await self._edit(backend, chosen.path, chosen.line)
+        else:
+            await self._show_note(chosen.path, chosen.line)
+
+    @one_dialog("follow")
+    async def _follow(self, backend: Backend, path: str, ref: LinkRef) -> None:
+        try:
+            found = await _destination(backend, path, ref)
+        except DonnaError as error:
+            self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+            return
+        if found.url:
+            await self._outside.open_page(found.url)
+        if found.problem:
+            self.notify(clean_line(found.problem), severity="warning", timeout=5, markup=False)
+        if found.path and found.exists:
+            await self._show_note(found.path, found.line)
+        elif found.path:
+            from donna_tui.tui.lib.dialogs import RefusalScreen
+            from donna_tui.tui.lib.error_messages import Refusal
+
+            refusal = Refusal(
+                Reason.MISSING, "No such note", "There is no note that this link names.", "", clean_line(found.path)
+            )
+            if await self.app.push_screen_wait(RefusalScreen(refusal, self._keymap.keys, does="create it")):
+                await self._show_completed("vault")
+                self._vault.create(found.path)
+
+    async def _show_note(self, path: str, line: int) -> None:
+        """Show a note in the Vault, and remember the place that is left for it."""
+        if self.is_complete:
+            self._places.leave(self._place)
+        await self._show_completed("vault")
+        if self.is_complete:
+            self._vault.open_note(path, line)
+
+    @property
+    def _place(self) -> Place:
+        """Where one is."""
+        name = self.header.active
+        if name == "search" and not self.search.question.is_empty:
+            return self.search.place
+        note = self._vault.place if name == "vault" else None
+        return NotePlace(*note) if note is not None else ScreenPlace(name)
+
+    def action_view_backward(self) -> None:
+        """Go back to the place before."""
+        self._go_to(self._places.back(self._place) if self.is_complete else None, "There is nothing to go back to.")
+
+    def action_view_forward(self) -> None:
+        """Go forward again."""
+        place = self._places.forward(self._place) if self.is_complete else None
+        self._go_to(place, "There is nothing to go forward to.")
+
+    def _go_to(self, place: Place | None, otherwise: str) -> None:
+        if place is None:
+            self.notify(otherwise, timeout=3, markup=False)
+        elif isinstance(place, QuestionPlace):
+            self._bring_forward("search", remember=False)
+            self.search.restore(place)
+        elif isinstance(place, NotePlace):
+            self._bring_forward("vault", remember=False)
+            self._vault.open_note(place.path, place.line)
+        else:
+            self._bring_forward(place.pane, remember=False)
+
+    async def _edit(self, backend: Backend, path: str, line: int) -> None:
+        """Open a note in the editor. What is saved is committed, once the pane is there that can do it."""
+        if self._no_editor:
+            self.notify(self._no_editor, timeout=6, markup=False)
+            return
+        if self.is_complete and self._vault.writing is not None:
+            self._vault.edit_file(path, line)
+            return
+        try:
+            file = backend.absolute_path(path)
+        except DonnaError as error:
+            self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+        else:
+            await self._outside.edit(file, line)
+
+    def action_app_palette(self) -> None:
+        """Pick an action by its name."""
+        self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
+
+    def action_app_theme(self) -> None:
+        """Pick a theme while looking at it."""
+        from donna_tui.tui.shell.themes import ThemePicker
+
+        self.app.push_screen(ThemePicker(self.app.theme), lambda name: self._use_theme(name) if name else None)
+
+    def _use_theme(self, name: str) -> None:
+        cast("DonnaApp", self.app).pick_theme(name)
+
+    def action_app_model(self) -> None:
+        """Ask, and then download the model for search by meaning in the background."""
+        from donna_tui.tui.shell.install_model import InstallModelScreen
+
+        self.app.push_screen(InstallModelScreen(self._keymap.keys), self._install_model)
+
+    def _install_model(self, agreed: bool | None) -> None:
+        if agreed and self._backend is not None:
+            self.run_worker(self._installed_model(self._backend), group="model", exclusive=True)
+
+    async def _installed_model(self, backend: Backend) -> None:
+        try:
+            await backend.install_model()
+        except DonnaError as error:
+            said = f"{clean_line(error.message)} {clean_line(error.hint or '')}"
+            self.notify(said, severity="error", timeout=12, markup=False)
+
+    def action_app_keys(self) -> None:
+        """Pick an action by its key."""
+        self.app.push_screen(KeyList(self.state(), self._keymap.keys), self._picked)
+
+    def action_app_help(self) -> None:
+        """Explain the pane in sight."""
+        self.app.push_screen(HelpScreen(self.header.active, self._keymap.keys))
+
+    def action_app_space(self) -> None:
+        """Pick other notes to go on with."""
+        self.post_message(ChooseSpace())
+
+    def action_app_suspend(self) -> None:
+        """Stop as a job of the shell; `fg` there draws everything anew."""
+        self.app.action_suspend_process()
+
+    async def action_app_quit(self) -> None:
+        """Leave."""
+        await self.app.run_action("leave")
+
+    def action_copy_or_hint(self) -> None:
+        """Copy selected text, as terminals do; with nothing selected, say how to leave."""
+        selected = self.get_selected_text()
+        if selected:
+            self._outside.copy(selected, "The selected text")
+        else:
+            key = shown_key(self._keymap.keys["app.quit"], typing=True) or shown_key(
+                self._keymap.keys["app.quit"], typing=False
+            )
+            self.notify(f"{key} leaves Donna.", timeout=3, markup=False)
+
+    @property
+    def _vault(self) -> VaultPane:
+        return cast("VaultPane", self.switcher.get_child_by_id("vault"))
+
+    @property
+    def _meetings(self) -> MeetingsPane:
+        return cast("MeetingsPane", self.switcher.get_child_by_id("meetings"))
+
+    @property
+    def _memory(self) -> MemoryPane:
+        return cast("MemoryPane", self.switcher.get_child_by_id("memory"))
+
+    @property
+    def _review(self) -> ReviewPane:
+        return cast("ReviewPane", self.switcher.get_child_by_id("review"))
+
+    def _show_pane(self, name: PaneName) -> None:
+        if name == "search" or self.is_complete:
+            self._bring_forward(name)
+        else:
+            self.run_worker(self._show_completed(name), group="panes")
+
+    async def _show_completed(self, name: PaneName) -> None:
+        await self.complete()
+        if self.is_complete:  # else Donna is being left
+            self._bring_forward(name)
+
+    def _bring_forward(self, name: PaneName, *, remember: bool = True) -> None:
+        """Show a pane, with the focus where it was when the pane was left."""
+        left = self.header.active
+        if remember and name != left and self.is_complete:
+            self._places.leave(self._place)
+        if self.focused is not None and cast(Widget, self.pane) in self.focused.ancestors:
+            self._left_at[left] = self.focused
+        self.switcher.current = name
+        self.header.active = name
+        before = self._left_at.get(name) if name != left else None
+        if before not in (None, self.search.bar.input) and before.is_attached and before.focusable:
+            before.focus(scroll_visible=False)
+        else:
+            self.pane.focus_first()
+        self.refresh_footer()
+
+    async def _picked(self, value: str | None) -> None:
+        if value is None:
+            return
+        if value.startswith(THEME):
+            self._use_theme(value.removeprefix(THEME))
+        elif value.startswith(ELSEWHERE):
+            self._show_where(ACTIONS[value.removeprefix(ELSEWHERE)])
+        else:
+            await self.action_run(value)
+
+    def _show_where(self, action: Action) -> None:
+        """Go to the screen on which an action works, and say its key."""
+        pane = pane_of(action)
+        if pane is not None:
+            self._show_pane(pane)
+            said = f"{key_names(self._keymap.keys[action.id][:1])} does it here: {action.help}"
+            self.notify(said, timeout=5, markup=False)
+
+    async def _move(self, action: Action) -> None:
+        what = action.method.removeprefix("action_list_")
+        name = {"down": "cursor_down", "up": "cursor_up"}.get(what, what)
+        if self.focused is not None and hasattr(self.focused, f"action_{name}"):
+            await self.app.run_action(name, self.focused)
+
+    def _jump_targets(self) -> Iterator[JumpTarget]:
+        if isinstance(self.pane, HasJumpTargets):
+            yield from self.pane.jump_targets()
+        else:
+            pane = cast(Widget, self.pane)
+            for widget in self.focus_chain:
+                if pane in widget.ancestors:
+                    yield JumpTarget(*widget.region.offset, go=widget.focus)
+        for tab in self.query(Tab):
+            yield JumpTarget(*tab.region.offset, go=tab.on_click)
+
+
+async def _destination(backend: Backend, path: str, ref: LinkRef) -> Destination:
+    """Where a link leads that is written in the note at `path`. Raises DonnaError."""
+    if ref.form != "note":
+        return await backend.notes.follow(path, ref.written, is_wiki=ref.form == "wiki")
+    if ref.fragment:
+        return await backend.notes.follow(ref.written, f"#{ref.fragment}", is_wiki=True)
+    from donna_tui.types.notes import Destination
+
+    return Destination(path=ref.written, line=ref.line)

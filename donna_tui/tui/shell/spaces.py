@@ -1,0 +1,74 @@
+"""Picks the space to go on with, or adds one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from donna_tui.text.fuzzy import Match
+from donna_tui.tui.lib.backend import KnownVault
+from donna_tui.tui.lib.picker import Choice, Picker
+from donna_tui.tui.shell.first_run import VaultChoice, completed, typed_path, what_is_wrong, why_not_a_vault
+
+HERE = "This is the space that is open."
+
+
+class SpacePicker(Picker[VaultChoice]):
+    """Every space that Donna knows, by name; `here` are name and root of the one that is open.
+
+    A path that is typed adds the folder there; tab completes it as a shell does.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "complete", show=False, priority=True)]
+
+    def __init__(self, known: Iterable[KnownVault], here: tuple[str, str]) -> None:
+        choices = space_choices(known, here)
+        super().__init__("Spaces", choices, placeholder="the name of a space, or the path of a folder", mark_width=2)
+
+    def found(self, query: str) -> list[tuple[Choice[VaultChoice], Match]]:
+        path = typed_path(query) if is_path(query) else None
+        if path is None:
+            return super().found(query)
+        known = [each for each in self.choices if each.value.root == path]
+        added = Choice(
+            value=VaultChoice(path), title=f"Add {path}", note="a new space", mark="+", objection=what_is_wrong(path)
+        )
+        return [(each, Match(0.0, ())) for each in known or [added]]
+
+    def action_complete(self) -> None:
+        """Complete the path that is typed."""
+        field = self.query_one(Input)
+        if is_path(field.value):
+            self._complete(field)
+
+    @work(group="complete", exclusive=True)
+    async def _complete(self, field: Input) -> None:
+        """A folder on a slow disk must not hold up the keys."""
+        typed = field.value
+        found = await asyncio.to_thread(completed, typed)
+        if field.value == typed != found.text:
+            field.value = found.text
+            field.cursor_position = len(found.text)
+
+
+def is_path(text: str) -> bool:
+    """Whether what is typed is meant as a path, not as a name."""
+    return text.strip().startswith(("/", "~", "./", "../"))
+
+
+def space_choices(known: Iterable[KnownVault], here: tuple[str, str]) -> Iterator[Choice[VaultChoice]]:
+    """A row for each, the open one last; it and those whose folder is gone cannot be picked."""
+    for vault in sorted(known, key=lambda each: (each.name, str(each.root)) == here):
+        is_here = (vault.name, str(vault.root)) == here
+        yield Choice(
+            value=VaultChoice(vault.root, space=vault.space),
+            title=vault.name,
+            note=f"{vault.source} · {vault.root}",
+            mark="•" if is_here else "",
+            objection=HERE if is_here else why_not_a_vault(vault.root),
+        )

@@ -1,0 +1,157 @@
+"""Drive the terminal: keep its state sane when the app ends, whatever ended it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import termios
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, cast
+
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual.drivers.linux_driver import LinuxDriver
+
+from donna_tui.types.notes import Edit
+
+AltDigit = Enum("AltDigit", {f"ALT_{digit}": f"alt+{digit}" for digit in range(10)})  # type: ignore[misc]
+
+
+class TerminalDriver(LinuxDriver):
+    """Goes on reading after bytes that cannot be decoded, as a paste from a Latin-1 terminal sends them."""
+
+    def run_input_thread(self) -> None:
+        while not self.exit_event.is_set():
+            try:
+                return super().run_input_thread()
+            except UnicodeDecodeError:
+                continue
+
+
+def name_alt_digits() -> None:
+    """Read escape and a digit as alt and that digit. Textual reads the characters that macOS has there, such as § for
+    alt+6, which would be typed into whatever has the focus.
+    """
+    sequences = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
+    for key in AltDigit:
+        sequences[f"\x1b{key.value[-1]}"] = (key,)
+
+
+name_alt_digits()
+
+
+LOOKED_FOR_SECONDS = 2.0
+
+
+class Lifeline:
+    """A window that is closed usually ends what runs in it by a signal; not where the program leads its own session."""
+
+    def __init__(self) -> None:
+        self._had = _is_terminal()
+
+    def is_cut(self) -> bool:
+        """Whether there was a terminal, and is none any more."""
+        return self._had and not _is_terminal()
+
+
+def _is_terminal() -> bool:
+    try:
+        return sys.__stdin__ is not None and os.isatty(sys.__stdin__.fileno())
+    except (OSError, ValueError):
+        return False
+
+
+END_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+LONGEST_LEAVE_SECONDS = 5.0
+"""After a signal, what is under way gets so long to finish."""
+
+_RESET = (
+    b"\x1b[?2004l\x1b[?7h\x1b[?2048l\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
+)
+"""Pastes, wrapping, resizes, mouse, keyboard, alternate screen, cursor and focus as they are outside the app."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaved:
+    """An edit that is on the screen or only in memory, and how to keep it; `keep` raises if it cannot be kept."""
+
+    edit: Edit
+    keep: Callable[[Edit], Awaitable[None]]
+
+
+async def keep_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
+    """Keep each edit beside the vault; where that fails, write it to a temporary file. Returns what to print."""
+    said = []
+    for each in unsaved:
+        try:
+            await each.keep(each.edit)
+        except Exception:
+            said.append(await asyncio.to_thread(_copied, each.edit))
+        else:
+            said.append(f"Your edit of {each.edit.path} is kept; it waits in the vault at the next start.")
+    return said
+
+
+def _copied(edit: Edit) -> str:
+    from donna_tui.vault.edit_drafts import EditDrafts
+
+    try:
+        copy = EditDrafts(Path(tempfile.mkdtemp(prefix="donna-edit-"))).begin(edit)
+        return f"Your edit of {edit.path} could not be kept in its place; it is in {copy}"
+    except Exception:
+        return f"Your edit of {edit.path} could not be kept: there is no room for it."
+
+
+@contextlib.contextmanager
+def restored_terminal() -> Iterator[None]:
+    """Give the terminal back as it was, also where the app could not."""
+    before = _attributes()
+    try:
+        yield
+    finally:
+        restore_terminal(before)
+
+
+def restore_terminal(before: list[Any] | None) -> None:
+    """Leave raw mode and the alternate screen, unless the app has done so."""
+    if before is None or _attributes() == before:
+        return
+    with contextlib.suppress(OSError, ValueError, termios.error):
+        os.write(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, _RESET)
+        termios.tcsetattr(0, termios.TCSANOW, before)
+
+
+def _attributes() -> list[Any] | None:
+    with contextlib.suppress(OSError, ValueError, termios.error):
+        return termios.tcgetattr(0)
+    return None
+
+
+@contextlib.contextmanager
+def ending_signals(leave: Callable[[int], None]) -> Iterator[None]:
+    """Call `leave` on the loop for the first signal that asks the program to end; the second one ends it at once."""
+    loop, before = asyncio.get_running_loop(), _attributes()
+    came: list[int] = []
+
+    def end(number: int, frame: Any) -> None:
+        came.append(number)
+        if len(came) > 1:
+            restore_terminal(before)
+            os._exit(128 + number)
+        loop.call_soon_threadsafe(leave, number)
+
+    kept = {number: signal.getsignal(number) for number in END_SIGNALS}
+    for number, handler in kept.items():
+        if handler is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)

@@ -1,0 +1,189 @@
+"""Resolve a conflict: an edit made elsewhere, or a conflict copy beside its note."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.merge import Merge
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.diff import LOOK, DiffDialogue, DiffView
+from donna_tui.tui.lib.inputs import KeyLine
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.vault.three_way import ThreeWayView, Titles
+from donna_tui.types.notes import Edit
+from donna_tui.vault.conflicts import Conflict, Keep
+from donna_tui.vault.write.changes import Change, Clash
+
+_MOST_PLACES = 4
+
+
+class Settle(StrEnum):
+    """What becomes of the two versions."""
+
+    RELOAD = "reload"
+    MERGE = "merge"
+    COPY = "copy"
+    MINE = "mine"
+    BOTH = "both"
+
+
+class ConflictScreen(DiffDialogue[Settle]):
+    """Shows how the edit differs from what is there now. `theirs` is None where the note is gone."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("conflict")
+
+    def __init__(self, edit: Edit, theirs: str | None, merge: Merge, keys: Keys) -> None:
+        super().__init__(keys)
+        self._edit = edit
+        self._theirs = theirs
+        self._merge = merge
+        self._drops = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="plan-box") as box:
+            box.border_title = Content(f"Not written: {clean_line(self._edit.path)}")
+            yield Static(Content(self._what()), classes="plan-lead")
+            yield Static(Content.styled("From what is there now to what you wrote:", "$text-muted"), id="plan-count")
+            yield DiffView(id="plan-diff")
+            yield Static(Content(self._about_merging()), classes="plan-remarks")
+            yield self._key_line()
+
+    def on_mount(self) -> None:
+        theirs = None if self._theirs is None else self._theirs.encode("utf-8", "surrogateescape")
+        mine = self._edit.text.encode("utf-8", "surrogateescape")
+        self.view.show((Change(path=self._edit.path, before=theirs, after=mine),), empty="Both say the same.")
+        self.view.focus()
+
+    def action_conflict_reload(self) -> None:
+        """Drop what was written here; the first time say so, the second time do it."""
+        if self._drops:
+            self.dismiss(Settle.RELOAD)
+            return
+        self._drops = True
+        again = self.shown("conflict.reload")
+        self.query_one(KeyLine).say(f"Your edit is gone for good then. {again} again drops it; esc keeps it.")
+
+    def action_conflict_merge(self) -> None:
+        """Put both together, if they do not touch."""
+        if self._can_merge:
+            self.dismiss(Settle.MERGE)
+        else:
+            self.notify(self._about_merging(), timeout=4, markup=False)
+
+    def action_conflict_mine(self) -> None:
+        """Write what was written here over what is there now."""
+        if self._theirs is not None:
+            self.dismiss(Settle.MINE)
+
+    def action_conflict_both(self) -> None:
+        """Edit both versions in one text."""
+        if self._theirs is not None:
+            self.dismiss(Settle.BOTH)
+
+    def action_conflict_copy(self) -> None:
+        """Keep what was written here as a note of its own."""
+        self.dismiss(Settle.COPY)
+
+    @property
+    def _can_merge(self) -> bool:
+        return self._merge.is_clean and self._theirs is not None
+
+    def _what(self) -> str:
+        if self._theirs is None:
+            return "This note was deleted or moved elsewhere while you edited it. Your text is safe here."
+        return "This note was edited elsewhere a moment ago. Your text is safe here."
+
+    def _about_merging(self) -> str:
+        if self._theirs is None:
+            return "There is nothing to put it together with."
+        if self._merge.is_clean:
+            return "The two edits do not touch: they can be put together, and you see the result before it is written."
+        places = [_lines(first, last) for first, last in self._merge.collisions[:_MOST_PLACES]]
+        more = " and elsewhere" if len(self._merge.collisions) > _MOST_PLACES else ""
+        return f"Both changed {', '.join(places)}{more}, so one of them must give way, or you edit both in one text."
+
+    def _key_line(self) -> KeyLine:
+        merge = [("conflict.merge", "merge")] if self._can_merge else []
+        copy = "put it back" if self._theirs is None else "keep mine as a copy"
+        ways = [("conflict.mine", "overwrite"), ("conflict.reload", "take theirs"), ("conflict.both", "edit both")]
+        ways = ways if self._theirs is not None else [("conflict.reload", "drop mine")]
+        later = ("esc", "keep for later")
+        return KeyLine(self._keys, *merge, *ways, ("conflict.copy", copy), later, *LOOK)
+
+
+def _lines(first: int, last: int) -> str:
+    if last < first:
+        return f"what stood before line {first}"
+    return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+TITLES: Titles = ("In the history", "The note", "The conflict copy")
+
+
+class ConflictCopyDialog(Dialogue[Keep]):
+    """Shows both versions, and the nearest one in the history, where there is one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("settle")
+
+    def __init__(self, conflict: Conflict, keys: Keys) -> None:
+        super().__init__(keys)
+        self._conflict = conflict
+
+    def compose(self) -> ComposeResult:
+        conflict = self._conflict
+        with Vertical(classes="plan-box") as box:
+            box.border_title = Content(f"Conflict: {clean_line(conflict.note)}")
+            yield Static(Content(f"The copy is {clean_line(conflict.copy)}"), classes="plan-lead")
+            yield Static(Content.styled(self._about(), "$text-muted"), id="plan-count")
+            if conflict.base is None:
+                yield DiffView(id="plan-diff")
+            else:
+                sides = {"expected": conflict.base, "found": conflict.mine, "wanted": conflict.theirs}
+                yield ThreeWayView((Clash(path=conflict.note, **sides),), titles=TITLES, id="plan-diff")
+            yield Static(Content("Whatever you choose, you see the change before it is made."), classes="plan-remarks")
+            yield self._key_line()
+
+    def on_mount(self) -> None:
+        if self._conflict.base is None:
+            change = Change(path=self._conflict.note, before=self._conflict.mine, after=self._conflict.theirs)
+            changes = (change,) if change.before != change.after else ()
+            self.query_one(DiffView).show(changes, empty="Both say the same.")
+        self.query_one("#plan-diff").focus()
+
+    def action_settle_mine(self) -> None:
+        """Keep the note."""
+        self.dismiss(Keep.MINE)
+
+    def action_settle_theirs(self) -> None:
+        """Keep the copy."""
+        self.dismiss(Keep.THEIRS)
+
+    def action_settle_both(self) -> None:
+        """Keep both."""
+        if self._conflict.mine is not None:
+            self.dismiss(Keep.BOTH)
+
+    def _about(self) -> str:
+        if self._conflict.mine is None:
+            return "The note itself is gone. This is what the copy says:"
+        if self._conflict.base is None:
+            return "From the note to the conflict copy:"
+        return f"The nearest version in the history is that of commit {clean_line(self._conflict.base_commit[:12])}:"
+
+    def _key_line(self) -> KeyLine:
+        is_gone = self._conflict.mine is None
+        mine = "drop the copy" if is_gone else "keep the note"
+        both = [] if is_gone else [("settle.both", "both")]
+        theirs = "make it the note" if is_gone else "keep the copy"
+        return KeyLine(
+            self._keys, ("settle.mine", mine), ("settle.theirs", theirs), *both, ("esc", "leave both as they are")
+        )

@@ -1,0 +1,598 @@
+"""Change notes: plan, look at the diff, confirm, and offer undo."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from textual.widget import Widget
+
+from donna_tui.memory.checkboxes import checked, line_of_task, task_line, task_typed, with_task
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.merge import Merge, has_conflict_markers, marked_text, merge_texts
+from donna_tui.tui.lib.ask_line import AskLine
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.edit_dialog import EditScreen
+from donna_tui.tui.lib.error_messages import Refusal, refusal_of
+from donna_tui.tui.lib.external import ExternalPrograms
+from donna_tui.tui.lib.humanize import moment, plural
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.picker import Choice, Picker
+from donna_tui.tui.vault.conflict_dialogs import ConflictCopyDialog, ConflictScreen, Settle
+from donna_tui.tui.vault.plan_dialog import Answer, AskFolder, AskPath
+from donna_tui.tui.vault.plan_flow import PlanFlow, WaitingEdits
+from donna_tui.tui.vault.templates import fill, templates_of
+from donna_tui.tui.vault.three_way import ThreeWayScreen, Way
+from donna_tui.tui.vault.wording import actor_name, done_by, names_of
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.types.notes import Edit, NoteRow, NoteText
+from donna_tui.vault.write.changes import Clash, Operation, OperationKind, Outcome, Plan, Version, etag_of
+
+MARKER = "<<<<<<< "
+"""How the first line of a conflict begins."""
+
+TASKS_NOTE = "Inbox/Tasks.md"
+"""Where tasks are added that have no note of their own, as by `donna task add`."""
+
+STILL_MARKED = "Conflict markers are still in it"
+
+
+class VaultFlows(PlanFlow):
+    """The ways to change a vault from a pane. Each must run in a worker; it answers with what was done, or None."""
+
+    def __init__(self, pane: Widget, outside: ExternalPrograms, keys: Keys, backend: Backend) -> None:
+        super().__init__(pane, keys, backend)
+        self._outside = outside
+        self.edits = WaitingEdits(backend)
+
+    async def edit(self, path: str, file: Path, line: int) -> Outcome | None:
+        """Open a note itself in the user's editor, and commit what was saved.
+
+        The note as it was is in git before the editor runs. One that Donna may not commit is opened all the same: it is
+        the user's to edit.
+        """
+        version, why = await self._before_editing(path)
+        if version is None and not why:
+            return None
+        stamp = await asyncio.to_thread(_stamp, file)
+        await self._outside.edit(file, line)
+        if self._has_window(file, line) and not await self._ask(_window_open(path, self._keys)):
+            return None
+        if version is None:
+            if stamp != await asyncio.to_thread(_stamp, file):
+                self._tell(f"Saved, but not committed, so undo cannot restore what was there. {why}")
+            return None
+        return await self._adopted(partial(self._backend.notes.plan_since, version))
+
+    async def commit(self, paths: tuple[str, ...]) -> Outcome | None:
+        """Commit what was edited outside."""
+        return await self._adopted(partial(self._backend.notes.plan_outside, paths))
+
+    async def _adopted(self, make: Callable[[], Awaitable[Plan]]) -> Outcome | None:
+        """Commit what is on disk. What it says was seen by whoever saved it, so it is not shown once more."""
+        while True:
+            try:
+                plan = await make()
+                if plan.changes:
+                    return await self._carry_out(plan)
+                self._tell("Nothing was changed.")
+                return None
+            except DonnaError as error:
+                if error.reason is Reason.MISSING:
+                    self._tell("The note is no longer at this place; nothing was committed.")
+                    return None
+                if not await self._refused(error):
+                    return None
+
+    async def _before_editing(self, path: str) -> tuple[Version | None, str]:
+        """The note as it is now, in git; else why it cannot be, or nothing if the user does not go on."""
+        while True:
+            try:
+                return await self._backend.notes.keep_version(path), ""
+            except DonnaError as error:
+                if error.reason is not Reason.NO_REPOSITORY:
+                    return None, refusal_of(error).what
+            try:
+                if not await self.creates_repository():
+                    return None, ""
+            except DonnaError as error:
+                await self._refused(error)
+                return None, ""
+
+    async def edit_copy(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Edit a copy of a note in the user's editor."""
+        edit = self._begun(note)
+        try:
+            text = await self._in_editor(edit, line)
+        except DonnaError as error:
+            await self._refused(error)
+            return None
+        return await self._write_if_changed(replace(edit, text=text), remarks) if text is not None else None
+
+    async def edit_here(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Edit a note on the screen."""
+        edit = self._begun(note)
+        text = await self._ask(EditScreen(edit, line, self._keys, self._keep))
+        if text is None:
+            return None
+        return await self._write_if_changed(replace(edit, text=text), remarks)
+
+    async def new(self, folder: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
+        """Create a note, from a template if there is one, and open it in the editor."""
+        template = await self._template(templates_of(notes))
+        if template is None:
+            return None
+        return await self._new_from(template, f"{folder}/" if folder else "", "", notes)
+
+    async def create(self, path: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
+        """Create an empty note at a path and open it; where that is refused, ask for another path."""
+        try:
+            return await self._created(path, "")
+        except DonnaError as error:
+            return await self._new_from("", path, refusal_of(error).what, notes)
+
+    async def _new_from(self, template: str, path: str, problem: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
+        while True:
+            check = self._backend.notes.why_not_new
+            window = AskPath("New note", path, self._keys, problem=problem, taken=names_of(notes), check=check)
+            asked = await self._ask(window)
+            if asked is None:
+                return None
+            text = fill(template, title=PurePosixPath(asked).stem, now=datetime.now())
+            try:
+                return await self._created(asked, text)
+            except DonnaError as error:
+                path, problem = asked, refusal_of(error).what
+
+    async def _created(self, path: str, text: str) -> Outcome | None:
+        """Write a new note, which changes nothing that was there, and open it to be written in. Raises DonnaError."""
+        outcome = await self._carry_out(await self._backend.notes.plan_write(path, text, None))
+        if outcome is None:
+            return None
+        line = text.count("\n") + 1
+        if self._outside.external.no_editor:
+            note = await self._now(path)
+            edited = await self.edit_here(note, line) if note is not None else None
+        else:
+            edited = await self.edit(path, self._backend.absolute_path(path), line)
+        return edited or outcome
+
+    async def add_task(self) -> Outcome | None:
+        """Ask for a task and write its check box at the end of a note, which is created if need be."""
+        today = date.today()
+
+        def says(text: str) -> str:
+            _, due = task_typed(text, today)
+            return (
+                f"It is added to {TASKS_NOTE}{f', due {due}' if due else '. “due friday” at its end is the deadline'}."
+            )
+
+        text = await self._ask(
+            AskLine("Add a task", "add it", self._keys, placeholder="call the bank due tomorrow", says=says)
+        )
+        if text is None:
+            return None
+        title, due = task_typed(text, today)
+        line = task_line(title, due=due, created=today.isoformat())
+        return await self._rewritten(TASKS_NOTE, lambda text: with_task(text, line), is_new_fine=True)
+
+    async def tick(self, path: str, task: str) -> Outcome | None:
+        """Check the box of a task, which is named by its hash."""
+
+        def done(text: str) -> str | None:
+            line = line_of_task(text, task)
+            return checked(text, line, date.today().isoformat()) if line is not None else None
+
+        return await self._rewritten(path, done)
+
+    async def _rewritten(
+        self, path: str, change: Callable[[str], str | None], *, is_new_fine: bool = False
+    ) -> Outcome | None:
+        """Change some lines of a note that the user named, so that there is no difference to look at first."""
+        while True:
+            try:
+                note = await self._now(path)
+                if note is None and not is_new_fine:
+                    self._tell(f"{clean_line(path)} is no longer there.")
+                    return None
+                text = change(note.text if note is not None else "")
+                if text is None:
+                    self._tell("The note does not hold this task any more, or it is done already.")
+                    return None
+                etag = note.etag if note is not None else None
+                return await self._carry_out(await self._backend.notes.plan_write(path, text, etag))
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
+
+    async def move(self, note: NoteText, notes: tuple[NoteRow, ...], remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Rename a note, or move it."""
+        path, problem, taken = note.path, "", names_of(notes) - {note.path}
+        while True:
+            check = partial(self._backend.notes.why_not_new, besides=note.path)
+            window = AskPath("Move or rename", path, self._keys, problem=problem, taken=taken, check=check)
+            asked = await self._ask(window)
+            if asked is None or asked == note.path:
+                return None
+            try:
+                return await self._planned(partial(self._backend.notes.plan_move, note.path, asked, note.etag), remarks)
+            except DonnaError as error:
+                path, problem = asked, refusal_of(error).what
+
+    async def move_all(self, paths: tuple[str, ...], folders: tuple[str, ...]) -> Outcome | None:
+        """Move several notes and folders into a folder."""
+        folder = await self._ask(AskFolder(f"Move {plural(len(paths), 'row')} to", folders))
+        if folder is None:
+            return None
+        return await self._kept(partial(self._backend.notes.plan_move_into, paths, folder))
+
+    async def new_folder(self, above: str, folders: tuple[str, ...]) -> str:
+        """Create a folder, which git keeps once a note is in it; its path, or nothing."""
+        return await self._named_folder("New folder", f"{above}/" if above else "", folders, self._create_folder)
+
+    async def _create_folder(self, path: str) -> bool:
+        await self._backend.notes.create_folder(path)
+        self._tell("Created. The folder is in git once a note is in it.")
+        return True
+
+    async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
+        """Give a folder without notes another path; the new one, or nothing."""
+
+        async def rename(new: str) -> bool:
+            await self._backend.notes.create_folder(new)
+            await self._backend.notes.remove_folder(path)
+            self._tell("Moved. Nothing was in the folder.")
+            return True
+
+        return await self._named_folder("Move or rename", path, folders, rename)
+
+    async def remove_empty(self, path: str) -> None:
+        """Remove a folder without notes."""
+        try:
+            is_gone = await self._backend.notes.remove_folder(path)
+        except DonnaError as error:
+            await self._refused(error)
+            return
+        self._tell("Deleted. Nothing was in the folder." if is_gone else "It holds files that are no notes; it stays.")
+
+    async def _named_folder(
+        self, title: str, path: str, folders: tuple[str, ...], do: Callable[[str], Awaitable[bool]]
+    ) -> str:
+        before, problem = path, ""
+        while True:
+            taken = frozenset(folders)
+            window = AskPath(
+                title, path, self._keys, problem=problem, taken=taken, check=self._check_folder, is_folder=True
+            )
+            asked = await self._ask(window)
+            if asked is None or asked == before:
+                return ""
+            try:
+                return asked if await do(asked) else ""
+            except DonnaError as error:
+                path, problem = asked, refusal_of(error).what
+
+    async def _check_folder(self, path: str) -> str:
+        return await self._backend.notes.why_not_new(f"{path}/note.md")
+
+    async def move_folder(self, path: str, folders: tuple[str, ...]) -> Outcome | None:
+        """Rename a folder, or move it: all its notes, as one operation."""
+        outcome: list[Outcome | None] = []
+
+        async def move(new: str) -> bool:
+            outcome.append(await self._planned(partial(self._backend.notes.plan_move_folder, path, new)))
+            return True
+
+        await self._named_folder("Move or rename the folder", path, folders, move)
+        return outcome[0] if outcome else None
+
+    async def delete_all(self, paths: tuple[str, ...]) -> Outcome | None:
+        """Delete several notes and folders, as one operation."""
+        return await self._deleted(lambda unlinks: self._backend.notes.plan_delete_all(paths, unlinks=unlinks), ())
+
+    async def delete(self, note: NoteText, remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Delete a note, and unlink the links to it if that is wanted."""
+        return await self._deleted(
+            lambda unlinks: self._backend.notes.plan_delete(note.path, note.etag, unlinks=unlinks), remarks
+        )
+
+    async def _deleted(self, make: Callable[[bool], Awaitable[Plan]], remarks: tuple[str, ...]) -> Outcome | None:
+        unlinks = False
+        while True:
+            try:
+                plan = await make(unlinks)
+                answer = await self._look(plan, remarks)
+                if answer is not Answer.UNLINK:
+                    return await self._carry_out(plan) if answer is Answer.DO else None
+                unlinks = True
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
+
+    async def settle(self, path: str) -> Outcome | None:
+        """Compare a conflict copy with its note, and keep one of them or both."""
+        notes = self._backend.notes
+        while True:
+            try:
+                conflict = await notes.conflict(path)
+                keep = await self._ask(ConflictCopyDialog(conflict, self._keys))
+                return await self._planned(partial(notes.plan_settle, conflict, keep)) if keep is not None else None
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
+
+    async def undo_one(self, operation: Operation) -> Outcome | None:
+        """Undo one operation of the history."""
+        while True:
+            try:
+                plan = await self._backend.notes.plan_undo_one(operation.id)
+                answer = await self._look(plan, leads=(_lead(operation),))
+                return await self._carry_out(plan) if answer is Answer.DO else None
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
+
+    async def step_back(self, kind: OperationKind) -> Outcome | None:
+        """Undo or redo, as many steps as are asked for in the preview."""
+        steps = 1
+        while True:
+            try:
+                chosen, outcome = await self._look_back(kind, steps)
+            except DonnaError as error:
+                if error.reason is Reason.UNDO_CONFLICT:
+                    return await self._three_ways(kind, steps, error)
+                if not await self._refused(error):
+                    return None
+                continue
+            if chosen not in (Answer.MORE, Answer.FEWER):
+                return outcome
+            steps += 1 if chosen is Answer.MORE else -1
+
+    async def drop(self, path: str) -> None:
+        """Throw an edit away that was not written."""
+        try:
+            await self.edits.drop(path)
+        except DonnaError as error:
+            self._warn(error)
+
+    async def _keep(self, edit: Edit) -> None:
+        """Keep an edit for as long as it is not written, also beyond the end of the program."""
+        try:
+            await self.edits.keep(edit)
+        except DonnaError as error:
+            self._warn(error)
+
+    # Writing what was edited
+
+    async def _write_if_changed(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
+        if edit.text == edit.base:
+            await self.drop(edit.path)
+            self._tell("Nothing was changed.")
+            return None
+        await self._keep(edit)
+        return await self._write(edit, remarks)
+
+    async def _write(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
+        """Look at an edit and write it; it stays in `edits` until it is written or dropped."""
+        while True:
+            try:
+                plan = await self._backend.notes.plan_write(edit.path, edit.text, edit.etag)
+                has_markers = has_conflict_markers(edit.text.encode("utf-8", "surrogatepass"))
+                remarks = (*remarks, STILL_MARKED) if has_markers and STILL_MARKED not in remarks else remarks
+                answer = await self._look(plan, remarks, can_discard=True) if plan.changes else Answer.DISCARD
+                outcome = await self._carry_out(plan) if answer is Answer.DO else None
+            except DonnaError as error:
+                settled = await self._settled(edit, error)
+                if settled is None:
+                    return None
+                edit = settled
+                continue
+            if outcome is not None or answer is Answer.DISCARD:
+                await self.drop(edit.path)
+            return outcome
+
+    async def _settled(self, edit: Edit, error: DonnaError) -> Edit | None:
+        """What to try next with an edit that was refused; None if nothing."""
+        if error.reason not in (Reason.CONFLICT, Reason.MISSING) or edit.etag is None:
+            return edit if await self._refused(error) else None
+        theirs = await self._now(edit.path)
+        merge = merge_texts(edit.base, edit.text, theirs.text if theirs is not None else "")
+        screen = ConflictScreen(edit, theirs.text if theirs is not None else None, merge, self._keys)
+        choice = await self._ask(screen)
+        if choice is None:
+            return None
+        await self.drop(edit.path)
+        settled = await self._settle(choice, edit, theirs, merge)
+        if settled is not None:
+            await self._keep(settled)
+        return settled
+
+    async def _settle(self, choice: Settle, edit: Edit, theirs: NoteText | None, merge: Merge) -> Edit | None:
+        if choice is Settle.MERGE and theirs is not None:
+            return Edit(edit.path, theirs.text, theirs.etag, merge.text)
+        if choice is Settle.MINE and theirs is not None:
+            return Edit(edit.path, theirs.text, theirs.etag, edit.text)
+        if choice is Settle.BOTH and theirs is not None:
+            marked = marked_text(edit.base, edit.text, theirs.text)
+            return await self._resolved(Edit(edit.path, theirs.text, theirs.etag, marked))
+        if choice is Settle.COPY:
+            path = edit.path if theirs is None else await self._free_name(edit.path)
+            return Edit(path, "", None, edit.text)
+        return None
+
+    async def _resolved(self, edit: Edit) -> Edit | None:
+        """A text with conflict markers as somebody left it in the editor, or on this screen where there is none."""
+        await self._keep(edit)
+        line = edit.text[: edit.text.index(MARKER)].count("\n") + 1 if MARKER in edit.text else 1
+        try:
+            if self._outside.external.no_editor:
+                text = await self._ask(EditScreen(edit, line, self._keys, self._keep))
+            else:
+                text = await self._in_editor(edit, line)
+        except DonnaError as error:  # the edit is kept, and can be taken up again
+            await self._refused(error)
+            return None
+        return replace(edit, text=text) if text is not None else None
+
+    async def _now(self, path: str) -> NoteText | None:
+        """A note as it is now; None if it is gone or cannot be read."""
+        try:
+            return await self._backend.notes.read_note(path)
+        except VaultReadError:
+            return None
+
+    async def _free_name(self, path: str) -> str:
+        """A name beside a note that is not taken: `Note (my edit).md`, `Note (my edit 2).md`, …"""
+        taken = names_of(await self._backend.notes.vault_rows())
+        stem, ending = path[: -len(PurePosixPath(path).suffix)], PurePosixPath(path).suffix
+        numbers = ("", *(f" {number}" for number in range(2, 1_000)))
+        return next(name for number in numbers if (name := f"{stem} (my edit{number}){ending}") not in taken)
+
+    # Undo and redo
+
+    async def _look_back(self, kind: OperationKind, steps: int) -> tuple[Answer | None, Outcome | None]:
+        operations = await self._operations(kind)
+        planning = self._backend.notes.plan_undo if kind is OperationKind.UNDO else self._backend.notes.plan_redo
+        plan = await planning(steps)
+        leads = tuple(map(_lead, operations[:steps]))
+        answer = await self._look(plan, leads=leads, steps=steps, most_steps=len(operations))
+        outcome = await self._carry_out(plan) if answer is Answer.DO else None
+        return answer, outcome
+
+    async def _operations(self, kind: OperationKind) -> tuple[Operation, ...]:
+        """What can be taken back, or done again."""
+        return await (self._backend.notes.undoable() if kind is OperationKind.UNDO else self._backend.notes.redoable())
+
+    async def _three_ways(self, kind: OperationKind, steps: int, error: DonnaError) -> Outcome | None:
+        """Show what stands in the way, and offer to take back what the later edits do not touch."""
+        try:
+            clashes = await self._backend.notes.clashes(kind, steps)
+            leads = tuple(map(_lead, (await self._operations(kind))[:steps]))
+        except DonnaError as other:
+            await self._refused(other)
+            return None
+        merged = _merged(clashes)
+        can_settle = len(clashes) == 1 and all(map(_is_text, (clashes[0].found, clashes[0].wanted)))
+        screen = ThreeWayScreen(
+            refusal_of(error), leads, clashes, self._keys, can_merge=merged is not None, can_settle=can_settle
+        )
+        way = await self._ask(screen)
+        if way is Way.MERGE and merged is not None:
+            return await self._kept(partial(self._backend.notes.plan_write, clashes[0].path, merged, _etag(clashes[0])))
+        return await self._restored(clashes[0], way) if way is not None else None
+
+    async def _restored(self, clash: Clash, way: Way) -> Outcome | None:
+        """Restore the version that was to come back, or edit it and the one that is there in one text."""
+        path, etag = clash.path, _etag(clash)
+        found, wanted = ((data or b"").decode() for data in (clash.found, clash.wanted))
+        if way is Way.BOTH:
+            names = "restored", "now"
+            marked = marked_text((clash.expected or b"").decode("utf-8", "replace"), wanted, found, names=names)
+            resolved = await self._resolved(Edit(path, found, etag, marked))
+            return await self._write(resolved, ()) if resolved is not None else None
+        if clash.wanted is None:
+            return await self._kept(partial(self._backend.notes.plan_delete, path, etag or ""))
+        return await self._kept(partial(self._backend.notes.plan_write, path, wanted, etag))
+
+    # Asking and telling
+
+    def _begun(self, note: NoteText) -> Edit:
+        """The edit of a note that was begun, or a new one."""
+        return self.edits.of(note.path) or Edit(note.path, note.text, note.etag, note.text)
+
+    async def _in_editor(self, edit: Edit, line: int) -> str | None:
+        """What the editor made of an edit; None if somebody left while it was open in a window of its own."""
+        copy = await self._backend.notes.begin_edit(edit)
+        await self._outside.edit(copy, line)
+        if self._has_window(copy, line) and not await self._ask(_copy_open(edit.path, self._keys)):
+            return None
+        return await self._backend.notes.edited_text(copy)
+
+    def _has_window(self, file: Path, line: int) -> bool:
+        """Whether the editor has a window of its own, so that nobody waited for it."""
+        return not self._outside.external.edit(file, line).in_terminal
+
+    async def _template(self, paths: list[str]) -> str | None:
+        """The text to begin with; None if somebody left."""
+        if not paths:
+            return ""
+        empty = Choice(value="", title="empty note")
+        choices = [empty, *(Choice(value=path, title=PurePosixPath(path).stem, section="Templates") for path in paths)]
+        path = await self._ask(Picker[str]("New note from", choices, placeholder="template"))
+        if not path:
+            return path
+        try:
+            return (await self._backend.notes.read_note(path)).text
+        except DonnaError as error:
+            await self._refused(error)
+            return None
+
+    def _warn(self, error: DonnaError) -> None:
+        said = f"Your edit is not kept on disk for now: {refusal_of(error).what}"
+        self._pane.notify(said, severity="warning", timeout=8, markup=False)
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    """What changes when a file is saved."""
+    try:
+        found = file.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+def _etag(clash: Clash) -> str | None:
+    return None if clash.found is None else etag_of(clash.found)
+
+
+def _is_text(data: bytes | None) -> bool:
+    try:
+        (data or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _lead(operation: Operation) -> str:
+    return f"{moment(operation.at)} · {actor_name(operation.actor)} · {done_by(operation)}"
+
+
+def _merged(clashes: tuple[Clash, ...]) -> str | None:
+    """The one note in the way with the old lines back, where the later edits do not touch them."""
+    if len(clashes) != 1:
+        return None
+    versions = clashes[0].expected, clashes[0].wanted, clashes[0].found
+    try:
+        texts = [data.decode("utf-8") if data is not None else None for data in versions]
+    except UnicodeDecodeError:
+        return None
+    left, wanted, found = texts
+    if left is None or wanted is None or found is None:
+        return None
+    merge = merge_texts(left, wanted, found)
+    return merge.text if merge.is_clean and merge.text != found else None
+
+
+def _window_open(path: str, keys: Keys) -> RefusalScreen:
+    refusal = Refusal(
+        Reason.BUSY,
+        "In your editor",
+        f"{clean_line(path)} is open in your editor's window.",
+        "Save it there, then go on here to commit what you saved. If you leave, it counts as edited outside.",
+    )
+    return RefusalScreen(refusal, keys, does="commit")
+
+
+def _copy_open(path: str, keys: Keys) -> RefusalScreen:
+    refusal = Refusal(
+        Reason.BUSY,
+        "In your editor",
+        f"A copy of {clean_line(path)} is open in your editor's window.",
+        "Save and close it there, then go on here to see the difference.",
+    )
+    return RefusalScreen(refusal, keys, does="go on")

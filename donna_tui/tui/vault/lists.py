@@ -1,0 +1,209 @@
+"""Lists beside a note: its history, the author of each line, and its links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.humanize import count
+from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.tui.lib.markdown import LinkRef, inline
+from donna_tui.tui.vault.wording import actor_name, author_of, day_of, what_of, when
+from donna_tui.types.notes import BlameLine, LinkLine, NoteLinks
+from donna_tui.vault.write.changes import Change, Revision
+
+_ORIGIN = 20
+_NARROW_ORIGIN = 14
+_LONGEST = 1_000
+
+
+class BlameList(RowList):
+    """Lines; the origin stands beside the first of those that are from the same commit."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._lines: tuple[BlameLine, ...] = ()
+        self._newest = 0.0
+
+    @property
+    def line_count(self) -> int:
+        return len(self._lines)
+
+    @property
+    def selected(self) -> BlameLine | None:
+        """The line under the cursor."""
+        return self._lines[self.selected_index] if self._lines else None
+
+    def show(self, lines: tuple[BlameLine, ...]) -> None:
+        """Show these lines, from the first one on."""
+        self._lines = lines
+        self._newest = max((line.at for line in lines), default=0.0)
+        self.rows_changed(0)
+
+    def row(self, index: int, width: int) -> Content:
+        line = self._lines[index]
+        is_first = not index or self._lines[index - 1].commit != line.commit
+        room = _ORIGIN if width >= 60 else _NARROW_ORIGIN
+        origin = self._origin(line) if is_first else Content("")
+        selected = self.selected
+        same = selected is not None and selected.commit == line.commit
+        number = Content.styled(f"{line.line:>4}  ", "accent" if same else "quiet")
+        text = Content.styled(clean_line(line.text[:_LONGEST]), "plain" if same else "muted")
+        return Content.assemble(origin.truncate(room, ellipsis=True, pad=True), number, text).truncate(
+            width, ellipsis=True
+        )
+
+    def _origin(self, line: BlameLine) -> Content:
+        if not line.commit:
+            return Content.styled("now · you", "warning")
+        return Content.assemble((day_of(line.at, self._newest), "quiet"), " ", (actor_name(line.author), "muted"))
+
+
+_WHEN = 13
+_WHO = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of the history: a commit, or the change outside that is in no commit yet."""
+
+    revision: Revision | None = None
+    outside: Change | None = None
+
+
+class HistoryList(RowList):
+    """Entries; the selected one stays selected while newer ones come."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._entries: tuple[Entry, ...] = ()
+        self._undone: frozenset[str] = frozenset()
+        self._newest = 0.0
+
+    @property
+    def line_count(self) -> int:
+        return len(self._entries)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What is listed."""
+        return self._entries
+
+    @property
+    def selected(self) -> Entry | None:
+        """The entry under the cursor."""
+        return self._entries[self.selected_index] if self._entries else None
+
+    def show(self, entries: tuple[Entry, ...], *, keep: bool) -> None:
+        """List these entries. The cursor stays on its commit if `keep` is set, else it goes to the first one."""
+        before = _key(self.selected) if keep and self.selected is not None else ""
+        self._entries = entries
+        revisions = [entry.revision for entry in entries if entry.revision is not None]
+        self._undone = undone(revisions)
+        self._newest = max((revision.at for revision in revisions), default=0.0)
+        places = [_key(entry) for entry in entries]
+        self.rows_changed(places.index(before) if before in places else 0)
+
+    def row(self, index: int, width: int) -> Content:
+        entry = self._entries[index]
+        if entry.revision is None:
+            words = ("now", "you", "edited outside, not in the history yet")
+            return _columns(*words, width=width, tone="warning")
+        revision = entry.revision
+        operation = revision.operation
+        gone = operation is not None and operation.id in self._undone
+        what = f"{what_of(revision)}  taken back" if gone else what_of(revision)
+        tone = "quiet" if gone else "plain" if operation is not None else "muted"
+        return _columns(when(revision.at, self._newest), author_of(revision), what, width=width, tone=tone)
+
+
+def undone(revisions: list[Revision]) -> frozenset[str]:
+    """The ids of operations that stand taken back, judging by what is listed."""
+    gone: set[str] = set()
+    for revision in reversed(revisions):
+        if revision.operation is not None:
+            gone |= set(revision.operation.undoes)
+            gone -= set(revision.operation.redoes)
+    return frozenset(gone)
+
+
+def _key(entry: Entry) -> str:
+    return entry.revision.commit if entry.revision is not None else "outside"
+
+
+def _columns(at: str, who: str, what: str, *, width: int, tone: str) -> Content:
+    roomy = width >= 3 * (_WHEN + _WHO) // 2 + 8
+    room = _WHO - 1 if roomy else 8
+    name = Content.styled(who, "accent" if who == "Donna" else "muted").truncate(room, ellipsis=True, pad=True)
+    start = Content.assemble((at + " " * max(1, _WHEN - cell_len(at)), "quiet"), name, " ")
+    return Content.assemble(start, (what, tone)).truncate(width, ellipsis=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A line with a link; `is_back` says that it is in another note and leads here."""
+
+    link: LinkLine
+    is_back: bool
+
+    @property
+    def ref(self) -> LinkRef:
+        """Where the row leads: to the line with a backlink, or to what a link of this note names."""
+        if self.is_back:
+            return LinkRef("note", self.link.path, self.link.line)
+        if not self.link.exists:
+            return LinkRef("wiki", self.link.target)
+        return LinkRef("note", self.link.target, fragment=self.link.fragment)
+
+
+class LinkList(RowList):
+    """The backlinks first, then the links of the note itself. The first line names a note, the second is the line."""
+
+    row_height: ClassVar[int] = 2
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._rows: tuple[LinkRow, ...] = ()
+
+    @property
+    def line_count(self) -> int:
+        return len(self._rows) * self.row_height
+
+    @property
+    def rows(self) -> tuple[LinkRow, ...]:
+        """What is listed."""
+        return self._rows
+
+    @property
+    def selected(self) -> LinkRow | None:
+        """The row under the cursor."""
+        return self._rows[self.selected_index] if self._rows else None
+
+    def show(self, links: NoteLinks | None) -> None:
+        """List the links to and from a note; the cursor stays on its row if that is still there."""
+        before = self.selected
+        incoming, outgoing = (links.incoming, links.outgoing) if links is not None else ((), ())
+        self._rows = (*(LinkRow(each, True) for each in incoming), *(LinkRow(each, False) for each in outgoing))
+        self.rows_changed(self._rows.index(before) if before in self._rows else 0)
+
+    def row_part(self, index: int, part: int, width: int) -> Content:
+        row = self._rows[index]
+        if part:
+            return _plain(row.link.text, width)
+        path = row.link.path if row.is_back else row.link.target
+        folder, name = str(PurePosixPath(path).parent), PurePosixPath(path).stem
+        arrow = ("← ", "accent") if row.is_back else ("→ ", "quiet")
+        where = f"  {clean_line(folder)}" if folder != "." else ""
+        left = Content.assemble(arrow, (clean_line(name), "strong"), (where, "quiet"))
+        right = f"line {count(row.link.line)}" if row.is_back or row.link.exists else "does not exist"
+        return row_of(left, Content.styled(right, "quiet" if row.is_back or row.link.exists else "warning"), width)
+
+
+def _plain(text: str, width: int) -> Content:
+    """A line of Markdown as it reads, in one tone."""
+    return Content.styled(f"  {inline(text.strip()).plain}", "muted").truncate(width, ellipsis=True)

@@ -1,0 +1,552 @@
+"""The selected note: its text, history, authors and links.
+
+chosen.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.getters import query_one
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher, Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.lines import line_of, line_starts
+from donna_tui.text.markdown import Section, split_sections
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.containers import Panel
+from donna_tui.tui.lib.diff import DiffView
+from donna_tui.tui.lib.error_messages import refusal_of
+from donna_tui.tui.lib.humanize import count, moment
+from donna_tui.tui.lib.inputs import SectionTabs
+from donna_tui.tui.lib.lines import RowList
+from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
+from donna_tui.tui.lib.passage_view import PassageView
+from donna_tui.tui.vault.lists import BlameList, Entry, HistoryList, LinkList
+from donna_tui.tui.vault.tree import TreeRow
+from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, what_of, why_said
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.notes import NoteState, NoteText
+from donna_tui.vault.note.read import parse_frontmatter
+from donna_tui.vault.write.changes import Change, Operation, Revision
+
+PAGE = 40_000
+"""Characters of a page; a longer section is cut between lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a note. `first_line` is 1-based."""
+
+    text: str
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """A note to walk through."""
+
+    pages: tuple[Page, ...]
+    sections: tuple[Section, ...]
+
+    def page_of(self, line: int) -> int:
+        """The index of the page that shows a line."""
+        return max(0, bisect_right([page.first_line for page in self.pages], line) - 1)
+
+    def section_of(self, line: int) -> int:
+        """The index of the section that a line belongs to; the first one for what stands before it."""
+        return max(0, bisect_right([section.start_line for section in self.sections], line) - 1)
+
+
+def pages_of(text: str) -> Pages:
+    """The pages and sections of a note."""
+    sections = split_sections(text, parse_frontmatter(text).body_start)
+    starts = line_starts(text)
+    cuts = list(_cuts(text, [section.start for section in sections]))
+    ends = [*cuts[1:], len(text)]
+    pages = (
+        Page(text[start:end], line_of(starts, start), line_of(starts, max(start, end - 1)))
+        for start, end in zip(cuts, ends, strict=True)
+    )
+    return Pages(tuple(pages), tuple(sections))
+
+
+def _cuts(text: str, headings: list[int]) -> Iterator[int]:
+    """Where pages begin."""
+    here = 0
+    yield here
+    while len(text) - here > PAGE:
+        place = bisect_right(headings, here + PAGE) - 1
+        heading = headings[place] if place >= 0 else 0
+        if heading <= here:
+            line = text.rfind("\n", here, here + PAGE) + 1
+            heading = line if line > here else here + PAGE
+        here = heading
+        yield here
+
+
+class NoteView(PassageView):
+    """Scrolls through a note; past the end of a page the next one begins."""
+
+    class Moved(Message):
+        """Another page or section is in sight."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._pages = Pages((), ())
+        self._page = 0
+        self._chosen: int | None = None
+        self._text: str | None = None
+        self._aim: int | None = None
+
+    def show_note(self, text: str, *, keep: bool = False) -> None:
+        """Show a note from its beginning, or from where one was if it is a newer version of the same one."""
+        if keep and text == self._text:
+            return
+        line = self.line if keep else 1
+        changed = changed_lines(self._text, text) if keep and self._text else range(0)
+        self._text = text
+        self._pages = pages_of(text)
+        self._chosen = None
+        self._open(self._pages.page_of(line))
+        self.scroll_to_line(line - self._first_line)
+        if changed:
+            self._flash_lines(changed)
+
+    def _flash_lines(self, lines: range) -> None:
+        """Highlight lines of the note (1-based) for a moment, on the page that they are on."""
+        page = self._pages.page_of(lines.start)
+        if page != self._page:
+            self._open(page)
+        self.flash(range(lines.start - self._first_line, lines.stop - self._first_line))
+
+    @property
+    def line(self) -> int:
+        """The line of the file at the top, or that of the chosen section. 1-based."""
+        if self._aim is not None:
+            return self._aim
+        if self._chosen is not None:
+            return self._pages.sections[self._chosen].start_line
+        return self._first_line + self.top_line
+
+    @property
+    def section(self) -> Section | None:
+        """The section that was walked to, or the one at the top."""
+        if not self._pages.sections:
+            return None
+        return self._pages.sections[self._section_index]
+
+    @property
+    def place(self) -> str:
+        """Which page this is, if there are several."""
+        whole = len(self._pages.pages)
+        return f"page {count(self._page + 1)} of {count(whole)}" if whole > 1 else ""
+
+    def walk(self, by: int) -> None:
+        """Go `by` sections on."""
+        if not self._pages.sections:
+            return
+        start = self._section_index if self._chosen is not None or by < 0 else self._section_index - 1
+        if self._chosen is None and self.top_line:
+            start = self._section_index
+        self._choose(max(0, min(start + by, len(self._pages.sections) - 1)))
+
+    def go_to(self, line: int) -> None:
+        """Show the section that begins at a line (1-based), marked, or the line itself where it is inside of one."""
+        if self._pages.sections:
+            index = self._pages.section_of(line)
+            self._choose(index, None if line == self._pages.sections[index].start_line else line)
+
+    def action_cursor_down(self) -> None:
+        if self.scroll_offset.y >= self.max_scroll_y:
+            self._turn(1)
+        else:
+            super().action_cursor_down()
+
+    def action_cursor_up(self) -> None:
+        if self.scroll_offset.y <= 0:
+            self._turn(-1)
+        else:
+            super().action_cursor_up()
+
+    def action_page_down(self) -> None:
+        if self.scroll_offset.y >= self.max_scroll_y:
+            self._turn(1)
+        else:
+            super().action_page_down()
+
+    def action_page_up(self) -> None:
+        if self.scroll_offset.y <= 0:
+            self._turn(-1)
+        else:
+            super().action_page_up()
+
+    @property
+    def _first_line(self) -> int:
+        return self._pages.pages[self._page].first_line if self._pages.pages else 1
+
+    @property
+    def _section_index(self) -> int:
+        if self._chosen is not None:
+            return self._chosen
+        return self._pages.section_of(self._first_line + self.top_line)
+
+    def _choose(self, index: int, line: int | None = None) -> None:
+        self._chosen, self._aim = index, line
+        section = self._pages.sections[index]
+        begin, end = (line, line) if line is not None else (section.start_line, section.end_line)
+        self._page = self._pages.page_of(begin)
+        first = self._first_line
+        mark = range(begin - first, end - first + 1)
+        self.show(self._pages.pages[self._page].text, mark)
+        self.post_message(self.Moved())
+
+    def _open(self, page: int) -> None:
+        self._page, self._aim = page, None
+        self.show(self._pages.pages[page].text if self._pages.pages else "")
+        self.scroll_home(animate=False, immediate=True)
+        self.post_message(self.Moved())
+
+    def _turn(self, by: int) -> None:
+        """Go to the next page, or to the end of the one before."""
+        page = self._page + by
+        if 0 <= page < len(self._pages.pages):
+            self._chosen = None
+            self._open(page)
+            if by < 0:
+                self.scroll_end(animate=False)
+
+
+def changed_lines(before: str, after: str) -> range:
+    """The lines (1-based) of a text from the first to the last one that differs from an earlier version of it."""
+    old, new = before.split("\n"), after.split("\n")
+    most = min(len(old), len(new))
+    head = next((number for number in range(most) if old[number] != new[number]), most)
+    tail = next((number for number in range(most - head) if old[-1 - number] != new[-1 - number]), most - head)
+    first = min(head + 1, len(new))
+    return range(first, max(len(new) - tail, first) + 1)
+
+
+PAUSE = 0.03
+"""Seconds that a row is selected before it is read, so that running through a list reads nothing."""
+
+MOST_HISTORY = 200
+
+Tab = Literal["note", "history", "blame", "links"]
+TABS: tuple[Tab, ...] = ("note", "history", "blame", "links")
+
+
+class NoteDetail(Container):
+    """Follows the cursor of the tree. What was there stays until the next note is read, so nothing flickers."""
+
+    head = query_one("#desk-head", Static)
+    says = query_one("#desk-says", Static)
+    tabs = query_one("#desk-tabs", SectionTabs)
+    switcher = query_one("#desk-parts", ContentSwitcher)
+    text = query_one("#note", NoteView)
+    history = query_one("#history", HistoryList)
+    blame = query_one("#blame", BlameList)
+    links = query_one("#links", LinkList)
+    diff = query_one("#diff", DiffView)
+    diff_title = query_one("#diff-title", Static)
+
+    class Changed(Message):
+        """Another note, tab or change is shown."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._backend: Backend | None = None
+        self._row: TreeRow | None = None
+        self._note: NoteText | None = None
+        self._outside: Change | None = None
+        self._whole_vault = False
+        self._timer: Timer | None = None
+        self._waiting_edit = False
+
+    def compose(self) -> ComposeResult:
+        with Panel("Note", id="desk-middle"):
+            yield Static(id="desk-head")
+            yield SectionTabs(id="desk-tabs")
+            yield Static(id="desk-says")
+            with ContentSwitcher(initial="note", id="desk-parts"):
+                yield NoteView(id="note")
+                yield HistoryList(id="history")
+                yield BlameList(id="blame")
+                yield LinkList(id="links")
+        with Panel("Changes", id="desk-diff"):
+            yield Static(id="diff-title")
+            yield DiffView(id="diff")
+
+    def on_mount(self) -> None:
+        self.tabs.can_focus = False
+        self._name_tabs()
+
+    @property
+    def note(self) -> NoteText | None:
+        """The note that is shown, once it is read."""
+        return self._note if self._row is not None and self._note and self._note.path == self._row.path else None
+
+    @property
+    def tab(self) -> Tab:
+        """Which part of the note is shown."""
+        return TABS[self.tabs.chosen]
+
+    @property
+    def part(self) -> Widget:
+        """The widget that shows it."""
+        return cast(Widget, self.switcher.visible_content)
+
+    @property
+    def selected_operation(self) -> Operation | None:
+        """The operation under the cursor of the history, if that has the focus."""
+        entry = self.history.selected if self.history.has_focus else None
+        return entry.revision.operation if entry is not None and entry.revision is not None else None
+
+    @property
+    def whole_vault(self) -> bool:
+        """Whether the history is that of the whole vault."""
+        return self._whole_vault or self._path == ""
+
+    @property
+    def waiting_edit(self) -> bool:
+        """Whether an edit of the note was begun and not written."""
+        return self._waiting_edit
+
+    @waiting_edit.setter
+    def waiting_edit(self, waits: bool) -> None:
+        if waits != self._waiting_edit:
+            self._waiting_edit = waits
+            self._tell_head()
+
+    def connect(self, backend: Backend) -> None:
+        """Read from this backend."""
+        self._backend = backend
+
+    def follow(self, row: TreeRow | None, *, at_once: bool = False) -> None:
+        """Show the note of a row, in a moment. Of several rows in quick succession only the last one is read."""
+        if row == self._row and not at_once:
+            return
+        if row is None or self._row is None or row.path != self._row.path:
+            self._outside = None
+        self._row = row
+        self._tell_head()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(0.001 if at_once else PAUSE, self._load)
+
+    def reload(self) -> None:
+        """Read again what is shown."""
+        self._load()
+
+    def show_tab(self, tab: Tab) -> None:
+        """Show another part of the note."""
+        self.tabs.chosen = TABS.index(tab)
+
+    def walk(self, by: int) -> None:
+        """Go some sections on, in the text or in the blame."""
+        self.text.walk(by)
+        if self.tab == "blame":
+            self._load_tab()
+
+    def toggle_scope(self) -> None:
+        """The history of the note, or that of the whole vault."""
+        self._whole_vault = not self._whole_vault
+        self._name_tabs()
+        self._load_tab()
+
+    def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
+        """Show the part, with the focus in it if it was in the one before."""
+        event.stop()
+        focused = self.screen.focused in (self.text, self.history, self.blame, self.links)
+        self.switcher.current = self.tab
+        if focused:
+            self.part.focus()
+        self._load_tab()
+        self._show_diff()
+        self.post_message(self.Changed())
+
+    def on_row_list_selected(self, event: RowList.Selected) -> None:
+        """Let the difference follow the history and the blame."""
+        event.stop()
+        if event.rows is self.part:
+            self._show_diff()
+        if event.rows is self.blame:
+            self.blame.refresh()
+
+    def on_note_view_moved(self) -> None:
+        self._tell_head()
+
+    def on_link_followed(self, event: LinkFollowed) -> None:
+        """Say of which note the link is."""
+        event.stop()
+        if self.note is not None:
+            self.post_message(FollowLink(self.note.path, event.ref))
+
+    def follow_link(self) -> None:
+        """Follow the selected row of the links, or a link of the text in sight."""
+        row = self.links.selected
+        if self.tab == "note":
+            self.text.pick_link()
+        elif self.tab == "links" and row is not None:
+            self.post_message(FollowLink(self._path, row.ref))
+
+    @property
+    def _path(self) -> str:
+        return self._row.path if self._row is not None and self._row.note is not None else ""
+
+    def _load(self) -> None:
+        if self._backend is not None and self._row is not None:
+            self._read(self._backend, self._row)
+            self._load_tab()
+
+    def _load_tab(self) -> None:
+        if self._backend is None:
+            return
+        if self.tab == "history":
+            self._read_history(self._backend, "" if self._whole_vault else self._path)
+        elif self.tab == "blame":
+            self._read_blame(self._backend)
+        elif self.tab == "links":
+            self._read_links(self._backend, self._path)
+
+    @work(group="read", exclusive=True)
+    async def _read(self, backend: Backend, row: TreeRow) -> None:
+        if row.note is None:
+            self._note = None
+            self.text.show_note("")
+            self._tell_head()
+            self._show_diff()
+            self.post_message(self.Changed())
+            return
+        is_same = self._note is not None and self._note.path == row.path
+        try:
+            self._note = await backend.notes.read_note(row.path)
+            is_outside = NoteState.OUTSIDE in row.note.states
+            self._outside = await backend.notes.outside_change(row.path) if is_outside else None
+        except DonnaError as error:
+            self._note = None
+            refusal = refusal_of(error)
+            self.text.show_note(f"{refusal.what}\n\n{refusal.step}")
+        else:
+            self.text.show_note(self._note.text, keep=is_same)
+        self._tell_head()
+        self._show_diff()
+        self.post_message(self.Changed())
+
+    @work(group="history", exclusive=True)
+    async def _read_history(self, backend: Backend, path: str) -> None:
+        try:
+            revisions = await backend.notes.history(path, limit=MOST_HISTORY)
+            entries = tuple(Entry(revision) for revision in revisions)
+            outside = await backend.notes.outside_change(path) if path and self._is_outside else None
+        except DonnaError as error:
+            entries, outside = (), None
+            refusal = refusal_of(error)
+            self.history.empty_text = f"{refusal.what} {refusal.step}"
+        else:
+            self.history.empty_text = "Nothing in the history yet."
+        self._outside = outside
+        self.history.show((*([Entry(outside=outside)] if outside is not None else []), *entries), keep=True)
+
+    @work(group="blame", exclusive=True)
+    async def _read_blame(self, backend: Backend) -> None:
+        section = self.text.section
+        note = self.note
+        if note is None:
+            self.blame.empty_text = "Select a note to see who wrote its lines."
+            self.blame.show(())
+            return
+        first, last = (section.start_line, section.end_line) if section is not None else (1, 1)
+        try:
+            lines = await backend.notes.blame(note.path, first, last)
+        except DonnaError as error:
+            refusal = refusal_of(error)
+            self.blame.empty_text = f"{refusal.what} {refusal.step}"
+            lines = ()
+        else:
+            self.blame.empty_text = "There are no lines here."
+        self.blame.show(lines)
+
+    @work(group="links", exclusive=True)
+    async def _read_links(self, backend: Backend, path: str) -> None:
+        try:
+            links = await backend.notes.links(path) if path else None
+        except DonnaError as error:
+            links = None
+            refusal = refusal_of(error)
+            self.links.empty_text = f"{refusal.what} {refusal.step}"
+        else:
+            self.links.empty_text = (
+                "No links to this note, and none in it." if path else "Select a note to see its links."
+            )
+        if path == self._path:
+            self.links.show(links)
+
+    @property
+    def _is_outside(self) -> bool:
+        row = self._row
+        return row is not None and row.note is not None and NoteState.OUTSIDE in row.note.states
+
+    def _show_diff(self) -> None:
+        """Show the difference that belongs to what is selected."""
+        entry = self.history.selected if self.tab == "history" else None
+        line = self.blame.selected if self.tab == "blame" else None
+        commit = line.commit if line is not None else ""
+        if entry is not None and entry.revision is not None:
+            self._show_revision(entry.revision.commit, _title(entry.revision))
+        elif commit and line is not None:
+            self._show_revision(commit, f"{moment(line.at)} · {clean_line(line.author)}")
+        elif self._outside is not None and (self.tab != "history" or entry is not None):
+            self.workers.cancel_group(self, "revision")
+            self._draw((self._outside,), "You edited this outside; it is not in the history yet")
+        else:
+            self.workers.cancel_group(self, "revision")
+            picks = self.tab in ("history", "blame")
+            self._draw((), "", empty=PICK_CHANGE if picks else AS_RECORDED if self._path else "")
+
+    def _show_revision(self, commit: str, title: str) -> None:
+        if self._backend is not None:
+            self._read_revision(self._backend, commit, title)
+
+    @work(group="revision", exclusive=True)
+    async def _read_revision(self, backend: Backend, commit: str, title: str) -> None:
+        try:
+            changes = await backend.notes.revision_changes(commit)
+        except DonnaError as error:
+            self._draw((), title, empty=refusal_of(error).what)
+            return
+        own = sorted(changes, key=lambda change: change.path != self._path)
+        self._draw(tuple(own), title, empty="It changed no note.")
+
+    def _draw(self, changes: tuple[Change, ...], title: str, *, empty: str = "") -> None:
+        self.diff_title.update(Content.styled(title, "$text-muted"))
+        self.diff.show(changes, empty=empty)
+
+    def _tell_head(self) -> None:
+        self._name_tabs()
+        if self._row is None:
+            self.head.update(Content(""))
+            return
+        place = self.text.place if self.note is not None else ""
+        self.head.update(note_head(self._row, self.note, place=place, waiting=self._waiting_edit))
+        said = why_said(self._row, self.note)
+        self.says.update(Content.styled(said, "$text-warning"))
+        self.says.display = bool(said)
+
+    def _name_tabs(self) -> None:
+        self.tabs.names = ("Note", "History of the vault" if self.whole_vault else "History", "Blame", "Links")
+
+
+def _title(revision: Revision) -> str:
+    return f"{moment(revision.at)} · {author_of(revision)} · {what_of(revision)}"

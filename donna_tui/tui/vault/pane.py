@@ -1,0 +1,466 @@
+"""The Vault screen: the tree of notes, the note under the cursor with its history, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.getters import query_one
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.action import ActionState
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.containers import Panel
+from donna_tui.tui.lib.error_messages import sentence
+from donna_tui.tui.lib.external import ExternalPrograms
+from donna_tui.tui.lib.humanize import count, plural
+from donna_tui.tui.lib.inputs import LineInput, Notice, Words
+from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.lines import RowList
+from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents
+from donna_tui.tui.vault.flows import VaultFlows
+from donna_tui.tui.vault.note_actions import NoteActions
+from donna_tui.tui.vault.note_detail import TABS, NoteDetail, Tab
+from donna_tui.tui.vault.plan_flow import WaitingEdits
+from donna_tui.tui.vault.tree import NoteTree
+from donna_tui.tui.vault.wording import (
+    EMPTY,
+    LOADING,
+    cannot_look,
+    is_conflict,
+    nothing_matches,
+    outside_paths,
+    why_no_write,
+    why_not_here,
+    why_nothing,
+)
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.events import (
+    EngineEvent,
+    IndexProgress,
+    ModelStateChanged,
+    ProblemRaised,
+    SearchDone,
+    WatcherStateChanged,
+)
+from donna_tui.vault.write.changes import Operation
+
+LOOK_AGAIN = 0.3
+"""Seconds after an event until the tree is read again, so that a flood of events costs one look."""
+
+_OF_A_WRITE = (Reason.CONFLICT, Reason.GIT_FAILED)
+"""Why an interrupted write could not be finished: the user must hear where the displaced text is."""
+
+_NOT_ABOUT_NOTES = (IndexProgress, ModelStateChanged, SearchDone, WatcherStateChanged)
+
+
+class TreeFilter(LineInput):
+    """An input whose up and down keys move the tree."""
+
+    BINDINGS = bindings("vault.input")
+
+    async def action_submit(self) -> None:
+        """Go to the tree at once: keys that are typed in a burst after enter are meant for it."""
+        await super().action_submit()
+        self.screen.set_focus(self.screen.query_one(NoteTree))
+
+
+class VaultPane(NoteActions):
+    """Which parts are in sight is a matter of width: classes `-on-tree`, `-on-note` and `-on-diff` say where one is."""
+
+    BINDINGS = bindings("vault")
+
+    filter = query_one(TreeFilter)
+    notice = query_one(Notice)
+
+    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
+        super().__init__(outside, keys)
+        self._undoable: tuple[Operation, ...] | None = None
+        self._redoable: tuple[Operation, ...] | None = None
+        self._timer: Timer | None = None
+        self._is_stale = True
+        self._goes_to: tuple[str, int] | None = None
+
+    def compose(self) -> ComposeResult:
+        with Panel("Notes", id="tree-part"):
+            with Horizontal(id="tree-filter"):
+                yield Static(Content("/"), id="tree-prompt")
+                yield TreeFilter(placeholder="letters of a path, or a state", compact=True)
+            yield NoteTree(id="tree")
+            yield Static(id="tree-foot")
+        yield NoteDetail(id="desk")
+        yield Notice(keys=self._keys, id="vault-notice")
+
+    def on_mount(self) -> None:
+        self._say(LOADING)
+
+    def connect(self, backend: Backend) -> None:
+        """Begin to show a vault."""
+        self._backend = backend
+        self._writing = VaultFlows(self, self._outside, self._keys, backend)
+        self.desk.connect(backend)
+        self._take_up(self._writing.edits)
+        self.look()
+
+    def cannot_open(self, error: DonnaError) -> None:
+        """Say why there is no engine."""
+        self._say(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
+
+    def action_state(self, base: ActionState) -> ActionState:
+        """What is possible here."""
+        row, note = self.note_tree.selected, self.note
+        return replace(
+            base,
+            pane="vault",
+            typing=isinstance(self.screen.focused, Input),
+            row=row is not None,
+            note=row is not None and not row.is_folder,
+            several=bool(self.note_tree.marked) or (row is not None and row.is_folder),
+            no_write=why_no_write(note, shown_key(self._keys["vault.edit"], typing=False)),
+            no_write_here=why_not_here(note, shown_key(self._keys["vault.edit"], typing=False)),
+            outside_edit=bool(outside_paths(row, self.note_tree.notes)),
+            no_undo=why_nothing(self._undoable, redo=False),
+            no_redo=why_nothing(self._redoable, redo=True),
+            waiting_edit=self.waits(row),
+            conflict=is_conflict(row),
+        )
+
+    def focus_first(self) -> None:
+        """Begin in the tree, or with what is said in its place."""
+        (self.notice if self.has_class("-empty") else self.note_tree).focus()
+
+    def go_back(self) -> bool:
+        """One level out. False if this is the outermost one."""
+        if self.has_class("-zoomed"):
+            self.remove_class("-zoomed")
+        elif self.screen.focused is self.filter or (self.note_tree.query_text and self.note_tree.has_focus):
+            self._end_filter()
+        elif self._is_at("tree") and self.note_tree.unmark():
+            self._tell_tree()
+        elif self._is_at("diff"):
+            self._go("note")
+        elif not self._is_at("tree") and not self.has_class("-empty"):
+            self.remove_class("-diffing")
+            self._go("tree")
+        else:
+            return False
+        return True
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """The rows in sight, and the parts."""
+        if self.note_tree.is_on_screen:
+            yield from self.note_tree.jump_targets()
+        if self.desk.text.is_on_screen and self.desk.tab == "note":
+            yield from self.desk.text.jump_targets()
+        if self.desk.links.is_on_screen and self.desk.tab == "links":
+            yield from self.desk.links.jump_targets()
+        for widget in (self.desk.part, self.desk.diff):
+            if widget.is_on_screen and widget.region:
+                yield JumpTarget(*widget.region.offset, go=widget.focus)
+
+    def on_descendant_focus(self) -> None:
+        """Narrow screens show the part that has the focus."""
+        focused = self.screen.focused
+        if focused in (self.note_tree, self.filter):
+            self._place("tree")
+        elif focused is self.desk.diff:
+            self._place("diff")
+        elif focused is not None and self.desk in focused.ancestors:
+            self._place("note")
+
+    def on_engine_events(self, event: EngineEvents) -> None:
+        """Look again when something happened to notes."""
+        if any(map(_is_about_notes, event.events)):
+            self.look_soon()
+        for each in event.events:
+            if isinstance(each, ProblemRaised) and each.path and each.reason in _OF_A_WRITE:
+                said = " ".join(f"{clean_line(each.path)}: {sentence(each.message)} {sentence(each.hint)}".split())
+                self.notify(said, severity="warning", timeout=12, markup=False)
+
+    def on_row_list_selected(self, event: RowList.Selected) -> None:
+        """Let the desk follow the tree."""
+        event.stop()
+        self.follow()
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        """A double click does what enter does."""
+        event.stop()
+        self.call_later(self.app.run_action, "run('vault.open')", self.screen)
+
+    def on_reading_desk_changed(self, event: NoteDetail.Changed) -> None:
+        event.stop()
+        self._arrive()
+        self.set_class(self.desk.tab == "history", "-history")
+        self.post_message(ActionsChanged())
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow the tree while one types."""
+        event.stop()
+        self.note_tree.empty_text = nothing_matches(event.value)
+        self.note_tree.narrow(event.value)
+        self._tell_tree()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter in the filter goes to what is left."""
+        event.stop()
+        self.note_tree.focus()
+
+    def action_vault_open(self) -> None:
+        """Fold or unfold a folder, go into a note, follow a link of it, or look at the selected change."""
+        row = self.note_tree.selected
+        if self._is_at("note") and self.desk.tab in ("note", "links"):
+            self.desk.follow_link()
+        elif self._is_at("note"):
+            self._go("diff")
+        elif row is not None and row.is_folder and self._is_at("tree"):
+            if not self.note_tree.unfold():
+                self.note_tree.fold()
+        else:
+            self._go("note")
+
+    def action_vault_note(self) -> None:
+        """Show the text of the note."""
+        self._show_tab("note")
+
+    def action_vault_history(self) -> None:
+        """Show the history; once more, that of the vault."""
+        if self.desk.tab == "history" and self._is_at("note"):
+            self.desk.toggle_scope()
+        self._show_tab("history")
+
+    def action_vault_blame(self) -> None:
+        """Show who wrote the lines of the section."""
+        self._show_tab("blame")
+
+    def action_vault_links(self) -> None:
+        """Show the links to and from the note."""
+        self._show_tab("links")
+
+    def action_vault_diff(self) -> None:
+        """Show what changed."""
+        self.add_class("-diffing")
+        self._go("diff")
+
+    def action_vault_left(self) -> None:
+        """Fold, or go to the left."""
+        if self._is_at("tree"):
+            self.note_tree.fold()
+        elif self._is_at("diff"):
+            self._go("note")
+        elif self.desk.tab == "note":
+            self._go("tree")
+        else:
+            self._show_tab(TABS[TABS.index(self.desk.tab) - 1])
+
+    def action_vault_right(self) -> None:
+        """Unfold, or go to the right."""
+        if self._is_at("tree"):
+            if not self.note_tree.unfold():
+                self._go("note")
+        elif self._is_at("note") and self.desk.tab != TABS[-1]:
+            self._show_tab(TABS[TABS.index(self.desk.tab) + 1])
+
+    def action_vault_next_section(self) -> None:
+        """Go to the next heading."""
+        self.desk.walk(1)
+
+    def action_vault_previous_section(self) -> None:
+        """Go to the previous heading."""
+        self.desk.walk(-1)
+
+    def action_vault_layout(self) -> None:
+        """Side by side, or below each other."""
+        self.desk.diff.toggle_layout()
+
+    def action_vault_unfold(self) -> None:
+        """Show or fold unchanged lines."""
+        self.desk.diff.toggle_unchanged()
+
+    def action_vault_wrap(self) -> None:
+        """Wrap long lines, or cut them."""
+        self.desk.diff.toggle_wrap()
+
+    def action_vault_filter(self) -> None:
+        """Narrow the tree."""
+        self.add_class("-filtering")
+        self.query_one("#tree-filter").display = True
+        self._focus_at_once(self.filter)
+
+    def action_search_focus(self) -> None:
+        """In this pane, what one searches is the tree."""
+        self.action_vault_filter()
+
+    def action_vault_next(self) -> None:
+        """Select the next row."""
+        self.note_tree.action_cursor_down()
+
+    def action_vault_previous(self) -> None:
+        """Select the previous row."""
+        self.note_tree.action_cursor_up()
+
+    def action_vault_refresh(self) -> None:
+        """Look again."""
+        self.look()
+
+    def action_view_zoom(self) -> None:
+        """Give the part with the focus all the room, or take it back."""
+        self.toggle_class("-zoomed")
+
+    def open_note(self, path: str, line: int = 1) -> None:
+        """Go into a note, at the section of a line (1-based)."""
+        self._goes_to = (path, line)
+        if self.note_tree.query_text:
+            self._end_filter()
+        self.look(path)
+
+    @property
+    def place(self) -> tuple[str, int] | None:
+        """The note that is shown, and the line (1-based) at the top; None where there is none."""
+        note = self.desk.note
+        return (note.path, self.desk.text.line) if note is not None else None
+
+    def look(self, show: str = "") -> None:
+        """Read the tree again, and select a note if it is there; out of sight, once it comes into sight."""
+        self._is_stale = not self.display
+        if self._backend is not None and not self._is_stale:
+            self._look(self._backend, show)
+
+    def on_show(self) -> None:
+        """Nobody waits for the tree while another screen is shown: it is read now."""
+        if self._is_stale:
+            self.look()
+
+    def look_soon(self) -> None:
+        """The same in a moment, once for all that happens meanwhile."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(LOOK_AGAIN, self.look)
+
+    @work(group="look", exclusive=True)
+    async def _look(self, backend: Backend, show: str) -> None:
+        try:
+            notes = await backend.notes.vault_rows()
+            empty = await backend.notes.empty_folders()
+        except DonnaError as error:
+            self._say(cannot_look(error))
+            return
+        await self._count_steps(backend)
+        self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes, empty)
+        if show:
+            if not self.note_tree.shows(show) and self.note_tree.holds(show):
+                self._end_filter()
+            self.note_tree.reveal(show)
+        self._tell_tree()
+        self.follow()
+        self._arrive()
+
+    def _arrive(self) -> None:
+        """Go to the section that `open_note` wanted, once its note is read."""
+        note = self.desk.note
+        if self._goes_to is None or note is None or note.path != self._goes_to[0]:
+            return
+        line, self._goes_to = self._goes_to[1], None
+        self.desk.text.go_to(line)
+        self._show_tab("note")
+
+    @work(group="take-up")
+    async def _take_up(self, edits: WaitingEdits) -> None:
+        """Find the edits that an earlier run left, and say so: they may have been forgotten."""
+        try:
+            await edits.find()
+        except DonnaError as error:
+            self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
+        if edits.paths:
+            others = f" and {plural(len(edits.paths) - 1, 'other note')}" if len(edits.paths) > 1 else ""
+            said = f"Your edit of {clean_line(edits.paths[0])}{others} is not written yet. It waits in the vault."
+            self.notify(said, timeout=8, markup=False)
+            self.look()
+
+    async def _count_steps(self, backend: Backend) -> None:
+        """Learn what can be undone and redone; where that cannot be told, the keys say why."""
+        try:
+            self._undoable, self._redoable = await backend.notes.undoable(), await backend.notes.redoable()
+        except DonnaError:
+            self._undoable = self._redoable = None
+
+    def follow(self) -> None:
+        """Let the desk show what is under the cursor."""
+        row = self.note_tree.selected
+        if row is None or row.path != self._drops:
+            self._drops = ""
+        self.desk.waiting_edit = self.waits(row)
+        self.desk.follow(row)
+        self.post_message(ActionsChanged())
+
+    def _show_tab(self, tab: Tab) -> None:
+        self.desk.show_tab(tab)
+        self._go("note")
+
+    def _go(self, place: str) -> None:
+        """Put the focus into a part, and show it where only one is in sight."""
+        self._place(place)
+        {"tree": self.note_tree, "note": self.desk.part, "diff": self.desk.diff}[place].focus()
+
+    def _is_at(self, place: str) -> bool:
+        """Where one is, which is known before the focus has followed."""
+        return self.has_class(f"-on-{place}")
+
+    def _place(self, place: str) -> None:
+        for each in ("tree", "note", "diff"):
+            self.set_class(each == place, f"-on-{each}")
+
+    def _end_filter(self) -> None:
+        self.filter.value = ""
+        self.note_tree.narrow("")
+        self.remove_class("-filtering")
+        self.query_one("#tree-filter").display = False
+        self.note_tree.focus()
+
+    def _focus_at_once(self, widget: Widget) -> None:
+        """Move the focus before the next key is handled; `Widget.focus` acts later, too late for a burst."""
+        self.screen.set_focus(widget)
+        if self.screen.focused is not widget:  # `has_focus` follows later
+            widget.focus()
+
+    def _tell_tree(self) -> None:
+        if not self.note_tree.notes:
+            self._say(EMPTY)
+            return
+        was_said: Widget | None = self.screen.focused
+        self.remove_class("-empty")
+        if was_said is self.notice:
+            self._focus_at_once(self.note_tree)
+        shown = sum(not row.is_folder for row in self.note_tree.rows)
+        whole = len(self.note_tree.notes)
+        words = f"{count(shown)} of {count(whole)}" if self.note_tree.query_text else f"{count(whole)} notes"
+        marked = len(self.note_tree.marked)
+        chosen = Content.styled(f"{count(marked)} selected · " if marked else "", "$text-accent")
+        self.query_one("#tree-foot", Static).update(chosen + Content.styled(words, "$text-disabled"))
+
+    def action_vault_mark(self) -> None:
+        """Select the row, and say how many are."""
+        super().action_vault_mark()
+        self._tell_tree()
+        self.post_message(ActionsChanged())
+
+    def _say(self, words: Words) -> None:
+        """Show words instead of the parts."""
+        had_focus = self.note_tree.has_focus
+        self.notice.say(words)
+        self.add_class("-empty")
+        if had_focus:
+            self.notice.focus()
+        self.post_message(ActionsChanged())
+
+
+def _is_about_notes(event: EngineEvent) -> bool:
+    return not isinstance(event, _NOT_ABOUT_NOTES)

@@ -1,0 +1,285 @@
+"""Dialogs for a name and for a planned change with its diff."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import Input, Static
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.fuzzy import Match
+from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.diff import LOOK, DiffDialogue, DiffView
+from donna_tui.tui.lib.error_messages import sentence
+from donna_tui.tui.lib.humanize import count, plural
+from donna_tui.tui.lib.inputs import KeyLine, LineInput
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.picker import Choice, Picker
+from donna_tui.types.errors import DonnaError
+from donna_tui.vault.note.diff import FileDiff
+from donna_tui.vault.write.changes import Change
+
+_MOST_LEADS = 6
+_MOST_REMARKS = 4
+
+
+class Answer(StrEnum):
+    """What somebody who looked at a change wants."""
+
+    DO = "do"
+    DISCARD = "discard"
+    MORE = "more"
+    FEWER = "fewer"
+    UNLINK = "unlink"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A change as it is shown. Texts are raw.
+
+    `does` is the verb on the key that makes it. `leads` say what it is, one line each, `remarks` what else one should
+    know. With `steps` one more or one fewer can be asked for: undo is one more of what is undone and one fewer of what
+    `is_redone`. `can_discard` offers to drop the text for good, `can_unlink` to unlink the links that would break.
+    """
+
+    title: str
+    does: str
+    changes: tuple[Change, ...]
+    leads: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    steps: int = 0
+    most_steps: int = 0
+    can_discard: bool = False
+    comes_back: bool = False
+    is_redone: bool = False
+    can_unlink: bool = False
+
+
+class PlanScreen(DiffDialogue[Answer]):
+    """Shows a `Proposal`. Escape leaves and nothing has happened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        action_binding("plan.apply", "screen.plan_apply"),
+        action_binding("plan.more", "screen.plan_more"),
+        action_binding("plan.fewer", "screen.plan_fewer"),
+        action_binding("plan.discard", "screen.plan_discard"),
+        action_binding("plan.unlink", "screen.plan_unlink"),
+    ]
+
+    def __init__(self, proposal: Proposal, keys: Keys) -> None:
+        super().__init__(keys)
+        self._proposal = proposal
+        self._drops = False
+
+    def compose(self) -> ComposeResult:
+        proposal = self._proposal
+        with Vertical(classes="plan-box") as box:
+            box.border_title = Content(clean_line(proposal.title))
+            yield Static(_lines(proposal.leads, _MOST_LEADS), classes="plan-lead")
+            yield Static(id="plan-count")
+            yield DiffView(id="plan-diff")
+            yield Static(_lines(map(sentence, proposal.remarks), _MOST_REMARKS), classes="plan-remarks")
+            yield self._key_line()
+
+    def on_mount(self) -> None:
+        self.query_one(".plan-lead").display = bool(self._proposal.leads)
+        self.query_one(".plan-remarks").display = bool(self._proposal.remarks)
+        self.view.show(self._proposal.changes, empty="Comparing …" if self._proposal.changes else "No note changes.")
+        self.view.focus()
+
+    def on_diff_view_ready(self, event: DiffView.Ready) -> None:
+        """Say how much it is."""
+        event.stop()
+        self.query_one("#plan-count", Static).update(counted(self.view.diffs, comes_back=self._proposal.comes_back))
+
+    def action_plan_apply(self) -> None:
+        """Do it."""
+        self.dismiss(Answer.DO)
+
+    def action_plan_more(self) -> None:
+        """Undo one step more, or redo one less."""
+        self._step(Answer.FEWER if self._proposal.is_redone else Answer.MORE)
+
+    def action_plan_fewer(self) -> None:
+        """Redo one step more, or undo one less."""
+        self._step(Answer.MORE if self._proposal.is_redone else Answer.FEWER)
+
+    def _step(self, answer: Answer) -> None:
+        if answer in self._steps():
+            self.dismiss(answer)
+
+    def _steps(self) -> dict[Answer, str]:
+        """The steps that there are, and the actions that take them."""
+        proposal = self._proposal
+        more, fewer = ("plan.fewer", "plan.more") if proposal.is_redone else ("plan.more", "plan.fewer")
+        there = {Answer.MORE: more} if proposal.steps < proposal.most_steps else {}
+        return there | ({Answer.FEWER: fewer} if proposal.steps > 1 else {})
+
+    def action_plan_unlink(self) -> None:
+        """Replace the links that would break by their words."""
+        if self._proposal.can_unlink:
+            self.dismiss(Answer.UNLINK)
+
+    def action_plan_discard(self) -> None:
+        """Drop the text; the first time say so, the second time do it."""
+        if self._drops:
+            self.dismiss(Answer.DISCARD)
+        elif self._proposal.can_discard:
+            self._drops = True
+            again = self.shown("plan.discard")
+            self.query_one(KeyLine).say(f"Your edit is gone for good then. {again} again drops it; esc keeps it.")
+
+    def _key_line(self) -> KeyLine:
+        proposal = self._proposal
+        steps = [
+            (action, "one more" if answer is Answer.MORE else "one less") for answer, action in self._steps().items()
+        ]
+        drop = [("plan.discard", "drop it")] if proposal.can_discard else []
+        unlink = [("plan.unlink", "unlink them")] if proposal.can_unlink else []
+        leave = "keep for later" if proposal.can_discard else "leave"
+        return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *unlink, *steps, *drop, *LOOK)
+
+
+def counted(diffs: tuple[FileDiff, ...], *, comes_back: bool = False) -> Content:
+    """How many lines go and come, and in how many notes."""
+    removed, added = sum(diff.removed for diff in diffs), sum(diff.added for diff in diffs)
+    come = f"{plural(added, 'line')} {'comes' if added == 1 else 'come'}{' back' if comes_back else ''}"
+    go = f"{plural(removed, 'line')} {'goes' if removed == 1 else 'go'}"
+    parts = [*([(go, "$text-error")] if removed else []), *([(come, "$text-success")] if added else [])]
+    where = [(f"in {plural(len(diffs), 'note')}", "$text-muted")] if len(diffs) > 1 else []
+    shown = parts + where or [("no line changes", "$text-muted")]
+    return Content.styled(" · ", "$text-disabled").join(Content.styled(text, style) for text, style in shown)
+
+
+def _lines(texts: Iterable[str], most: int) -> Content:
+    lines = [clean_line(text) for text in texts]
+    rest = [f"and {count(len(lines) - most)} more"] if len(lines) > most else []
+    return Content("\n").join(Content(line) for line in [*lines[:most], *rest])
+
+
+ENDING = ".md"
+
+
+Check = Callable[[str], Awaitable[str]]
+"""Finds out why something cannot have a path; empty if it can."""
+
+
+class AskPath(Dialogue[str]):
+    """An input with a path in it; enter answers with it, ending added. With `is_folder` it is the path of a folder.
+
+    What the input says of a path was checked: enter does it.
+    """
+
+    field = query_one(LineInput)
+
+    def __init__(
+        self,
+        title: str,
+        path: str,
+        keys: Keys,
+        *,
+        problem: str = "",
+        taken: frozenset[str] = frozenset(),
+        check: Check | None = None,
+        is_folder: bool = False,
+    ) -> None:
+        super().__init__(keys)
+        self._check = check
+        self._is_folder = is_folder
+        self._title = title
+        self._path = path
+        self._problem = problem
+        self._taken = taken
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="ask-box") as box:
+            box.border_title = Content(self._title)
+            placeholder = "Folder/Name of the folder" if self._is_folder else "Folder/Name of the note"
+            yield LineInput(self._path, placeholder=placeholder, compact=True, select_on_focus=False)
+            yield Static(id="ask-says")
+            yield KeyLine(self._keys, ("↵", "go on"), ("esc", "leave"))
+
+    def on_mount(self) -> None:
+        stem = self._path.removesuffix(ENDING)
+        self.field.focus()
+        self.field.cursor_position = len(stem)
+        self._say(self._problem)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Say what the note will be called, or why it cannot be called so."""
+        event.stop()
+        if event.value == self._path:
+            return
+        path = self._answer(event.value)
+        objection = self._objection(path)
+        self._say(objection, "" if objection or self._check is not None else path)
+        if path and not objection and self._check is not None:
+            self._examine(self._check, path)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Answer, if there is a name."""
+        event.stop()
+        path = self._answer(event.value)
+        objection = self._objection(path)
+        if path and not objection:
+            self.dismiss(path)
+        else:
+            self._say(objection or "Type a name.")
+
+    @work(group="examine", exclusive=True)
+    async def _examine(self, check: Check, path: str) -> None:
+        try:
+            problem = await check(path)
+        except DonnaError as error:
+            problem = error.message
+        if path == self._answer(self.field.value):
+            self._say(sentence(problem), path)
+
+    def _answer(self, typed: str) -> str:
+        return typed.strip().strip("/") if self._is_folder else note_path(typed)
+
+    def _objection(self, path: str) -> str:
+        if path in self._taken:
+            return f"There is a {'folder' if self._is_folder else 'note'} {clean_line(path)} already."
+        return ""
+
+    def _say(self, problem: str, path: str = "") -> None:
+        becomes = f"It will be called {clean_line(path)}" if path and path != self.field.value else ""
+        words = Content.styled(problem or becomes, "$text-warning" if problem else "$text-muted")
+        self.query_one("#ask-says", Static).update(words)
+
+
+def note_path(typed: str) -> str:
+    """What was typed as the path of a note: without blanks around it, with its ending; empty if there is no name."""
+    path = typed.strip()
+    if not path or path.endswith("/"):
+        return ""
+    return path if path.lower().endswith((".md", ".markdown")) else path + ENDING
+
+
+TOP = "the top of the vault"
+
+
+class AskFolder(Picker[str]):
+    """Every folder, by letters of its path, and a new one. Answers with a path; the top of the vault is empty."""
+
+    def __init__(self, title: str, folders: Iterable[str]) -> None:
+        choices = [Choice(value="", title=TOP), *(Choice(value=path, title=path) for path in folders)]
+        super().__init__(title, choices, placeholder="letters of a folder, or a new one")
+
+    def found(self, query: str) -> list[tuple[Choice[str], Match]]:
+        typed = query.strip().strip("/")
+        found = super().found(query)
+        if typed and all(each.value != typed for each in self.choices):
+            found.append((Choice(value=typed, title=typed, note="a new folder"), Match(0.0, ())))
+        return found

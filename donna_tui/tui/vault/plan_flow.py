@@ -1,0 +1,240 @@
+"""Show a plan before it is carried out, and keep unsaved edits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from textual.screen import Screen
+from textual.widget import Widget
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.error_messages import refusal_of
+from donna_tui.tui.lib.humanize import count, plural, short_root
+from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.terminal import Unsaved
+from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
+from donna_tui.tui.vault.wording import PLAN_TITLES, PLAN_VERBS
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.notes import Edit, NoteRow, NoteState, NoteText
+from donna_tui.vault.note.diff import FileDiff, diff_changes
+from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
+
+T = TypeVar("T")
+
+_PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
+"""Reasons that may be gone in a moment, so that trying again is offered."""
+
+_COMMITS = "commit it to git"
+"""The words on the key with which the user agrees to commit a note that was private."""
+
+_DONE = {
+    OperationKind.DELETE: "Deleted",
+    OperationKind.MOVE: "Moved",
+    OperationKind.UNDO: "Undone",
+    OperationKind.REDO: "Redone",
+    OperationKind.KEPT: "Kept",
+}
+
+Do = Callable[[Plan], Awaitable[Outcome]]
+"""Carries out a plan that was looked at."""
+
+
+class PlanFlow:
+    """Base of what changes a vault from a pane. Its methods must run in a worker."""
+
+    def __init__(self, pane: Widget, keys: Keys, backend: Backend) -> None:
+        self._pane = pane
+        self._keys = keys
+        self._backend = backend
+
+    async def _kept(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Plan, look, do; what is refused is said here."""
+        while True:
+            try:
+                return await self._planned(make, remarks)
+            except DonnaError as error:
+                if not await self._refused(error):
+                    return None
+
+    async def _planned(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
+        """Plan, look, do. Raises DonnaError."""
+        plan = await make()
+        if not plan.changes:
+            self._tell("Nothing would change.")
+            return None
+        answer = await self._look(plan, remarks)
+        return await self._carry_out(plan) if answer is Answer.DO else None
+
+    async def _carry_out(self, plan: Plan, do: Do | None = None) -> Outcome | None:
+        """Do what was looked at, after asking for what needs consent. Raises DonnaError.
+
+        Asked are the first repository of a vault, and the first commit of a note that was left out of git as private.
+        """
+        carry_out = do or self._backend.notes.apply_plan
+        try:
+            return await self._reported(plan, await carry_out(plan))
+        except DonnaError as error:
+            if error.reason not in (Reason.NO_REPOSITORY, Reason.WOULD_TRACK):
+                raise
+            refused = error
+        if refused.reason is Reason.NO_REPOSITORY:
+            return await self._reported(plan, await carry_out(plan)) if await self.creates_repository() else None
+        if not await self._ask(RefusalScreen(refusal_of(refused), self._keys, does=_COMMITS)):
+            return None
+        return await self._reported(plan, await carry_out(replace(plan, may_track=True)))
+
+    async def _reported(self, plan: Plan, outcome: Outcome) -> Outcome:
+        """Say in one line what was done, how much, and how it is undone; and where the change of a private note is."""
+        if outcome.changed:
+            diffs = await asyncio.to_thread(diff_changes, plan.changes)
+            key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
+            parts = [done_words(plan), lines_of(diffs), f"{shown_key(self._keys[key], typing=False)} {does}"]
+            private = "Private, so only Donna's own record has it, not git." if outcome.record_only else ""
+            self._tell("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
+        return outcome
+
+    async def creates_repository(self) -> bool:
+        """Ask whether to create a repository in the vault, and do it. Raises DonnaError."""
+        refusal = refusal_of(DonnaError(Reason.NO_REPOSITORY, ""))
+        refusal = replace(refusal, title=f"Create a repository in {short_root(self._backend.status().root)}?")
+        agreed = await self._ask(RefusalScreen(refusal, self._keys, does="create", leaves="not now"))
+        if agreed:
+            await self._backend.notes.create_repository()
+        return bool(agreed)
+
+    async def _look(
+        self,
+        plan: Plan,
+        remarks: tuple[str, ...] = (),
+        *,
+        leads: tuple[str, ...] = (),
+        steps: int = 0,
+        most_steps: int = 0,
+        can_discard: bool = False,
+    ) -> Answer | None:
+        proposal = Proposal(
+            title=_title(plan, steps),
+            does=PLAN_VERBS[plan.kind],
+            changes=plan.changes,
+            leads=leads,
+            remarks=(*remarks, *plan.remarks),
+            steps=steps,
+            most_steps=most_steps,
+            can_discard=can_discard,
+            comes_back=plan.kind is OperationKind.UNDO,
+            is_redone=plan.kind is OperationKind.REDO,
+            can_unlink=plan.broken_links > 0,
+        )
+        return await self._ask(PlanScreen(proposal, self._keys))
+
+    async def _refused(self, error: DonnaError) -> bool:
+        """Say why something was refused. True if it may go better now."""
+        does = "try again" if error.reason in _PASSING else ""
+        agreed = await self._ask(RefusalScreen(refusal_of(error), self._keys, does=does))
+        return bool(agreed)
+
+    async def _ask(self, screen: Screen[T | None]) -> T | None:
+        return await self._pane.app.push_screen_wait(screen)
+
+    def _tell(self, text: str) -> None:
+        self._pane.notify(text, timeout=4, markup=False)
+
+
+def done_words(plan: Plan) -> str:
+    """What was done, in a word or two."""
+    if plan.kind is OperationKind.WRITE:
+        is_new = all(change.before is None for change in plan.changes)
+        return "Committed" if plan.on_disk else "Created" if is_new else "Written"
+    if plan.kind not in (OperationKind.MOVE, OperationKind.DELETE):
+        return _DONE[plan.kind]
+    gone = sum(change.after is None for change in plan.changes)
+    many = f" {plural(gone, 'note')}" if gone > 1 else ""
+    others = f" with links in {plural(plan.linked, 'note')}" if plan.linked else ""
+    return f"{_DONE[plan.kind]}{many}{others}"
+
+
+def lines_of(diffs: tuple[FileDiff, ...]) -> str:
+    """How many lines came and went: `+1 −0`."""
+    added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
+    return f"+{count(added)} −{count(removed)}" if added or removed else ""
+
+
+def _title(plan: Plan, steps: int) -> str:
+    if steps > 1:
+        return f"{PLAN_TITLES[plan.kind]} {plural(steps, 'change')}"
+    if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
+        return PLAN_TITLES[plan.kind]
+    gone = sum(change.after is None for change in plan.changes)
+    if gone > 1 and plan.kind in (OperationKind.MOVE, OperationKind.DELETE):
+        return f"{clean_line(plan.subject)}: {plural(gone, 'note')}"
+    is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
+    name = plan.paths[0] if plan.paths else ""
+    return f"{'New note' if is_new else PLAN_TITLES[plan.kind]} {clean_line(name)}"
+
+
+class WaitingEdits:
+    """By path. Nothing but the user's own key, or a write that was done, takes one away.
+
+    `unkept` are those that could not be put on disk, which leaving the program would lose.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._edits: dict[str, Edit] = {}
+        self.unkept: set[str] = set()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The notes that have one."""
+        return tuple(self._edits)
+
+    def of(self, path: str) -> Edit | None:
+        """The edit of a note."""
+        return self._edits.get(path)
+
+    async def find(self) -> None:
+        """Take up what an earlier run left. Raises DonnaError."""
+        for edit in await self._backend.notes.waiting_edits():
+            self._edits.setdefault(edit.path, edit)
+
+    async def keep(self, edit: Edit) -> None:
+        """Keep an edit. Raises DonnaError if it is kept in memory only."""
+        self._edits[edit.path] = edit
+        self.unkept.add(edit.path)
+        await self._backend.notes.keep_edit(edit)
+        self.unkept.discard(edit.path)
+
+    async def drop(self, path: str) -> None:
+        """Forget an edit."""
+        self.unkept.discard(path)
+        self._edits.pop(path, None)
+        await self._backend.notes.drop_edit(path)
+
+    def unsaved(self) -> Iterator[Unsaved]:
+        """The edits that are not on disk, to be tried once more."""
+        for path in self.unkept:
+            yield Unsaved(self._edits[path], self.keep)
+
+    def marked(self, notes: Iterable[NoteRow]) -> tuple[NoteRow, ...]:
+        """The rows of a vault, those with an edit marked, and one more for each edit whose note is not there."""
+        rows = {note.path: note for note in notes}
+        for path in self._edits:
+            row = rows.get(path, NoteRow(path=path))
+            rows[path] = NoteRow(
+                path=path,
+                states=row.states | {NoteState.UNWRITTEN},
+                detail=row.detail,
+                size=row.size,
+                mtime_ns=row.mtime_ns,
+            )
+        return tuple(rows.values())
+
+    def as_note(self, path: str) -> NoteText | None:
+        """What is typed of a note that is not there, so that it can be edited on."""
+        edit = self._edits.get(path)
+        return NoteText(path=path, text=edit.text, etag=edit.etag or "") if edit else None

@@ -1,0 +1,222 @@
+"""The switcher: go to a note or a heading by some letters of its name, or create the note that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.fuzzy import fuzzy_match
+from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.dialogs import Modal
+from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption
+from donna_tui.tui.vault.plan_dialog import note_path
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.search import NameMatch
+
+SHOWN = 50
+CONSIDERED = 400
+"""Names among which those of headings are looked for where only headings are wanted."""
+
+HEADING = "heading"
+_KEYS = (("↵", "open"), ("alt+e", "in your editor"), ("alt+n", "create"), ("#", "headings"), ("esc", "close"))
+
+Names = Callable[[str, int], Awaitable[tuple[NameMatch, ...]]]
+"""Finds names by some of their letters, at most so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchTo:
+    """Go to a line of a note."""
+
+    path: str
+    line: int
+    in_editor: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateNote:
+    """Create a note at a path where none is."""
+
+    path: str
+
+
+Switched = SwitchTo | CreateNote
+How = Literal["open", "edit", "create"]
+
+
+class Switcher(Modal[Switched]):
+    """Names as the engine ranks them, for what is typed last: while one query runs, the ones before the last are never
+    asked. A key that picks waits for the answer to the letters before it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+k", "leave", show=False, priority=True),
+        Binding("down,ctrl+n", "move('cursor_down')", show=False),
+        Binding("up,ctrl+p", "move('cursor_up')", show=False),
+        Binding("pagedown", "move('page_down')", show=False),
+        Binding("pageup", "move('page_up')", show=False),
+        Binding("alt+e", "pick('edit')", show=False, priority=True),
+        Binding("shift+enter,ctrl+enter,alt+n", "pick('create')", show=False, priority=True),
+        action_binding("app.quit", "app.leave"),
+    ]
+
+    options = query_one(OptionRows)
+
+    def __init__(self, names: Names, *, title: str = "Switch note", creates: bool = True) -> None:
+        super().__init__(classes="dialogue")
+        self._names = names
+        self._title = title
+        self._creates = creates
+        self._wanted = ""
+        self._answered: str | None = None
+        self._picked: How | None = None
+        self._is_asking = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="picker-box") as box:
+            box.border_title = Content(self._title)
+            yield LineInput(placeholder="part of a name, # and part of a heading", compact=True)
+            yield OptionRows(markup=False, compact=True)
+
+    def on_mount(self) -> None:
+        self.options.can_focus = False
+        self._say("")
+        self._ask()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Ask for the newest letters once the query that runs is answered."""
+        event.stop()
+        self._wanted = event.value
+        self._ask()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_pick("open")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Open what was clicked."""
+        event.stop()
+        if isinstance(event.option, ValueOption):
+            self._pick(event.option.value, "open")
+
+    def action_move(self, how: str) -> None:
+        """Move the selection while the input keeps the focus."""
+        getattr(self.options, f"action_{how}")()
+
+    def action_pick(self, how: How) -> None:
+        """Open or create what is selected once the list is that of the letters typed so far."""
+        self._picked = how
+        self._wanted = self.query_one(LineInput).value
+        if self._answered == self._wanted:
+            self._pick_selected()
+        else:
+            self._ask()
+
+    def _ask(self) -> None:
+        if not self._is_asking and self._answered != self._wanted:
+            self._is_asking = True
+            self._answer()
+
+    @work(group="names")
+    async def _answer(self) -> None:
+        try:
+            while self._answered != self._wanted:
+                query = self._wanted
+                try:
+                    found = await self._found(query)
+                except DonnaError as error:
+                    self._answered = query
+                    self._say(clean_line(error.message))
+                else:
+                    self._answered = query
+                    self._show(query, found)
+        finally:
+            self._is_asking = False
+        self._pick_selected()
+
+    async def _found(self, query: str) -> tuple[NameMatch, ...]:
+        note, hash_mark, heading = query.partition("#")
+        if not hash_mark:
+            found = await self._names(query, SHOWN)
+            return tuple(each for each in found if each.kind != HEADING or each.name != each.title)
+        if not heading.strip():
+            return ()
+        found = await self._names(heading, CONSIDERED)
+        return tuple(each for each in found if each.kind == HEADING and _is_in(each, note))[:SHOWN]
+
+    def _show(self, query: str, found: tuple[NameMatch, ...]) -> None:
+        options: list[Option] = [ValueOption(_row(each), SwitchTo(each.path, each.line)) for each in found]
+        path = self._new_path(query, found)
+        if path:
+            row = Content.assemble(("Create note ", "$accent"), f"“{clean_line(path.removesuffix('.md'))}”")
+            options.append(ValueOption(row, CreateNote(path)))
+        self.options.set_options(options)
+        self.options.highlighted = 0 if options else None
+        is_begun = "#" in query and not query.partition("#")[2].strip()
+        self._say("Type part of a heading." if is_begun else "" if options else "No heading matches.")
+
+    def _new_path(self, query: str, found: tuple[NameMatch, ...]) -> str:
+        """The note that can be created; empty where there is one of this name."""
+        path = note_path(query.replace("\\", "/")) if self._creates and "#" not in query else ""
+        same = path.removesuffix(".md").lower()
+        for each in found:
+            known = each.path.removesuffix(".md").lower()
+            if each.kind != HEADING and same in (known, known.rpartition("/")[2], each.name.lower()):
+                return ""
+        return path
+
+    def _pick_selected(self) -> None:
+        how, self._picked = self._picked, None
+        if how is None:
+            return
+        values = [option.value for option in self.options.options if isinstance(option, ValueOption)]
+        if how == "create":
+            created = next((value for value in values if isinstance(value, CreateNote)), None)
+            if created is None:
+                self._say("There is a note of this name already." if self._wanted.strip() else "Type a name.")
+            else:
+                self.dismiss(created)
+            return
+        option = self.options.highlighted_option
+        if isinstance(option, ValueOption):
+            self._pick(option.value, how)
+
+    def _pick(self, value: Switched, how: How) -> None:
+        if how == "edit" and isinstance(value, SwitchTo):
+            value = SwitchTo(value.path, value.line, in_editor=True)
+        self.dismiss(value)
+
+    def _say(self, text: str) -> None:
+        """Show a sentence in the border, which is in sight however long the list is, or else the keys."""
+        keys = [each for each in _KEYS if self._creates or each[0] not in ("alt+e", "alt+n")]
+        hints = Content("  ").join(Content.assemble((key, "$accent"), f" {does}") for key, does in keys)
+        self.query_one(".picker-box").border_subtitle = Content(text) if text else hints
+
+
+def _is_in(match: NameMatch, note: str) -> bool:
+    """Whether a heading is in a note with these letters in its title or path."""
+    wanted = note.strip()
+    return not wanted or any(fuzzy_match(wanted, text) for text in (match.title, match.path))
+
+
+def _row(match: NameMatch) -> Content:
+    name = Content(clean_line(match.name))
+    if len(name) == len(match.name):
+        for place in match.places:
+            name = name.stylize("bold $accent", place, place + 1)
+    if match.kind == HEADING:
+        note = f"  {clean_line(match.title)} · {clean_line(match.path)}:{match.line}"
+        return Content.assemble(("# ", "$text-muted"), name, (note, "$text-muted"))
+    of = f"  {match.kind} of {clean_line(match.title)} ·" if match.kind == "alias" else " "
+    return Content.assemble(name, (f"{of} {clean_line(match.path)}", "$text-muted"))

@@ -1,0 +1,349 @@
+"""The tree of notes, narrowed by a fuzzy filter."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from textual.content import Content
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.fuzzy import fuzzy_match
+from donna_tui.tui.lib.humanize import count
+from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.types.notes import NoteRow, NoteState
+
+STATE_ORDER = (
+    NoteState.UNWRITTEN,
+    NoteState.CONFLICT,
+    NoteState.MARKERS,
+    NoteState.OUTSIDE,
+    NoteState.DRAFT,
+    NoteState.NOT_INDEXED,
+    NoteState.SENSITIVE,
+    NoteState.LOCAL_ONLY,
+    NoteState.PENDING,
+)
+"""What matters most comes first; a row has room for one."""
+
+STATE_WORDS = {
+    NoteState.UNWRITTEN: "your edit waits, not written",
+    NoteState.CONFLICT: "conflict copy",
+    NoteState.MARKERS: "conflict markers in its text",
+    NoteState.OUTSIDE: "edited outside",
+    NoteState.DRAFT: "drafted by Donna",
+    NoteState.NOT_INDEXED: "not in the index",
+    NoteState.SENSITIVE: "sensitive",
+    NoteState.LOCAL_ONLY: "local only",
+    NoteState.PENDING: "waiting for the index",
+}
+SHORT_WORDS = {
+    NoteState.UNWRITTEN: "unwritten",
+    NoteState.CONFLICT: "conflict",
+    NoteState.MARKERS: "conflict",
+    NoteState.OUTSIDE: "edited",
+    NoteState.DRAFT: "draft",
+    NoteState.NOT_INDEXED: "left out",
+    NoteState.SENSITIVE: "sensitive",
+    NoteState.LOCAL_ONLY: "local",
+    NoteState.PENDING: "waiting",
+}
+OPEN_AT_FIRST = 60
+"""A vault with at most so many notes is shown unfolded."""
+_IN_NAME = 5.0
+"""What a match in the name of a note counts more than one in its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """A folder or a note. `notes` and `edited` count what is inside a folder; `path` is raw."""
+
+    path: str
+    name: str
+    depth: int
+    note: NoteRow | None = None
+    folded: bool = False
+    notes: int = 0
+    edited: int = 0
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it holds notes."""
+        return self.note is None
+
+
+@dataclass(slots=True)
+class _Folder:
+    path: str
+    folders: dict[str, _Folder] = field(default_factory=dict)
+    notes: list[NoteRow] = field(default_factory=list)
+    count: int = 0
+    edited: int = 0
+
+
+def tree_rows(
+    notes: Iterable[NoteRow], folded: Collection[str], query: str = "", empty: Iterable[str] = ()
+) -> list[TreeRow]:
+    """The rows in sight, with `empty` folders. With a query every folder is open and only matching notes are shown."""
+    words = query.split()
+    root = _Folder("")
+    for path in () if words else empty:
+        _open(root, path.split("/"))
+    for note in notes:
+        if not words or rank_of(note, words) is not None:
+            _put(root, note)
+    return list(_rows(root, 0, () if words else folded))
+
+
+def best_of(notes: Iterable[NoteRow], query: str) -> str:
+    """The path of the note that a query fits best; empty if it fits none. Of equals the first in the tree wins."""
+    words = query.split()
+    ranked = [(rank, note.path) for note in notes if words and (rank := rank_of(note, words)) is not None]
+    return min(ranked, key=lambda each: (-each[0], each[1].casefold()))[1] if ranked else ""
+
+
+def rank_of(note: NoteRow, words: Sequence[str]) -> float | None:
+    """How well a note fits all of these words; None if it does not.
+
+    A word is a part of the path or of a state, or letters of the path in their order. Letters that are scattered count
+    only where most of them begin a word or follow each other.
+    """
+    name, whole = PurePosixPath(note.path).stem, note.path
+    rank = 0.0
+    for word in words:
+        ranks = [*_ranks(word, name, _IN_NAME), *_ranks(word, whole, 0.0)]
+        if not ranks and word.casefold() not in searched_text(note):
+            return None
+        rank += max(ranks, default=0.0)
+    return rank
+
+
+def _ranks(word: str, text: str, bonus: float) -> Iterator[float]:
+    match = fuzzy_match(word, text)
+    if match is None:
+        return
+    places = match.places
+    runs = sum(after == before + 1 for before, after in pairwise(places))
+    starts = sum(place == 0 or not text[place - 1].isalnum() for place in places)
+    if runs == len(places) - 1 or runs + starts > len(places) / 2:
+        yield match.score + bonus
+
+
+def searched_text(note: NoteRow) -> str:
+    """What a filter looks at: the path, and the words for the states."""
+    states = " ".join(f"{STATE_WORDS[state]} {SHORT_WORDS[state]}" for state in note.states)
+    return f"{note.path} {states}".casefold()
+
+
+def states_of(note: NoteRow) -> list[NoteState]:
+    """The states of a note, what matters most first."""
+    return [state for state in STATE_ORDER if state in note.states]
+
+
+def folders_of(notes: Iterable[NoteRow]) -> set[str]:
+    """Every folder that holds a note, at any depth."""
+    found: set[str] = set()
+    for note in notes:
+        folder = note.path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
+
+
+def above_of(path: str) -> Iterator[str]:
+    """The folders above a path, the nearest first."""
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _open(root: _Folder, parts: Iterable[str]) -> Iterator[_Folder]:
+    """The folders on the way, created where they are missing."""
+    folder, way = root, []
+    for part in parts:
+        path = f"{folder.path}/{part}" if folder.path else part
+        folder = folder.folders.setdefault(part, _Folder(path))
+        way.append(folder)
+    return iter(way)
+
+
+def _put(root: _Folder, note: NoteRow) -> None:
+    folder = root
+    edited = NoteState.OUTSIDE in note.states
+    for folder in _open(root, note.path.split("/")[:-1]):
+        folder.count += 1
+        folder.edited += edited
+    folder.notes.append(note)
+
+
+def _rows(folder: _Folder, depth: int, folded: Collection[str]) -> Iterator[TreeRow]:
+    for name, inner in sorted(folder.folders.items(), key=lambda item: (item[0].casefold(), item[0])):
+        closed = inner.path in folded
+        yield TreeRow(inner.path, name, depth, folded=closed, notes=inner.count, edited=inner.edited)
+        if not closed:
+            yield from _rows(inner, depth + 1, folded)
+    for note in sorted(folder.notes, key=lambda note: (note.path.casefold(), note.path)):
+        yield TreeRow(note.path, note.path.rpartition("/")[2], depth, note)
+
+
+_TONES = {
+    NoteState.CONFLICT: "warning",
+    NoteState.MARKERS: "warning",
+    NoteState.OUTSIDE: "warning",
+    NoteState.DRAFT: "accent",
+}
+_DEEPEST = 8
+"""Levels that are indented; deeper ones stand where the last of these does."""
+
+
+class NoteTree(RowList):
+    """Folders and notes. What is under the cursor stays there while notes come and go."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._notes: tuple[NoteRow, ...] = ()
+        self._folded: set[str] = set()
+        self._rows: list[TreeRow] = []
+        self._query = ""
+        self._is_new = True
+        self._empty: tuple[str, ...] = ()
+        self._marked: set[str] = set()
+
+    @property
+    def line_count(self) -> int:
+        return len(self._rows)
+
+    @property
+    def notes(self) -> tuple[NoteRow, ...]:
+        """Every note, also those that are folded away."""
+        return self._notes
+
+    @property
+    def rows(self) -> list[TreeRow]:
+        """The rows as they are shown."""
+        return self._rows
+
+    @property
+    def selected(self) -> TreeRow | None:
+        """The row under the cursor."""
+        return self._rows[self.selected_index] if self._rows else None
+
+    @property
+    def query_text(self) -> str:
+        """What the tree is narrowed to."""
+        return self._query
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """The paths of the notes and folders that were selected together, without what is in a selected folder."""
+        inside = (path for path in sorted(self._marked) if not any(above in self._marked for above in above_of(path)))
+        return tuple(inside)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Every folder, also an empty one."""
+        return tuple(sorted({*folders_of(self._notes), *self._empty}))
+
+    def mark(self) -> None:
+        """Add the row under the cursor to the selection, or remove it, and go on to the next row."""
+        row = self.selected
+        if row is not None:
+            self._marked ^= {row.path}
+            self.refresh()
+            self.action_cursor_down()
+
+    def unmark(self) -> bool:
+        """Drop the selection. False if there was none."""
+        had, self._marked = bool(self._marked), set()
+        self.refresh()
+        return had
+
+    def show(self, notes: tuple[NoteRow, ...], empty: tuple[str, ...] = ()) -> None:
+        """Show these notes, and these folders without any."""
+        self._notes = notes
+        self._empty = empty
+        self._marked &= {*(note.path for note in notes), *self.folders}
+        if self._is_new and notes:
+            self._is_new = False
+            self._folded = folders_of(notes) if len(notes) > OPEN_AT_FIRST else set()
+        self._lay_out()
+
+    def narrow(self, query: str) -> None:
+        """Show only notes that fit a query, with the one that fits best under the cursor."""
+        if query != self._query:
+            self._query = query
+            self._lay_out(best_of(self._notes, query))
+
+    def shows(self, path: str) -> bool:
+        """Whether the query lets a note through."""
+        words = self._query.split()
+        return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self._notes)
+
+    def holds(self, path: str) -> bool:
+        """Whether there is such a note."""
+        return any(note.path == path for note in self._notes)
+
+    def reveal(self, path: str) -> None:
+        """Open the folders above a note, and select it if it is there."""
+        folder = path.rpartition("/")[0]
+        while folder:
+            self._folded.discard(folder)
+            folder = folder.rpartition("/")[0]
+        self._lay_out(path)
+
+    def fold(self) -> None:
+        """Close the selected folder, or go to the one above."""
+        row = self.selected
+        if row is None:
+            return
+        if row.is_folder and not row.folded and not self._query:
+            self._folded.add(row.path)
+            self._lay_out()
+        else:
+            above = row.path.rpartition("/")[0]
+            self.select(next((place for place, each in enumerate(self._rows) if each.path == above), 0))
+
+    def unfold(self) -> bool:
+        """Open the selected folder. False if there is nothing to open."""
+        row = self.selected
+        if row is None or not row.folded:
+            return False
+        self._folded.discard(row.path)
+        self._lay_out()
+        return True
+
+    def row(self, index: int, width: int) -> Content:
+        row = self._rows[index]
+        indent = "  " * min(row.depth, _DEEPEST)
+        is_marked = row.path in self._marked
+        if row.note is None:
+            sign = ("● ", "accent") if is_marked else ("▸ " if row.folded else "▾ ", "quiet")
+            left = Content.assemble(indent, sign, (clean_line(row.name), "strong"))
+            return row_of(left, _inside(row), width)
+        name = clean_line(row.name)
+        stem = name[:-3] if name.endswith(".md") else name
+        state = next(iter(states_of(row.note)), None)
+        tone = "quiet" if state is NoteState.NOT_INDEXED else "plain"
+        word = Content.styled(SHORT_WORDS[state], _TONES.get(state, "quiet")) if state is not None else Content("")
+        sign = ("● ", "accent") if is_marked else ("  ", tone)
+        return row_of(Content.assemble(indent, sign, (stem, tone)), word, width)
+
+    def _lay_out(self, select: str = "") -> None:
+        before = select or (self.selected.path if self.selected is not None else "")
+        self._rows = tree_rows(self._notes, self._folded, self._query, self._empty)
+        self.rows_changed(self._place_of(before))
+
+    def _place_of(self, path: str) -> int:
+        """Where a path is now, or the nearest folder above it that is in sight; else the cursor stays in its line."""
+        places = {row.path: place for place, row in reversed(list(enumerate(self._rows)))}
+        while path and path not in places:
+            path = path.rpartition("/")[0]
+        return places.get(path, self.selected_index)
+
+
+def _inside(row: TreeRow) -> Content:
+    if row.folded and row.edited:
+        return Content.styled(f"{count(row.edited)} edited", "warning")
+    return Content.styled(count(row.notes) if row.notes else "empty", "quiet")

@@ -1,0 +1,238 @@
+"""What the Vault screen says about notes, folders, changes and their authors, without a widget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import lru_cache
+
+from textual.content import Content
+
+from donna_tui.safety.terminal import clean, clean_line
+from donna_tui.tui.lib.error_messages import refusal_of, sentence
+from donna_tui.tui.lib.humanize import moment, plural, size
+from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.vault.tree import STATE_WORDS, TreeRow, states_of
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.notes import NoteRow, NoteState, NoteText
+from donna_tui.vault.write.changes import Operation, OperationKind, Revision
+
+_PEOPLE = {"": "Donna", "donna": "Donna", "user": "you", "me": "you", "you": "you"}
+_LONGEST_NAME = 60
+_DONE = {
+    OperationKind.WRITE: "wrote",
+    OperationKind.DELETE: "deleted",
+    OperationKind.MOVE: "moved",
+    OperationKind.UNDO: "took back",
+    OperationKind.REDO: "did again",
+    OperationKind.KEPT: "kept",
+}
+
+
+def actor_name(actor: str) -> str:
+    """Who is behind an operation: `you`, `Donna`, or an agent by its name."""
+    return _PEOPLE.get(actor.casefold()) or clean_line(actor.removeprefix("agent:")[:_LONGEST_NAME]) or "Donna"
+
+
+def author_of(revision: Revision) -> str:
+    """Who made a commit."""
+    if revision.operation is None:
+        return clean_line(revision.author[:_LONGEST_NAME]) or "somebody"
+    return actor_name(revision.operation.actor)
+
+
+def what_of(revision: Revision) -> str:
+    """What a commit did."""
+    if revision.operation is None:
+        return clean_line(revision.subject) or "changed"
+    return done_by(revision.operation)
+
+
+def done_by(operation: Operation) -> str:
+    """What an operation did, and to which note: `wrote Projects/a.md`."""
+    if not operation.changes:
+        return clean_line(operation.subject) or _DONE[operation.kind]
+    if operation.kind is OperationKind.MOVE:
+        return f"moved {moved_words(operation) or paths_words(operation.paths)}"
+    is_new = operation.kind is OperationKind.WRITE and all(change.before is None for change in operation.changes)
+    return f"{'created' if is_new else _DONE[operation.kind]} {paths_words(operation.paths)}"
+
+
+def moved_words(operation: Operation) -> str:
+    """From where to where; empty if that cannot be told."""
+    gone = [change.path for change in operation.changes if change.after is None]
+    come = [change.path for change in operation.changes if change.before is None]
+    return f"{clean_line(gone[0])} → {clean_line(come[0])}" if len(gone) == len(come) == 1 else ""
+
+
+def paths_words(paths: tuple[str, ...]) -> str:
+    """The first path, and how many more there are."""
+    if not paths:
+        return "nothing"
+    more = f" and {plural(len(paths) - 1, 'more note')}" if len(paths) > 1 else ""
+    return f"{clean_line(paths[0])}{more}"
+
+
+def when(at: float, newest: float) -> str:
+    """Day and time, or day and year for what is not from the year of the newest entry."""
+    return moment(at) if _year(at) == _year(newest) else day_of(at, newest)
+
+
+def day_of(at: float, newest: float) -> str:
+    """The day, with the year for what is not from the year of the newest entry."""
+    pattern = "%d %b" if _year(at) == _year(newest) else "%d %b %Y"
+    try:
+        return datetime.fromtimestamp(at).astimezone().strftime(pattern).lstrip("0")
+    except (OverflowError, ValueError, OSError):
+        return "–"
+
+
+def _year(at: float) -> int:
+    try:
+        return datetime.fromtimestamp(at).astimezone().year
+    except (OverflowError, ValueError, OSError):
+        return 0
+
+
+LOADING = Words("Looking at your notes …")
+EMPTY = Words(
+    "This vault has no notes yet.",
+    "The first one may be yours.",
+    actions=(("vault.new", "begin a note"),),
+)
+AS_RECORDED = "This note is as the history has it."
+PICK_CHANGE = "Select a change in the history to see what it did."
+
+_TONES = {
+    NoteState.CONFLICT: "$text-warning",
+    NoteState.MARKERS: "$text-warning",
+    NoteState.OUTSIDE: "$text-warning",
+    NoteState.DRAFT: "$text-accent",
+}
+
+
+def cannot_look(error: DonnaError) -> Words:
+    """Why there is no tree."""
+    refusal = refusal_of(error)
+    step = refusal.step if error.hint or error.reason is not Reason.INTERNAL else ""
+    return Words(refusal.what, step, actions=(("vault.refresh", "try again"),), is_error=True)
+
+
+def nothing_matches(query: str) -> str:
+    """What stands in the place of an empty, narrowed tree."""
+    return f"Nothing matches “{clean_line(query)[:60]}”."
+
+
+def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: bool = False) -> Content:
+    """Two lines: the path of the note; and its states, size and time, or the reason why Donna does not write to it."""
+    head = Content.styled(clean_line(row.path), "bold")
+    if row.note is None:
+        edited = f" · {plural(row.edited, 'note')} edited outside" if row.edited else ""
+        return Content.assemble(head, "\n", (f"{plural(row.notes, 'note')}{edited}", "$text-muted"))
+    parts = [Content.styled("your edit waits, not written", "$text-warning")] if waiting else []
+    parts += [Content.styled(STATE_WORDS[state], _TONES.get(state, "$text-muted")) for state in states_of(row.note)]
+    if note is not None:
+        parts.append(Content.styled(f"{size(note.size)} · {moment(note.mtime)}", "$text-disabled"))
+    if place:
+        parts.append(Content.styled(place, "$text-disabled"))
+    return Content.assemble(head, "\n", Content.styled(" · ", "$text-disabled").join(parts))
+
+
+def why_said(row: TreeRow | None, note: NoteText | None) -> str:
+    """What one must know about the selected note: why it is not in the index, why Donna does not write to it."""
+    if row is None or row.note is None:
+        return ""
+    parts = [sentence(row.note.detail)] if row.note.detail else []
+    if note is not None and note.path == row.path:
+        parts += [sentence(note.refusal)] if note.refusal else []
+        parts += ["Some of its bytes are not UTF-8 and are shown as �."] if note.lossy else []
+    return " ".join(parts)
+
+
+def why_no_write(note: NoteText | None, key: str) -> str:
+    """Why Donna may not write to a note; empty if she may. `key` opens the file itself."""
+    if note is None:
+        return "The note is still being read."
+    if note.lossy:
+        why = "It is not all UTF-8, so writing it would change bytes that cannot be shown."
+        return f"{why} {key} opens the file itself."
+    return f"{sentence(note.refusal)} {key} opens the file itself." if note.refusal else ""
+
+
+def why_not_here(note: NoteText | None, key: str) -> str:
+    """Why a note cannot be edited on this screen: it holds what a terminal would obey, or a text field would change.
+
+    `key` opens it in the editor.
+    """
+    why = _why_no_field(note.text) if note is not None else ""
+    return f"{why} {key} opens it in your editor." if why else ""
+
+
+@lru_cache(maxsize=4)
+def _why_no_field(whole: str) -> str:
+    text = whole.replace("\t", " ")
+    bare = text.replace("\r\n", "\n")
+    if "\r" in bare or ("\r\n" in text and text.count("\r\n") != text.count("\n")):
+        return "Its lines end in different ways, and a text field would make them the same."
+    if clean(bare) != bare:
+        line = next(place for place, each in enumerate(bare.split("\n"), start=1) if clean_line(each) != each)
+        return f"Line {line} holds characters that a terminal would obey or hide."
+    return ""
+
+
+def why_nothing(operations: tuple[Operation, ...] | None, *, redo: bool) -> str:
+    """Why there is nothing to undo or redo; empty if there is something, or if that is not known."""
+    if operations is None or operations:
+        return ""
+    return (
+        "Nothing was taken back that could be done again." if redo else "Donna has changed nothing here to take back."
+    )
+
+
+def is_conflict(row: TreeRow | None) -> bool:
+    """Whether a row is a conflict copy."""
+    return row is not None and row.note is not None and NoteState.CONFLICT in row.note.states
+
+
+def outside_paths(row: TreeRow | None, notes: Iterable[NoteRow]) -> tuple[str, ...]:
+    """The notes edited outside that a row stands for: the note itself, or those in the folder. A conflict copy is
+    settled, not committed.
+    """
+    if row is None or (row.is_folder and not row.edited):
+        return ()
+    inside = (row.note,) if row.note is not None else (each for each in notes if each.path.startswith(f"{row.path}/"))
+    return tuple(
+        note.path for note in inside if NoteState.OUTSIDE in note.states and NoteState.CONFLICT not in note.states
+    )
+
+
+def outside_remark(row: TreeRow | None) -> tuple[str, ...]:
+    """What is said before a note is changed that holds edits of the user which git does not have."""
+    if row is None or row.note is None or NoteState.OUTSIDE not in row.note.states:
+        return ()
+    return (
+        "Your own edits of this note are not in the history yet; they are kept there first, and undo brings them back",
+    )
+
+
+def names_of(notes: Iterable[NoteRow]) -> frozenset[str]:
+    """The paths that are taken."""
+    return frozenset(note.path for note in notes)
+
+
+PLAN_TITLES = {
+    OperationKind.WRITE: "Write",
+    OperationKind.DELETE: "Delete",
+    OperationKind.MOVE: "Move",
+    OperationKind.UNDO: "Undo",
+    OperationKind.REDO: "Redo",
+    OperationKind.KEPT: "Keep",
+}
+PLAN_VERBS = {
+    OperationKind.WRITE: "write it",
+    OperationKind.DELETE: "delete it",
+    OperationKind.MOVE: "move it",
+    OperationKind.UNDO: "take it back",
+    OperationKind.REDO: "do it again",
+    OperationKind.KEPT: "keep it",
+}

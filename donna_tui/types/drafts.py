@@ -1,0 +1,188 @@
+"""Meetings and drafts, as frozen values."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Attendee:
+    """Somebody who was invited. `email` is empty where the calendar does not say; `declined` is their answer."""
+
+    name: str
+    email: str = ""
+    declined: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meeting:
+    """One occurrence of a calendar entry. All text is raw: it comes from whoever wrote the invitation.
+
+    `event_id` names the occurrence for ever, also after it has moved; `series_id` is the same for all of a series and
+    empty for a single entry. Times are aware, in UTC; an all-day entry lasts from midnight to midnight of the local
+    zone. `day` is the local day on which it begins.
+    """
+
+    event_id: str
+    calendar: str
+    title: str
+    start: datetime.datetime
+    end: datetime.datetime
+    day: datetime.date
+    all_day: bool = False
+    series_id: str = ""
+    location: str = ""
+    description: str = ""
+    attendees: tuple[Attendee, ...] = ()
+    cancelled: bool = False
+
+
+class MeetingState(StrEnum):
+    """How far the note of a meeting is."""
+
+    COMING = "coming"
+    NOW = "now"
+    ENDED = "ended"
+    """Over, and no note of it is asked for: an all-day entry, or one that ended before Donna looked."""
+    DUE = "due"
+    """Over, and its draft is on the way."""
+    DRAFTED = "drafted"
+    WRITTEN = "written"
+    """Approved, or written where nobody has to approve it."""
+    REJECTED = "rejected"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingRow:
+    """A meeting with the state of its note. `detail` says in plain words why it failed and when it is tried again.
+
+    `draft` is the id of its draft and `path` the path of its note, each empty if there is none. `unwanted` says why no
+    draft is written by itself.
+    """
+
+    meeting: Meeting
+    state: MeetingState
+    detail: str = ""
+    draft: str = ""
+    path: str = ""
+    unwanted: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarRow:
+    """A calendar that is followed. `fetched_at` is Unix time, None if it was never read; `problem` is a sentence."""
+
+    name: str
+    kind: str
+    meetings: int = 0
+    fetched_at: float | None = None
+    problem: str = ""
+
+
+class DraftState(StrEnum):
+    """Where a draft is on its way."""
+
+    WAITING = "waiting"
+    """It stands in the vault, and nobody has approved it."""
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    FAILED = "failed"
+    """It could not be written; it is tried again at `next_try`, or never where that is None."""
+    GONE = "gone"
+    """Its note was deleted or moved by somebody else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftRow:
+    """A draft in the queue. Times are Unix times in seconds.
+
+    `path` is where its note stands now, `target` is where it goes when it is approved; they are the same unless it
+    waits in the Inbox. `skill` is the template's name, such as `meeting_note`. `drafter` says who composed it: a
+    model's name, or `extractive`. `cost` is in US dollars. `detail` says in plain words why it failed. `meeting_at` is
+    when the meeting that it is the note of begins.
+    """
+
+    id: str
+    skill: str
+    title: str
+    state: DraftState
+    target: str
+    path: str
+    created_at: float
+    drafter: str = "extractive"
+    cost: float = 0.0
+    detail: str = ""
+    reason: str = ""
+    attempts: int = 0
+    next_try: float | None = None
+    meeting_at: float | None = None
+    meeting_cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A passage that a draft rests on. `number` is how the draft cites it, from 1; lines are those of the source.
+
+    `path` opens with `Backend.passage`, as that of a hit does. All text is raw.
+    """
+
+    number: int
+    source_type: str
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    text: str
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Lines of a draft (1-based, inclusive) and the numbers of the evidence that they rest on."""
+
+    start_line: int
+    end_line: int
+    evidence: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """A part of a draft that can be left out: whole lines (1-based, inclusive) of its text. Frontmatter is no hunk."""
+
+    number: int
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A draft to read. `text` is its note as it stands on disk, `etag` its version.
+
+    `before` is the note that approving would replace, None for a new one. `remarks` are plain sentences about what was
+    left out, such as links to notes that do not exist.
+    """
+
+    row: DraftRow
+    text: str
+    etag: str
+    before: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    hunks: tuple[Hunk, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A note as it would be written now, of a meeting that may not have ended. Nothing of it is on disk."""
+
+    target: str
+    text: str
+    evidence: tuple[Evidence, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    remarks: tuple[str, ...] = ()

@@ -1,0 +1,491 @@
+"""Everything that happens in an engine, as frozen values. Events hold no text of notes, titles or addresses.
+
+Background work posts these to the `EventHub`; the log file, the Activity pane and tests listen. An event never carries
+note text: paths, counts, codes and milliseconds only. A field that is `UNLOGGED` is for the screen alone.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar, Literal, TypeAlias
+
+from donna_tui.types.errors import Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Base of all events. `name` is the event's name in the log; `at` is Unix time in seconds."""
+
+    name: ClassVar[str] = "event"
+    at: float = field(default_factory=time.time)
+
+
+UNLOGGED = {"unlogged": True}
+"""The metadata of a field that no log gets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCalled(Event):
+    """A language model was asked. `outcome` is `ok` or the kind of the failure; the cost is in US dollars."""
+
+    name: ClassVar[str] = "model_call"
+    task_type: str
+    alias: str
+    model: str
+    outcome: str
+    latency_ms: float
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Autowrite(Event):
+    """Donna writes a note of her own accord. `key` names what it is of, such as the id of a meeting."""
+
+    template: str
+    path: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Autowritten(Autowrite):
+    """The note was written."""
+
+    name: ClassVar[str] = "vault_autowrite_written"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutowriteSkipped(Autowrite):
+    """The note is there already."""
+
+    name: ClassVar[str] = "vault_autowrite_skipped_idempotent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutowriteFailed(Autowrite):
+    """The note could not be written. `reason` is a reason code, or the kind of the failure."""
+
+    name: ClassVar[str] = "vault_autowrite_failed"
+    reason: str
+
+
+DraftEvent = ModelCalled | Autowritten | AutowriteSkipped | AutowriteFailed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarFetched(Event):
+    """A calendar was read. `new`, `changed` and `gone` are meetings that differ from what was known.
+
+    `problems` are entries that could not be used as they are. `reason` is a reason code where the whole calendar could
+    not be read, and empty where it could.
+    """
+
+    name: ClassVar[str] = "calendar_fetched"
+    calendar: str
+    kind: str
+    meetings: int = 0
+    new: int = 0
+    changed: int = 0
+    gone: int = 0
+    problems: int = 0
+    reason: str = ""
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingEndPollerStarted(Event):
+    """Donna begins to look for meetings that have ended."""
+
+    name: ClassVar[str] = "meeting_end_poller_start"
+    calendars: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingEndPollerCancelled(Event):
+    """Donna no longer looks for meetings that have ended."""
+
+    name: ClassVar[str] = "meeting_end_poller_cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingEndPollerCycleFailed(Event):
+    """One look for ended meetings failed; the next one comes. `reason` is a code or the kind of the failure."""
+
+    name: ClassVar[str] = "meeting_end_poller_cycle_failed"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingEndDetected(Event):
+    """A meeting has ended, and its note is due."""
+
+    name: ClassVar[str] = "meeting_end_detected"
+    calendar: str
+    event_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingEndDispatchFailed(Event):
+    """The note of a meeting that has ended could not be begun; it is tried again."""
+
+    name: ClassVar[str] = "meeting_end_dispatch_failed"
+    calendar: str
+    event_id: str
+    reason: str
+
+
+CalendarEvent = (
+    CalendarFetched
+    | MeetingEndDetected
+    | MeetingEndDispatchFailed
+    | MeetingEndPollerCancelled
+    | MeetingEndPollerCycleFailed
+    | MeetingEndPollerStarted
+)
+
+
+CHANGED = "something changed"
+"""Why a vault is compared while it is watched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineStateChanged(Event):
+    """The engine went from one phase to the next."""
+
+    name: ClassVar[str] = "engine_state"
+    state: Literal["starting", "running", "paused", "read_only", "stopping", "stopped", "failed"]
+    detail: str = ""
+
+
+class ModelPhase(StrEnum):
+    """How far the embedding model is."""
+
+    MISSING = "missing"
+    PREPARING = "preparing"
+    LOADING = "loading"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStateChanged(Event):
+    """The embedding model came or went. `detail` is one plain line; `model` its version tag once it is ready."""
+
+    name: ClassVar[str] = "model_state"
+    phase: ModelPhase
+    detail: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatcherStateChanged(Event):
+    """How changes on disk are noticed."""
+
+    name: ClassVar[str] = "watcher_state"
+    mode: Literal["native", "polling", "off"]
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchHint(Event):
+    """The file system said that something below these paths may have changed."""
+
+    name: ClassVar[str] = "vault_watch_event"
+    paths: int
+    rescan: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcileDone(Event):
+    """Vault and index were compared. Counts are notes."""
+
+    name: ClassVar[str] = "vault_backfill_done"
+    why: str
+    seen: int
+    new: int
+    changed: int
+    deleted: int
+    renamed: int
+    skipped: int
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexProgress(Event):
+    """How far the index is. Counts are notes unless they say chunks. Newer progress replaces older."""
+
+    name: ClassVar[str] = "index_progress"
+    notes: int
+    text_done: int
+    vectors_done: int
+    chunks: int
+    chunks_embedded: int
+    queued: int
+    chunks_per_second: float
+    seconds_left: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageTimes:
+    """Milliseconds that one note spent in each stage of ingestion."""
+
+    read: float = 0.0
+    chunk: float = 0.0
+    store: float = 0.0
+    embed: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteIndexed(Event):
+    """A note's text is searchable by keyword. `found_after_ms` counts from its modification time, for fresh edits."""
+
+    name: ClassVar[str] = "memory_ingest"
+    path: str
+    why: Literal["new", "changed", "metadata", "retry", "rebuild"]
+    chunks: int
+    embedded: int
+    stages: StageTimes
+    found_after_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteEmbedded(Event):
+    """A note's vectors are in: it is searchable by meaning. `reused` vectors came from the cache."""
+
+    name: ClassVar[str] = "memory_embed"
+    path: str
+    computed: int
+    reused: int
+    latency_ms: float
+    found_after_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRenamed(Event):
+    """A note moved. Its document and vectors were kept."""
+
+    name: ClassVar[str] = "vault_rename_matched"
+    path: str
+    old_path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteDeleted(Event):
+    """A note is gone from the vault, and its text and vectors from the index."""
+
+    name: ClassVar[str] = "memory_delete"
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteSkipped(Event):
+    """A file is not indexed, and why."""
+
+    name: ClassVar[str] = "memory_ingest_skipped"
+    path: str
+    reason: Reason
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteFailed(Event):
+    """A note could not be indexed; it is tried again at `next_try` (Unix time)."""
+
+    name: ClassVar[str] = "memory_ingest_failed"
+    path: str
+    reason: Reason
+    message: str
+    next_try: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestBatch(Event):
+    """Some chunks, of these many notes, were embedded together."""
+
+    name: ClassVar[str] = "memory_ingest_batch"
+    notes: int
+    chunks: int
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDone(Event):
+    """A search was answered."""
+
+    name: ClassVar[str] = "memory_retrieval"
+    mode: str
+    k: int
+    hits: int
+    latency_ms: float
+    sources: str = ""
+    question: str = field(default="", metadata=UNLOGGED)
+    """For the screen of whoever asked; it is in no log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemRaised(Event):
+    """Something needs attention. `path` is a note, or empty for the whole space."""
+
+    name: ClassVar[str] = "problem"
+    reason: Reason
+    message: str
+    hint: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemCleared(Event):
+    """A problem raised before no longer holds."""
+
+    name: ClassVar[str] = "problem_cleared"
+    reason: Reason
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexSwapped(Event):
+    """A new index, built beside the old one, has taken its place."""
+
+    name: ClassVar[str] = "index_swapped"
+    generation: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultWritten(Event):
+    """Donna changed the vault: one operation, one commit. `actor` says who wanted it."""
+
+    name: ClassVar[str] = "vault_write"
+    kind: str
+    operation: str
+    commit: str
+    paths: tuple[str, ...]
+    actor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceIngested(Event):
+    """Some documents of a source beside the vault are searchable by keyword."""
+
+    documents: int
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatIngested(SourceIngested):
+    """Turns of chats."""
+
+    name: ClassVar[str] = "memory_ingest_chat_turn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TasksIngested(SourceIngested):
+    """Tasks of a note."""
+
+    name: ClassVar[str] = "memory_ingest_task"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionIngested(SourceIngested):
+    """Corrections."""
+
+    name: ClassVar[str] = "memory_ingest_correction"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRemembered(SourceIngested):
+    """What was told to be remembered."""
+
+    name: ClassVar[str] = "memory_ingest_memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryIngestFailed(Event):
+    """A document of a source beside the vault could not be made; what it was made from is untouched.
+
+    `reason` is a reason code, or the kind of the failure; `item` names what it was made from.
+    """
+
+    name: ClassVar[str] = "memory_ingest_failed"
+    source_type: str
+    reason: str
+    item: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackfillDone(Event):
+    """A source was brought in anew from what it is made from. The log has an event for each source."""
+
+    name: ClassVar[str] = "memory_backfill_done"
+    source_type: str
+    documents: int
+    latency_ms: float
+
+
+IndexEvent = (
+    EngineStateChanged
+    | ModelStateChanged
+    | WatcherStateChanged
+    | WatchHint
+    | ReconcileDone
+    | IndexProgress
+    | NoteIndexed
+    | NoteEmbedded
+    | NoteRenamed
+    | NoteDeleted
+    | NoteSkipped
+    | NoteFailed
+    | IngestBatch
+    | SearchDone
+    | ProblemRaised
+    | ProblemCleared
+    | IndexSwapped
+    | VaultWritten
+    | ChatIngested
+    | TasksIngested
+    | CorrectionIngested
+    | MemoryRemembered
+    | MemoryIngestFailed
+    | BackfillDone
+)
+"""Of the index, the memory and the vault."""
+
+EngineEvent: TypeAlias = "IndexEvent | DraftEvent | CalendarEvent"
+"""Every event. Those of drafts and calendars are not imported for it: a search from the shell has none."""
+
+Listener: TypeAlias = "Callable[[EngineEvent], None]"
+
+
+class EventHub:
+    """Hands each event to every listener, on the thread that posts it.
+
+    Listeners must be quick and must not raise: what they raise is dropped, so that a broken one cannot stop ingestion.
+    """
+
+    def __init__(self) -> None:
+        self._listeners: tuple[Listener, ...] = ()
+        self._lock = threading.Lock()
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Add a listener. Returns the function that removes it again."""
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+
+        def unsubscribe() -> None:
+            with self._lock:
+                self._listeners = tuple(each for each in self._listeners if each is not listener)
+
+        return unsubscribe
+
+    def post(self, event: EngineEvent) -> None:
+        """Deliver an event to all listeners, in the order in which they subscribed."""
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:  # noqa: S112
+                continue

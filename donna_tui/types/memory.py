@@ -1,0 +1,256 @@
+"""Memories, tasks and conversations, as frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+ME = "me"
+"""The user where there is only one."""
+
+NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
+"""The parts of importance (seed 002 §1.5)."""
+
+
+class MemoryType(StrEnum):
+    """What kind of memory something is."""
+
+    WORKING = "working"
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+
+
+class MemorySource(StrEnum):
+    """Where a memory is from; the source types of the index."""
+
+    VAULT = "vault"
+    CHAT = "chat"
+    TASK = "task"
+    CORRECTION = "correction"
+    MEMORY = "memory"
+
+
+BESIDE_NOTES = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION, MemorySource.TASK)
+
+
+class Signal(StrEnum):
+    """What makes a text salient."""
+
+    ENTITY = "entity"
+    NUMBER = "number"
+    PREFERENCE = "preference"
+    RARE = "rare"
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """How much a memory matters, from 0 to 1, and why. Without a model `novelty` is not known."""
+
+    salience: float
+    signals: tuple[Signal, ...] = ()
+    novelty: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        """0.6 novelty + 0.4 salience; None until the novelty is known."""
+        return None if self.novelty is None else NOVELTY_SHARE * self.novelty + SALIENCE_SHARE * self.salience
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChunk:
+    """One memory. `id` names it everywhere: its source and its source's own id, such as `chat:session:3-4`.
+
+    `at` is Unix time in seconds. `start_line` and `end_line` are turns of a chat, or lines of the note that holds a
+    task. `importance` is None for notes. `score` and `tokens` are those of the recall that gave it, else 0. All text
+    is raw: sanitise it before it reaches a terminal.
+    """
+
+    id: str
+    source: MemorySource
+    source_id: str
+    memory_type: MemoryType
+    content: str
+    title: str = ""
+    at: float = 0.0
+    session_id: str = ""
+    start_line: int = 1
+    end_line: int = 1
+    heading_path: tuple[str, ...] = ()
+    importance: Importance | None = None
+    pinned: bool = False
+    forgotten: bool = False
+    compressed: bool = False
+    is_summary: bool = False
+    sensitive: bool = False
+    score: float = 0.0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFilter:
+    """Which memories to list. Empty means all; `after` and `before` are Unix times, `text` is looked for as it is."""
+
+    types: tuple[MemoryType, ...] = ()
+    sources: tuple[MemorySource, ...] = BESIDE_NOTES
+    session_id: str = ""
+    text: str = ""
+    after: float | None = None
+    before: float | None = None
+    least_importance: float | None = None
+    most_importance: float | None = None
+    user_id: str = ME
+    sensitive: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """Where Donna was wrong: what a field said and what it should say, for which input and kind of task."""
+
+    id: str
+    field: str
+    original: str
+    corrected: str
+    input: str
+    task_type: str
+    created_at: float
+    user_id: str = ME
+    sensitive: bool = False
+    pinned: bool = False
+
+
+class CutReason(StrEnum):
+    """Why a memory that was found is not in the prompt."""
+
+    BUDGET = "budget"
+    """It does not fit into what is left of the token budget."""
+    COUNT = "count"
+    """There are as many as were asked for."""
+    COMPRESSED = "compressed"
+    """A summary of its session stands for it."""
+    TYPE = "type"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A memory that was found and left out, and why."""
+
+    memory: MemoryChunk
+    why: CutReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallResult:
+    """What a recall gives. `total_tokens` are those of the whole `<memory>` block, and `budget_used` their share of
+    the budget. `note` says in one line what limits the answer.
+    """
+
+    memories: tuple[MemoryChunk, ...]
+    total_tokens: int
+    budget_used: float
+    token_budget: int = 0
+    cut: tuple[Cut, ...] = ()
+    counter: str = ""
+    note: str = ""
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message of a session. `number` is its place in citations, 1-based; `at` is Unix time or None."""
+
+    number: int
+    role: str
+    speaker: str
+    text: str
+    at: float | None = None
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRow:
+    """A conversation. `summary` is the id of the memory that stands for it once it is compressed."""
+
+    name: str
+    title: str
+    turns: int
+    started_at: float | None
+    last_at: float | None
+    closed: bool
+    sensitive: bool
+    summary: str = ""
+    user_id: str = ME
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow:
+    """A check box of a note. `id` is `task:` with the note's path and a hash of the task; days are ISO days."""
+
+    id: str
+    title: str
+    status: str
+    note: str
+    line: int
+    due: str = ""
+    scheduled: str = ""
+    start: str = ""
+    done: str = ""
+    priority: str = ""
+    recurrence: str = ""
+    tags: tuple[str, ...] = ()
+    sensitive: bool = False
+
+    @property
+    def short_id(self) -> str:
+        """The hash alone, which nearly always is enough to name it."""
+        return self.id.rpartition("#")[2]
+
+
+BackfillState = Literal["ok", "off", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackfillRow:
+    """How the backfill of one source ended: documents that stand in the index now, or why it failed."""
+
+    source: str
+    state: BackfillState
+    documents: int = 0
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line of an import that could not be used; `number` is 1-based."""
+
+    number: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """What an import did. `known` turns had been imported before; `left_out` are no messages, such as tool output.
+
+    `bad` holds the first malformed lines, `malformed` counts all.
+    """
+
+    format: str
+    sessions: int
+    turns: int
+    known: int
+    left_out: int
+    malformed: int
+    bad: tuple[BadLine, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A preference that somebody stated in a chat, offered to be remembered. `at` is Unix time or None."""
+
+    id: str
+    text: str
+    session: str
+    turn: int
+    at: float | None = None
+    sensitive: bool = False

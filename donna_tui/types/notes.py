@@ -1,0 +1,117 @@
+"""Notes as the Vault screen and the verbs show them: a row of the tree, a text, a line with its origin, an edit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class NoteState(StrEnum):
+    """What is special about a note."""
+
+    OUTSIDE = "outside"
+    """On disk but not in git: somebody else than Donna edited it."""
+    DRAFT = "draft"
+    LOCAL_ONLY = "local_only"
+    SENSITIVE = "sensitive"
+    NOT_INDEXED = "not_indexed"
+    CONFLICT = "conflict"
+    """A second version of a note, which a sync program left beside it."""
+    MARKERS = "markers"
+    """Its text holds the markers that git leaves around a conflict."""
+    PENDING = "pending"
+    UNWRITTEN = "unwritten"
+    """Somebody began to edit it here, and what they typed is not written yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRow:
+    """A file of the vault. `detail` says why it is not indexed, in plain words. `size` is in bytes."""
+
+    path: str
+    states: frozenset[NoteState] = frozenset()
+    detail: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteText:
+    """A note to read. `mtime` is Unix time in seconds, `size` is in bytes.
+
+    `lossy` says that the file is not all UTF-8, so that `text` is not what stands in it. `refusal` is the reason why
+    Donna may not write to the note, as a sentence, or empty.
+    """
+
+    path: str
+    text: str
+    etag: str
+    size: int = 0
+    mtime: float = 0.0
+    sensitivity: str = "public"
+    lossy: bool = False
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where a link leads: a line (1-based) of a note, or a page on the web.
+
+    Without `exists` there is no note at `path`, and one could be created there. `problem` says, as a sentence, why the
+    link leads nowhere, or only to the beginning of the note.
+    """
+
+    path: str = ""
+    line: int = 1
+    exists: bool = True
+    url: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkLine:
+    """A line (1-based) of the note at `path` with a link to the note at `target`, which may not exist."""
+
+    path: str
+    line: int
+    text: str
+    target: str
+    exists: bool = True
+    fragment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteLinks:
+    """The lines of a note that link to others, and the lines of others that link to it."""
+
+    path: str
+    outgoing: tuple[LinkLine, ...] = ()
+    incoming: tuple[LinkLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlameLine:
+    """A line of a note and the commit that it is from. `line` is 1-based.
+
+    `commit` is empty for what is on disk but not in git yet; `at` is Unix time in seconds.
+    """
+
+    line: int
+    commit: str
+    at: float
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What somebody wrote and nobody wrote to disk yet.
+
+    `base` is the text that it began with and `etag` the version of the file that held it; None stands for a note that
+    does not exist yet.
+    """
+
+    path: str
+    base: str
+    etag: str | None
+    text: str

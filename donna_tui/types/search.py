@@ -1,0 +1,197 @@
+"""What a search takes and returns, as frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, Literal, Protocol
+
+Mode = Literal["hybrid", "semantic", "keyword"]
+MODES: tuple[Mode, ...] = ("hybrid", "semantic", "keyword")
+
+
+DRAFTS = "draft"
+"""The source that stands for notes that Donna wrote and nobody has approved: they are found only when asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a search is limited to. Empty means everything.
+
+    `path_parts` are found anywhere in a path, whatever their case.
+
+    Filters act inside the search: a scope with n matches gives min(k, n). `path_prefix` matches whole components:
+    `Projects` holds `Projects/a.md`, not `Projects-old/a.md`. `after` and `before` are Unix seconds, compared with the
+    note's own date.
+    """
+
+    user_id: str = "me"
+    sources: tuple[str, ...] = ()
+    path_prefix: str = ""
+    path_parts: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    note_type: str = ""
+    tags: tuple[str, ...] = ()
+    after: float | None = None
+    before: float | None = None
+    sensitive: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """One question. `text` is raw user input in the query syntax; it is never an error.
+
+    `partial` says that the user is still typing: the last word may be the beginning of one. `everywhere` asks the other
+    spaces of this installation as well. `uncapped` says that a person asked for so many hits: the configured maximum,
+    which is for programs, does not apply.
+    """
+
+    text: str
+    k: int = 8
+    mode: Mode = "hybrid"
+    filters: Filters = field(default_factory=Filters)
+    near_misses: bool = False
+    partial: bool = False
+    everywhere: bool = False
+    uncapped: bool = False
+
+
+class Excerpt(Protocol):
+    """A line of text that shows why a passage matched; `marks` are half-open character ranges of matched words."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def marks(self) -> tuple[tuple[int, int], ...]: ...
+
+    def fitted(self, width: int) -> Excerpt:
+        """The excerpt for a place of at most `width` characters."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """An excerpt that is made already."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+    def fitted(self, width: int) -> Snippet:
+        """The same: there is no text to choose another from."""
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One passage, with its citation and why it ranks.
+
+    `start_line` and `end_line` are 1-based, inclusive lines of the file. `score` is the cosine similarity, or None
+    where there is no vector yet. `rank_score` (0 to 1) decided the order. Ranks are 1-based; None means that this leg
+    did not find it. `space` names the space it is from, where several were asked. `dated_at` is the note's own date,
+    Unix time. `draft` says that Donna wrote the note and nobody has approved it. `named` is the name of its note that
+    the question is, if that is why it is first; a note without any text has no `content` then. `in_note` is how many
+    passages of its note were found, shown or not. All text here is raw: sanitise it before it reaches a terminal.
+    """
+
+    chunk_id: str
+    document_id: str
+    source_type: str
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    content: str
+    snippet: Excerpt
+    score: float | None
+    rank_score: float
+    vector_rank: int | None
+    keyword_rank: int | None
+    uri: str
+    sensitive: bool
+    metadata: dict[str, Any]
+    space: str = ""
+    dated_at: float | None = None
+    draft: bool = False
+    named: str = ""
+    in_note: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FilterProblem:
+    """A filter as it was typed that is none or that nothing matches, why, and the nearest one, empty without any."""
+
+    text: str
+    message: str
+    nearest: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """For people; raw, like everything that is typed."""
+        return f"{self.text}: {self.message}{f'; did you mean {self.nearest}?' if self.nearest else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOutcome:
+    """The answer to a `SearchRequest`.
+
+    `hits` may be empty although `near_misses` is not: then nothing was judged relevant. `mode` is the mode that was
+    really used and `note` says in one plain line why it differs from the one asked for, or what else limits the answer;
+    `reason` is its code where there is one. `stale` says that the index was not up to date; without `indexed` there is
+    none. `filter_problems` are filters in the question that are none or, where there is no hit, that nothing matches.
+    `searched_notes` is what the filters let through where there is no hit. `total` is how many passages were found, in
+    `total_notes` notes, of which `hits` are the best; `at_least` says that there are more that nobody counted.
+    """
+
+    request: SearchRequest
+    mode: Mode
+    hits: tuple[Hit, ...]
+    near_misses: tuple[Hit, ...] = ()
+    searched_notes: int = 0
+    note: str = ""
+    reason: str = ""
+    filter_problems: tuple[FilterProblem, ...] = ()
+    stale: bool = False
+    indexed: bool = True
+    latency_ms: float = 0.0
+    total: int = 0
+    total_notes: int = 0
+    at_least: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameMatch:
+    """A note, or a heading in it, that a query for names may mean.
+
+    `name` is what matched, as it is written in the note; `kind` says what it is of the note (`file`, `title`, `alias`,
+    `path` or `heading`) and `line` where it leads. `places` are the indices of the matched characters in `name`. All
+    text here is raw: sanitise it before it reaches a terminal.
+    """
+
+    path: str
+    title: str
+    name: str
+    kind: str
+    line: int
+    places: tuple[int, ...]
+    score: float
+    modified_at: float
+    sensitive: bool
+
+    @classmethod
+    def of_file(cls, path: str, modified_at: float) -> NameMatch:
+        """Build the match of a note that only its file is known of."""
+        name = PurePosixPath(path).stem
+        return cls(
+            path=path,
+            title=name,
+            name=name,
+            kind="file",
+            line=1,
+            places=(),
+            score=0.0,
+            modified_at=modified_at,
+            sensitive=False,
+        )

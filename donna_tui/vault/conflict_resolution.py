@@ -1,0 +1,187 @@
+"""Settles conflict copies: finds them with their notes, and plans which version stays, as one operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.text.lines import each_line
+from donna_tui.text.merge import common_runs, merge_texts, shared_stretches
+from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.client import VaultClient, decode
+from donna_tui.vault.conflicts import Conflict, Keep, original_of
+from donna_tui.vault.git.history import History
+from donna_tui.vault.note.read import parse_frontmatter
+from donna_tui.vault.write.changes import Change, OperationKind, Plan
+from donna_tui.vault.write.plan_context import PlanContext
+
+MOST_VERSIONS = 50
+"""Versions of a note in the history among which the one that both began with is looked for."""
+
+
+class Resolver:
+    """Finds and settles conflict copies of one vault. Every method blocks and raises DonnaError."""
+
+    def __init__(self, ground: PlanContext, client: VaultClient, history: History) -> None:
+        self._ground, self._client, self._history = ground, client, history
+
+    def copies(self) -> list[tuple[str, str]]:
+        """The conflict copies in the vault, sorted, each with the path of its note."""
+        entries = (entry.path for entry in self._client.scan() if entry.reason is Reason.CONFLICT_COPY)
+        return [(path, note) for path in sorted(entries) if (note := original_of(path))]
+
+    def conflict(self, copy: str) -> Conflict:
+        """Both versions as they are now, and the one that they began with. Raises VaultWriteError or VaultReadError."""
+        note = original_of(copy)
+        if note is None:
+            message = "this is not the name of a conflict copy"
+            raise VaultWriteError(Reason.USAGE, message, hint="`donna conflicts` lists them", path=copy)
+        theirs, mine = self._read(copy), self._ground.read(note) if self._client.is_note(note) else None
+        if theirs is None:
+            raise VaultWriteError(Reason.MISSING, "there is no such conflict copy any more", path=copy)
+        base, commit = self._began_with(note, mine, theirs) if mine is not None else (None, "")
+        return Conflict(copy=copy, note=note, mine=mine, theirs=theirs, base=base, base_commit=commit)
+
+    def plan(self, conflict: Conflict, keep: Keep) -> Plan:
+        """Make the note what is to be kept, and take the copy away. It holds while both are as `conflict` says."""
+        ground, note = self._ground, conflict.note
+        gone = Change(
+            path=conflict.copy,
+            before=conflict.theirs,
+            after=None,
+            mode=ground.mode(conflict.copy, conflict.theirs),
+        )
+        after, remarks = self._kept(conflict, keep)
+        self._check_privacy(conflict, after)
+        changes: tuple[Change, ...] = (gone,)
+        kind = OperationKind.DELETE
+        if after is not None and after != conflict.mine:
+            ground.rules.check_path(note)
+            ground.rules.check_size(note, after)
+            if conflict.mine is None:
+                ground.check_new(note)
+            mode = ground.mode(note, conflict.mine)
+            changes, kind = (Change(path=note, before=conflict.mine, after=after, mode=mode), gone), OperationKind.WRITE
+        for change in changes:
+            ground.rules.check(change)
+        return Plan(kind=kind, subject=f"Settle {note}: keep {keep}", changes=changes, remarks=remarks)
+
+    def _kept(self, conflict: Conflict, keep: Keep) -> tuple[bytes | None, tuple[str, ...]]:
+        if conflict.mine is None or keep is not Keep.BOTH:
+            return (conflict.mine if keep is Keep.MINE else conflict.theirs), ()
+        kept, remarks = merged(conflict.mine, conflict.theirs, conflict.base, conflict.copy)
+        return kept, (*remarks, *_left_out(conflict, kept))
+
+    def _check_privacy(self, conflict: Conflict, after: bytes | None) -> None:
+        """Raises VaultWriteError if words of a private version would stand in a note that is not private."""
+        rules, note = self._ground.rules, conflict.note
+        if after in (None, conflict.mine, conflict.theirs) or rules.sensitivity(note, after) is not Sensitivity.PUBLIC:
+            return
+        sides = [side for side in (conflict.mine, conflict.theirs) if side is not None]
+        if any(rules.sensitivity(note, side) is not Sensitivity.PUBLIC for side in sides):
+            message = "one of the versions is private, and the note would not be"
+            raise VaultWriteError(
+                Reason.SENSITIVE, message, hint="keep one of them, or mark both as private", path=note
+            )
+
+    def _read(self, copy: str) -> bytes | None:
+        ground = self._ground
+        ground.rules.check(Change(path=copy, before=b"", after=None))
+        return ground.read(copy)
+
+    def _began_with(self, note: str, mine: bytes, theirs: bytes) -> tuple[bytes | None, str]:
+        """The version in the history that is nearest to the copy, the newest of them, and its commit.
+
+        A copy that is in the history itself is what it began with.
+        """
+        versions = list(self._versions(note))
+        if same := next((each for each in versions if each[0] == theirs), None):
+            return same
+        versions = [each for each in versions if each[0] != mine]
+        lines = _lines_of(theirs)
+        nearest = min(versions, key=lambda version: _distance(_lines_of(version[0]), lines), default=None)
+        return nearest if nearest is not None else (None, "")
+
+    def _versions(self, note: str) -> Iterator[tuple[bytes, str]]:
+        """What the history holds under this path, the newest first."""
+        repo = self._ground.repo
+        place = repo.find()
+        if place is None:
+            return
+        commits = [each.commit for each in self._history.revisions(note, limit=MOST_VERSIONS)]
+        blobs = [(commit, repo.blob_id(commit, place.full(note))) for commit in commits]
+        known = [(commit, blob) for commit, blob in blobs if blob]
+        for (commit, _), data in zip(known, repo.blobs([blob for _, blob in known]), strict=True):
+            if data is not None:
+                yield data, commit
+
+
+def merged(mine: bytes, theirs: bytes, base: bytes | None, path: str = "") -> tuple[bytes, tuple[str, ...]]:
+    """What both versions say, and what is to be said about it. Raises VaultWriteError for what is no UTF-8.
+
+    Where both edits of `base` do not touch, both are made. Otherwise no line of either is lost: those that only one
+    has stand after each other, under the properties of the first.
+    """
+    try:
+        own, other, old = (None if data is None else data.decode("utf-8-sig") for data in (mine, theirs, base))
+    except UnicodeDecodeError:
+        raise VaultWriteError(Reason.ENCODING, "one of the versions is not UTF-8", path=path) from None
+    assert own is not None
+    assert other is not None
+    if old is not None:
+        merge = merge_texts(old, other, own)
+        if merge.is_clean and not _is_broken(merge.text):
+            return _encoded(merge.text, mine), ()
+    remark = "lines that only one version has stand after each other: look through the note"
+    return _encoded(_united(own, other), mine), (remark,)
+
+
+def _left_out(conflict: Conflict, kept: bytes) -> tuple[str, ...]:
+    """A remark on lines of either version that what is kept does not have: the base is a guess."""
+    has = set(_lines_of(kept))
+    lost = {line for side in (conflict.mine, conflict.theirs) for line in _lines_of(side or b"")} - has
+    count = len({line for line in lost if line.strip()})
+    if not count:
+        return ()
+    since = f"made as if both began with commit {conflict.base_commit[:12]}; " if conflict.base is not None else ""
+    return (f"{since}{count} line{'s' if count > 1 else ''} of one version {'are' if count > 1 else 'is'} not in it",)
+
+
+def _united(own: str, other: str) -> str:
+    start, other_start = parse_frontmatter(own).body_start, parse_frontmatter(other).body_start
+    front = own[:start] or other[:other_start]
+    left, right = _lines(own[start:]), _lines(other[other_start:])
+    shared = [left[run.left + step] for run in common_runs(left, right) for step in range(run.size)]
+    here, lines = (0, 0), list[str]()
+    for (_, at, beside), size in shared_stretches(shared, left, right):
+        mine, theirs = left[here[0] : at], right[here[1] : beside]
+        if mine and theirs and not mine[-1].endswith(("\n", "\r")):
+            mine[-1] += "\n"
+        lines += [*mine, *theirs, *left[at : at + size]]
+        here = at + size, beside + size
+    return front + "".join(lines)
+
+
+def _encoded(text: str, like: bytes) -> bytes:
+    """With the byte order mark of the note, if it has one."""
+    return text.encode("utf-8-sig" if like.startswith(b"\xef\xbb\xbf") else "utf-8")
+
+
+def _is_broken(text: str) -> bool:
+    return bool(parse_frontmatter(text).problem)
+
+
+def _lines(text: str) -> list[str]:
+    return [text[start:after] for start, _, after in each_line(text)]
+
+
+def _lines_of(data: bytes) -> list[str]:
+    try:
+        return _lines(decode(data)[0])
+    except VaultReadError:
+        return []
+
+
+def _distance(one: list[str], other: list[str]) -> int:
+    """How many lines only one of them has."""
+    return len(one) + len(other) - 2 * sum(run.size for run in common_runs(one, other))

@@ -1,0 +1,186 @@
+"""Edits that are not written to the vault yet, kept so that what was typed outlives the program and the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from donna_tui.platform.paths import private_folder
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.types.notes import Edit
+from donna_tui.vault.write.durable import remove_durably, write_durably
+
+_BEGUN = "edit.json"
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True, slots=True)
+class EditorCopy:
+    """A file that an editor was given: the edit that it began with, whose process it was, and what it holds now.
+
+    `text` is None if it cannot be read as UTF-8; `beside` are files that the editor left, such as vim's swap file.
+    """
+
+    folder: Path
+    file: Path
+    begun: Edit
+    owner: int
+    text: str | None
+    beside: tuple[str, ...] = ()
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether nothing was saved, nor kept by the editor for a recovery."""
+        return self.text in (self.begun.text, self.begun.base) and not self.beside
+
+    @property
+    def is_open(self) -> bool:
+        """Whether another process that still runs waits for the editor."""
+        return self.owner != os.getpid() and _runs(self.owner)
+
+
+class EditDrafts:
+    """One file an edit, named after a hash of the note's path, in a folder that only this user can read.
+
+    An editor gets a folder of its own there, with a copy under the note's name: what it saves is on the shelf at once.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, edit: Edit) -> None:
+        """Keep an edit in the place of an earlier one of the same note. Raises VaultWriteError."""
+        write_durably(self._file(edit.path), json.dumps(asdict(edit)))
+        for copy in self._copies(edit.path):
+            if copy.text == edit.text and not copy.beside and not copy.is_open:
+                shutil.rmtree(copy.folder, ignore_errors=True)
+
+    def drop(self, path: str) -> None:
+        """The edit of this note is written, or not wanted any more."""
+        remove_durably(self._file(path))
+        for copy in self._copies(path):
+            if not copy.is_open:
+                shutil.rmtree(copy.folder, ignore_errors=True)
+
+    def edits(self) -> tuple[Edit, ...]:
+        """All that is kept, sorted by path; a file that is not an edit is left alone.
+
+        Text that an editor saved counts before what was kept earlier. Copies of a program that ended, in which nothing
+        was changed, are removed.
+        """
+        files = sorted(self._folder.glob("*.json")) if self._folder.is_dir() else []
+        found = {edit.path: edit for edit in (_edit(file) for file in files) if edit}
+        for copy in self.copies():
+            if copy.is_open:
+                continue
+            if copy.is_unchanged:
+                shutil.rmtree(copy.folder, ignore_errors=True)
+            elif copy.text is not None and copy.text not in (copy.begun.text, copy.begun.base):
+                found[copy.begun.path] = replace(copy.begun, text=copy.text)
+        return tuple(sorted(found.values(), key=lambda edit: edit.path))
+
+    def begin(self, edit: Edit) -> Path:
+        """The copy of an edit for an editor. It stays until the edit is kept, written or dropped.
+
+        Raises VaultWriteError (`io_error`) if there is no room for it.
+        """
+        folder = self._folder / f"{_hash(edit.path)}-{secrets.token_hex(4)}"
+        file = folder / _plain_name(edit.path)
+        try:
+            private_folder(self._folder)
+            private_folder(folder)
+            write_durably(folder / _BEGUN, json.dumps({**asdict(edit), "owner": os.getpid()}))
+            file.touch(mode=0o600)
+            file.write_bytes(edit.text.encode("utf-8"))
+        except OSError as error:
+            message = f"a copy for the editor cannot be made ({error.strerror})"
+            raise VaultWriteError(Reason.IO_ERROR, message, hint=f"is there room in {self._folder}?") from error
+        except VaultWriteError:
+            raise
+        except DonnaError as error:
+            raise VaultWriteError(error.reason, error.message, hint=error.hint) from error
+        return file
+
+    def copies(self) -> list[EditorCopy]:
+        """All files that editors were given and that were not dropped, the oldest first."""
+        return sorted(self._copies(), key=lambda copy: _changed(copy.file))
+
+    def _copies(self, path: str = "") -> Iterator[EditorCopy]:
+        pattern = f"{_hash(path)}-*" if path else "*-*"
+        for folder in self._folder.glob(pattern) if self._folder.is_dir() else ():
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                raw = json.loads((folder / _BEGUN).read_text(encoding="utf-8"))
+                begun, file = _checked(raw), folder / _plain_name(raw["path"])
+                others = tuple(sorted({each.name for each in folder.iterdir()} - {_BEGUN, file.name}))
+                if begun is not None:
+                    yield EditorCopy(folder, file, begun, int(raw["owner"]), _text(file), others)
+
+    def _file(self, path: str) -> Path:
+        return self._folder / f"{_hash(path)}.json"
+
+
+def edited_text(file: Path) -> str:
+    """What the editor left in its copy. Raises VaultWriteError; the copy stays then."""
+    try:
+        return file.read_bytes().decode("utf-8")
+    except OSError as error:
+        message = f"the edited copy cannot be read ({error.strerror})"
+        raise VaultWriteError(Reason.IO_ERROR, message, hint=f"it is at {file}") from error
+    except UnicodeDecodeError as error:
+        hint = f"your text is safe at {file}; save it as UTF-8"
+        raise VaultWriteError(Reason.ENCODING, "the editor did not save the copy as UTF-8", hint=hint) from error
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return edited_text(file)
+    except VaultWriteError:
+        return None
+
+
+def _changed(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _hash(path: str) -> str:
+    return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _plain_name(path: str) -> str:
+    """The note's own name where it is harmless, because editors show it and choose colours by its ending."""
+    stem = PurePosixPath(path).stem
+    kept = "".join(char if char.isalnum() or char in " ._()+" else "_" for char in stem)[:_LONGEST_NAME].strip(". ")
+    return f"{kept or 'note'}.md".encode("utf-8", "replace").decode("utf-8")
+
+
+def _edit(file: Path) -> Edit | None:
+    try:
+        return _checked(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _checked(raw: dict[str, str]) -> Edit | None:
+    edit = Edit(path=raw["path"], base=raw["base"], etag=raw["etag"], text=raw["text"])
+    texts = (edit.path, edit.base, edit.text, "" if edit.etag is None else edit.etag)
+    return edit if all(isinstance(each, str) for each in texts) else None

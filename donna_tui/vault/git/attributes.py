@@ -1,0 +1,189 @@
+"""What git stores of a note where attributes say that it is not the bytes on disk: line ends, `$Id$`, filters.
+
+Git's own conversion is computed here for what needs no program (convert.c of git 2.x). Where a filter would have to
+run, or another encoding be written, the note is refused: without git-crypt, say, its plain text would be committed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.objects import blob_id
+from donna_tui.vault.git.repository import GitRepo, Place, Tip
+from donna_tui.vault.git.trust import check_rule_files
+from donna_tui.vault.write.changes import BlobChange, Change
+
+_ATTRIBUTES = ("filter", "working-tree-encoding", "text", "eol", "crlf", "ident")
+_NONE = frozenset({"unspecified", "unset", "set", ""})
+_SYSTEM = ("/etc/gitattributes", "/usr/local/etc/gitattributes", "/opt/homebrew/etc/gitattributes")
+_EXPANDED_ID = re.compile(rb"\$Id:[^$\n]*\$")
+_LONE_CR = re.compile(rb"\r(?!\n)")
+_NONPRINTABLE = re.compile(rb"[\x00-\x07\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+_SETTINGS = ("core.attributesFile", "core.autocrlf", "GIT_ATTR_NOSYSTEM")
+"""What is the user's to say here, and what every other call of git forces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What git's attributes and the user's settings say about storing one file."""
+
+    filter: str = ""
+    encoding: str = ""
+    line_ends: str = "as they are"
+    """`as they are`, `text` (CR LF is stored as LF), or `auto` (so in what looks like text and has no CR LF in git)."""
+    ident: bool = False
+
+    @property
+    def keeps_bytes(self) -> bool:
+        """Whether git stores exactly the bytes on disk."""
+        return self.line_ends == "as they are" and not self.ident
+
+
+AS_IT_IS = Attributes()
+
+
+def attributes_of(repo: GitRepo, place: Place, paths: Sequence[str]) -> Mapping[str, Attributes]:
+    """The attributes of these vault paths; a path that is not named is stored as it is. Runs no filter.
+
+    Git is asked only where a file of attributes exists.
+    """
+    settings = repo.settings()
+    autocrlf = settings.get("core.autocrlf", "false").lower()
+    default = Attributes(line_ends="as they are" if autocrlf in ("false", "no", "off", "0") else "auto")
+    folders = repo.rule_folders(paths)
+    shared = [Path(each) for each in (settings.get("core.attributesfile") or _default_file(), *_SYSTEM)]
+    rules = [each for each in (place.common_dir / "info/attributes", *shared) if os.path.lexists(each)]
+    for each in rules:
+        check_rule_files([each.parent], each.name)
+    if not check_rule_files(folders, ".gitattributes") and not rules:
+        return {} if default == AS_IT_IS else dict.fromkeys(paths, default)
+    given = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    command = ("check-attr", "-z", "--stdin", *_ATTRIBUTES)
+    fields = repo.command.run(*command, given=given, literal=False, as_configured=_SETTINGS).output.split(b"\0")
+    found: dict[str, dict[str, str]] = {}
+    for path, name, value in zip(fields[0::3], fields[1::3], fields[2::3], strict=False):
+        found.setdefault(os.fsdecode(path), {})[os.fsdecode(name)] = os.fsdecode(value)
+    return {path: _attributes(values, default) for path, values in found.items()}
+
+
+def _default_file() -> str:
+    config = os.environ.get("XDG_CONFIG_HOME") or f"{os.environ.get('HOME', '/')}/.config"
+    return f"{config}/git/attributes"
+
+
+def _attributes(values: Mapping[str, str], default: Attributes) -> Attributes:
+    encoding = values.get("working-tree-encoding", "")
+    return Attributes(
+        filter="" if values.get("filter", "") in _NONE else values["filter"],
+        encoding="" if encoding in _NONE or encoding.upper().replace("-", "") == "UTF8" else encoding,
+        line_ends=_line_ends(values, default.line_ends),
+        ident=values.get("ident") == "set",
+    )
+
+
+def _line_ends(values: Mapping[str, str], default: str) -> str:
+    text = values.get("text", "unspecified")
+    if text not in ("set", "unset", "auto", "input"):
+        text = values.get("crlf", "unspecified")
+    if text == "unset":
+        return "as they are"
+    if text in ("set", "input"):
+        return "text"
+    if text == "auto":
+        return "auto"
+    return "text" if values.get("eol") in ("lf", "crlf") else default
+
+
+def why_not_stored(path: str, attributes: Attributes) -> VaultWriteError | None:
+    """Why a note with these attributes cannot be committed; None if it can."""
+    if attributes.filter:
+        return VaultWriteError(
+            Reason.IGNORED_BY_GIT,
+            f"git passes this note through the filter “{clean_line(attributes.filter)}”, which Donna does not run: "
+            "she would commit it unfiltered, as plain text where the filter encrypts",
+            hint="edit and commit it with your editor and git, or take the filter off in .gitattributes",
+            path=path,
+        )
+    if attributes.encoding:
+        return VaultWriteError(
+            Reason.ENCODING,
+            f"git keeps this note in the encoding {clean_line(attributes.encoding)} on disk, and Donna writes UTF-8",
+            hint="remove working-tree-encoding in .gitattributes",
+            path=path,
+        )
+    return None
+
+
+def stored(data: bytes, attributes: Attributes, indexed: bytes | None = None) -> bytes:
+    """The bytes that git stores of a file; `indexed` is what it has of it now, which `auto` looks at."""
+    if attributes.line_ends == "text":
+        data = data.replace(b"\r\n", b"\n")
+    elif attributes.line_ends == "auto" and not _is_binary(data) and not _has_crlf(indexed):
+        data = data.replace(b"\r", b"")
+    return _EXPANDED_ID.sub(b"$Id$", data) if attributes.ident else data
+
+
+def possible_forms(data: bytes) -> set[bytes]:
+    """All that git may store of these bytes without a filter, whatever the attributes are."""
+    forms = (AS_IT_IS, Attributes(line_ends="text"), Attributes(ident=True), Attributes(line_ends="text", ident=True))
+    return {stored(data, form) for form in forms}
+
+
+def _has_crlf(indexed: bytes | None) -> bool:
+    return indexed is not None and b"\r\n" in indexed and not _is_binary(indexed)
+
+
+def _is_binary(data: bytes) -> bool:
+    """Git's guess: a lone CR, a zero, or more than one odd byte in 128."""
+    if b"\0" in data or _LONE_CR.search(data):
+        return True
+    odd = len(_NONPRINTABLE.findall(data))
+    printable = len(data) - odd - data.count(b"\n") - data.count(b"\r")
+    return printable >> 7 < odd - data.endswith(b"\x1a")
+
+
+def stored_changes(
+    repo: GitRepo, place: Place, tip: Tip, changes: Sequence[Change], attributes: Mapping[str, Attributes]
+) -> tuple[tuple[BlobChange, ...], list[bytes]]:
+    """Changes by the ids of their bytes and of what the branch gets, and those bytes that are only the branch's."""
+    indexed = _indexed(repo, place, tip, changes, attributes)
+    found: list[BlobChange] = []
+    extra: list[bytes] = []
+    for change in changes:
+        rules = attributes.get(change.path, AS_IT_IS)
+        forms = [None if data is None else stored(data, rules, indexed.get(change.path)) for data in _sides(change)]
+        ids = [None if data is None else blob_id(data, place.object_format) for data in (*_sides(change), *forms)]
+        found.append(
+            BlobChange(
+                path=change.path, before=ids[0], after=ids[1], mode=change.mode, owner=change.owner,
+                stored_before=ids[2] if ids[2] != ids[0] else None, stored_after=ids[3] if ids[3] != ids[1] else None,
+            )
+        )  # fmt: skip
+        extra += [forms[1]] if forms[1] is not None and forms[1] != change.after else []
+    return tuple(found), extra
+
+
+def _sides(change: Change) -> tuple[bytes | None, bytes | None]:
+    return change.before, change.after
+
+
+def _indexed(
+    repo: GitRepo, place: Place, tip: Tip, changes: Iterable[Change], attributes: Mapping[str, Attributes]
+) -> dict[str, bytes | None]:
+    """What the branch has of those notes for which that matters."""
+    paths = [
+        change.path
+        for change in changes
+        if attributes.get(change.path, AS_IT_IS).line_ends == "auto"
+        and any(data is not None and b"\r" in data for data in _sides(change))
+    ]
+    if not paths or tip.commit is None:
+        return {}
+    known = [(path, blob) for path in paths if (blob := repo.blob_id(tip.commit, place.full(path)))]
+    return dict(zip((path for path, _ in known), repo.blobs([blob for _, blob in known]), strict=True))

@@ -1,0 +1,280 @@
+"""Run git with fixed arguments and forced settings, so that nothing in a vault can run, and parse its output."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.types.errors import Reason, VaultWriteError
+
+if TYPE_CHECKING:
+    from git import Git
+
+
+_ABSENT = re.compile(rb"^.* (?:missing|ambiguous)$")
+
+
+def each_blob(output: bytes) -> Iterator[bytes | None]:
+    """The blobs that `cat-file --batch` prints; None for what git does not have, or what is no blob."""
+    position = 0
+    while position < len(output):
+        end = output.index(b"\n", position)
+        header = output[position:end]
+        if _ABSENT.match(header):
+            yield None
+            position = end + 1
+            continue
+        size = int(header.rsplit(b" ", 1)[1])
+        yield output[end + 1 : end + 1 + size] if b" blob " in header else None
+        position = end + size + 2
+
+
+def each_entry(output: bytes) -> Iterator[tuple[str, str]]:
+    """The path and the id of each blob that `ls-tree -z` prints."""
+    for entry in output.split(b"\0"):
+        meta, _, path = entry.partition(b"\t")
+        if meta.split(b" ")[1:2] == [b"blob"]:
+            yield os.fsdecode(path), meta.split(b" ")[2].decode("ascii")
+
+
+DEADLINE_SECONDS = 30.0
+
+HELD: ContextVar[tuple[int, ...]] = ContextVar("HELD", default=())
+"""Descriptors that git inherits: a lock that is held by one is held until git has ended, even if Donna was killed."""
+
+_SETTINGS = {
+    "commit.gpgSign": "false",
+    "core.alternateRefsCommand": "",
+    "core.askPass": "",
+    "core.attributesFile": os.devnull,
+    "core.autocrlf": "false",
+    "core.commentChar": "#",
+    "core.editor": "false",
+    "core.fsmonitor": "false",
+    "core.fsync": "all",
+    "core.gitProxy": "",
+    "core.hooksPath": os.devnull,
+    "core.pager": "cat",
+    "core.quotePath": "false",
+    "core.safecrlf": "false",
+    "core.sshCommand": "false",
+    "core.untrackedCache": "false",
+    "credential.helper": "",
+    "diff.external": "",
+    "diff.orderFile": os.devnull,
+    "diff.renames": "true",
+    "fastimport.unpackLimit": "500",  # git itself makes a pack of a hundred objects, as one rename of a folder can be
+    "fetch.recurseSubmodules": "false",
+    "gc.auto": "0",
+    "gpg.program": "false",
+    "grep.patternType": "basic",
+    "i18n.logOutputEncoding": "utf-8",
+    "index.sparse": "false",
+    "log.showRoot": "true",
+    "log.showSignature": "false",
+    "maintenance.auto": "false",
+    "protocol.allow": "never",
+    "sequence.editor": "false",
+    "submodule.recurse": "false",
+}
+"""Forced on every call: whatever could run a program, use a network, or change bytes or answers."""
+
+_VARIABLES = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_ASKPASS": "false",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_AUTHOR_EMAIL": "donna@localhost",
+    "GIT_AUTHOR_NAME": "Donna",
+    "GIT_COMMITTER_EMAIL": "donna@localhost",
+    "GIT_COMMITTER_NAME": "Donna",
+    "GIT_EDITOR": "false",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_REFLOG_ACTION": "donna",
+    "GIT_SSH_COMMAND": "false",
+    "GIT_TERMINAL_PROMPT": "0",
+    "SSH_ASKPASS": "false",
+}
+"""Set on every call. The identity is what reflogs name: nothing of the repository's `user.name` is written anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What git said: its exit status, what it wrote, and its complaint on one row."""
+
+    status: int
+    output: bytes
+    complaint: str
+
+    @property
+    def line(self) -> str:
+        """The first line of the output."""
+        return self.output.decode("utf-8", "surrogateescape").split("\n", 1)[0]
+
+
+class GitCommand:
+    """Runs git in one folder. Blocks; may be called from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.absolute()
+        self._git: Git | None = None
+
+    def ask(
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        index: Path | None = None,
+        literal: bool = True,
+        as_configured: Collection[str] = (),
+    ) -> Answer:
+        """Run git with these arguments, `given` on its standard input, and perhaps an index of our own.
+
+        Paths among the arguments are `literal`, not patterns, except for a command that does not know the difference.
+        The settings and variables in `as_configured` are not forced: the user's own configuration counts.
+        Raises VaultWriteError: `git_failed` if git is not installed or does not answer in time.
+        """
+        variables = _environment(as_configured) | ({"GIT_INDEX_FILE": str(index)} if index else {})
+        process = self._start(("--literal-pathspecs", *arguments) if literal else arguments, variables)
+        try:
+            output, complaint = process.communicate(given, timeout=DEADLINE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise failed(f"git {arguments[0]} did not answer within {DEADLINE_SECONDS:.0f} seconds") from None
+        if process.returncode < 0:
+            raise failed(f"git {arguments[0]} was stopped before it was done")
+        return Answer(process.returncode, output, _complaint(complaint))
+
+    def run(
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        index: Path | None = None,
+        literal: bool = True,
+        as_configured: Collection[str] = (),
+    ) -> Answer:
+        """`ask`, with VaultWriteError (`git_failed`, or a reason that the complaint tells) for any status but 0."""
+        answer = self.ask(*arguments, given=given, index=index, literal=literal, as_configured=as_configured)
+        if answer.status:
+            raise refusal(arguments[0], answer.complaint)
+        return answer
+
+    def _start(self, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        try:
+            runner = self._runner()
+            from git.exc import GitCommandNotFound
+        except ImportError:  # GitPython looks for git as soon as it is imported
+            raise _not_installed() from None
+        try:
+            # GitPython starts git where Donna was started if the vault is away: `-C` lets that fail instead.
+            return runner.execute(  # type: ignore[return-value]  # a thin wrapper around the process
+                [*_without_inherited(environment), "git", "-C", str(self._folder), *arguments],
+                istream=subprocess.PIPE,
+                as_process=True,
+                env=dict(environment),
+                pass_fds=HELD.get(),
+                start_new_session=True,  # an interrupt of the terminal must not stop git half-way
+            )
+        except GitCommandNotFound:
+            raise _not_installed() from None
+        except OSError as error:
+            raise failed(f"git cannot be started: {(error.strerror or 'unknown error').lower()}") from error
+
+    def _runner(self) -> Git:
+        if self._git is None:
+            from git import Git
+
+            self._git = Git(str(self._folder))
+        return self._git
+
+
+def failed(message: str, hint: str | None = None) -> VaultWriteError:
+    """Git did not do what it was told."""
+    return VaultWriteError(Reason.GIT_FAILED, message, hint=hint)
+
+
+def _not_installed() -> VaultWriteError:
+    return failed("git is not installed", hint="install git; without it Donna only reads")
+
+
+def refusal(verb: str, complaint: str) -> VaultWriteError:
+    """What git's complaint means for the person who wanted to write."""
+    for words, reason, message, hint in _MEANINGS:
+        if words in complaint:
+            return VaultWriteError(reason, message, hint=hint)
+    return failed(f"git {verb} failed: {complaint or 'it did not say why'}")
+
+
+_MEANINGS = (
+    ("cannot change to", Reason.ROOT_MISSING, "the vault is not there", "mount the disk or choose another vault"),
+    (
+        "is in submodule",
+        Reason.IGNORED_BY_GIT,
+        "the note lies in a submodule: a repository of its own",
+        "open the submodule as a vault to change it",
+    ),
+    (
+        "dubious ownership",
+        Reason.NOT_TRUSTED,
+        "git does not trust this repository, since another user owns it",
+        "if it is yours: git config --global --add safe.directory FOLDER",
+    ),
+    (
+        ".lock': File exists",
+        Reason.GIT_LOCKED,
+        "another program is using the repository: it holds a lock",
+        "try again; if no git program is running, remove the .lock file that git names",
+    ),
+    ("No space left on device", Reason.DISK_FULL, "the disk is full", "free some space and try again"),
+    ("Out of diskspace", Reason.DISK_FULL, "the disk is full", "free some space and try again"),
+    (
+        "couldn't write '",
+        Reason.IO_ERROR,
+        "git cannot write to its own folder: perhaps the disk is full",
+        "free some space and try again",
+    ),
+    ("Disk quota exceeded", Reason.DISK_FULL, "the disk quota is used up", "free some space and try again"),
+    (
+        "insufficient permission",
+        Reason.IO_ERROR,
+        "the repository may not be written to by you",
+        "check who owns the .git folder",
+    ),
+    (
+        "Permission denied",
+        Reason.IO_ERROR,
+        "the repository may not be written to by you",
+        "check who owns the .git folder",
+    ),
+    ("Read-only file system", Reason.IO_ERROR, "the disk of the repository is read-only", None),
+)
+
+
+def _environment(as_configured: Collection[str]) -> dict[str, str]:
+    """Our variables and our settings, in the form that overrides every configuration file."""
+    settings = [(key, value) for key, value in _SETTINGS.items() if key not in as_configured]
+    numbered: dict[str, str] = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings):
+        numbered[f"GIT_CONFIG_KEY_{number}"] = key
+        numbered[f"GIT_CONFIG_VALUE_{number}"] = value
+    return {name: value for name, value in _VARIABLES.items() if name not in as_configured} | numbered
+
+
+def _without_inherited(ours: Mapping[str, str]) -> tuple[str, ...]:
+    """Takes git's variables of the shell that Donna was started from away: they would point git elsewhere."""
+    inherited = [name for name in os.environ if name.startswith("GIT_") and name not in ours]
+    return ("env", *(part for name in inherited for part in ("-u", name))) if inherited else ()
+
+
+def _complaint(raw: bytes) -> str:
+    lines = raw.decode("utf-8", "replace").strip().splitlines()
+    return clean_line(lines[0] if lines else "")[:300]

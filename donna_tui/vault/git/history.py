@@ -1,0 +1,245 @@
+"""What git knows of a vault: revisions of a note or of everything, what one changed, edits from outside, blame."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from donna_tui.text.lines import each_line
+from donna_tui.text.merge import common_runs
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.types.notes import BlameLine
+from donna_tui.vault.client import VaultClient, decode
+from donna_tui.vault.git.attributes import possible_forms
+from donna_tui.vault.git.objects import blob_id
+from donna_tui.vault.git.operations import parse_message
+from donna_tui.vault.git.repository import GitRepo, Place
+from donna_tui.vault.write.changes import REGULAR_FILE, Change, OperationKind, Revision
+from donna_tui.vault.write.files import VaultFiles
+
+MOST_FILES = 500
+"""Files of one commit that are shown."""
+
+_COMMIT = re.compile(r"[0-9a-f]{4,64}")
+_PLAIN = ("--no-ext-diff", "--no-textconv")
+_NOT_IN_GIT = BlameLine(line=0, commit="", at=0.0, author="", text="")
+
+
+class History:
+    """Reads the history of a vault. Every method blocks and raises DonnaError; none runs what the vault configures."""
+
+    def __init__(self, repo: GitRepo, client: VaultClient, files: VaultFiles) -> None:
+        self._repo = repo
+        self._client = client
+        self._files = files
+
+    def revisions(self, path: str = "", *, limit: int = 200, skip: int = 0) -> list[Revision]:
+        """Commits that changed a note, or anything in the vault, newest first; none without a repository."""
+        self._check(path)
+        place = self._repo.find()
+        if place is None:
+            return []
+        mark = secrets.token_hex(8)
+        answer = self._repo.command.ask(
+            "log", "-z", f"--max-count={limit}", f"--skip={skip}", "--name-only", "--diff-merges=first-parent",
+            "--no-show-signature", *_PLAIN, f"--format={mark}%H%x00%at%x00%an%x00%B%x00",
+            *(("--follow", "--", path) if path else ("--", *self._client.include.places)),
+        )  # fmt: skip
+        output = answer.output.decode("utf-8", "replace") if answer.status == 0 else ""
+        return [_revision(record, place) for record in output.split(mark)[1:]]
+
+    def texts_at(self, paths: Sequence[str], at: float) -> dict[str, str] | None:
+        """The notes of these paths as the last commit before a moment (Unix time) had them; None if there is none."""
+        place = self._repo.find()
+        if place is None or self._repo.tip().commit is None:
+            return None
+        found = self._repo.command.ask("rev-list", "--max-count=1", f"--before=@{int(at)}", "HEAD")
+        if found.status or not found.line:
+            return None
+        known = self._repo.all_blob_ids(found.line, place)
+        wanted = [path for path in paths if path in known]
+        blobs = zip(wanted, self._repo.blobs([known[path] for path in wanted]), strict=True)
+        return {path: data.decode("utf-8", "replace") for path, data in blobs if data is not None}
+
+    def changes(self, commit: str) -> list[Change]:
+        """What a commit changed in the vault, compared to its first parent."""
+        if not _COMMIT.fullmatch(commit):
+            raise VaultWriteError(Reason.USAGE, "this is not the name of a commit or an operation")
+        place = self._repo.place()
+        whole = self._repo.command.run("rev-parse", "--quiet", "--verify", f"{commit}^{{commit}}").line
+        parent = self._repo.command.ask("rev-parse", "--quiet", "--verify", f"{whole}^1")
+        sides = (parent.line, whole) if parent.status == 0 else ("--root", whole)
+        answer = self._repo.command.run(
+            "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", *_PLAIN, *sides
+        )
+        entries = [each for each in _raw_entries(answer.output) if self._holds(each[0], place)][:MOST_FILES]
+        ids = [blob for _, old, new, _ in entries for blob in (old, new) if blob]
+        images: dict[str | None, bytes | None] = dict(zip(ids, self._repo.blobs(ids), strict=True))
+        return [
+            Change(path=path.removeprefix(place.prefix), before=images.get(old), after=images.get(new), mode=mode)
+            for path, old, new, mode in entries
+        ]
+
+    def outside_change(self, path: str) -> Change | None:
+        """Git's version of a note against the one on disk; None if they are the same."""
+        self._check(path)
+        place, tip = self._repo.place(), self._repo.tip()
+        blob = self._repo.blob_id(tip.commit, place.full(path)) if tip.commit else None
+        before = self._repo.blobs([blob])[0] if blob else None
+        after = self._files.read(path)
+        return None if _same(before, after) else Change(path=path, before=before, after=after)
+
+    def outside(self) -> dict[str, bool]:
+        """The notes whose bytes on disk are not those of the last commit, and whether that commit knows them at all."""
+        entries = [entry for entry in self._client.scan() if entry.reason is None]
+        place = self._repo.find()
+        if place is None:
+            return {}
+        notes = {entry.path: entry.stat.mtime_ns if entry.stat else 0 for entry in entries}
+        tip = self._repo.tip()
+        if tip.commit is None:
+            return dict.fromkeys(notes, False)
+        known = self._repo.all_blob_ids(tip.commit, place)
+        suspects = self._touched(place, notes) | self._staged(tip.commit) | notes.keys() - known.keys()
+        return {path: path in known for path in suspects & notes.keys() if self._differs(path, known, place)}
+
+    def whereabouts(self, path: str) -> str:
+        """What became of a note that is gone, as a sentence; empty if nothing tells."""
+        name = path.rpartition("/")[2]
+        newest = next(iter(self.revisions(path, limit=1)), None) if self._repo.find() else None
+        operation = newest.operation if newest is not None else None
+        for change in operation.changes if operation is not None else ():
+            if change.path == path and change.after is None and operation is not None:
+                made = [each.path for each in operation.changes if each.before is None]
+                moved = operation.kind is OperationKind.MOVE and len(made) == 1
+                return f"It was moved to {made[0]}." if moved else "It was deleted; undo can restore it."
+        alike = [each for each in self._client.list() if each.rpartition("/")[2] == name]
+        if alike:
+            return f"A note of that name is at {alike[0]}."
+        return "It was deleted; git has its last version." if newest is not None else ""
+
+    def blame(self, path: str, first: int, last: int) -> list[BlameLine]:
+        """Where lines (1-based, inclusive) of a note on disk are from; those that git does not have have no commit."""
+        lines = _lines(self._files.read(path) or b"")
+        last = min(last, len(lines))
+        change = self.outside_change(path)
+        old = lines if change is None else _lines(change.before or b"")
+        there = _line_map(old, lines)
+        wanted = [there[number] for number in range(first, last + 1) if number in there]
+        origins = self._origins(path, min(wanted), max(wanted)) if wanted else {}
+        return [
+            replace(origins.get(there.get(number, 0), _NOT_IN_GIT), line=number, text=lines[number - 1])
+            for number in range(first, last + 1)
+        ]
+
+    def _holds(self, path: str, place: Place) -> bool:
+        """Whether a path of the repository is in the vault, and a source of it."""
+        return path.startswith(place.prefix) and self._client.include.holds(path.removeprefix(place.prefix))
+
+    def _check(self, path: str) -> None:
+        """Raises VaultReadError for what is no source, such as a file of a workspace beside its memory."""
+        if path and not self._client.include.holds(path):
+            raise VaultReadError(Reason.IGNORED, "it is no source of this memory")
+
+    def _origins(self, path: str, first: int, last: int) -> dict[int, BlameLine]:
+        plain = ("--line-porcelain", "--no-textconv", "--no-ignore-revs-file")
+        answer = self._repo.command.run("blame", *plain, f"-L{first},{last}", "HEAD", "--", path)
+        return {each.line: each for each in _blame_lines(answer.output.decode("utf-8", "replace"))}
+
+    def _touched(self, place: Place, notes: Mapping[str, int]) -> set[str]:
+        """Files that are not as the index remembers them, by size and times. `notes` are changed at these nanoseconds.
+
+        Git would read the files that are as young as its index, by way of the filters that a vault configures. It is
+        given an index older than all of them, and the young ones count as touched.
+        """
+        index = place.git_dir / "index"
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                written, old = int(index.stat().st_mtime), shutil.copyfile(index, Path(folder) / "index")
+            except FileNotFoundError:
+                return set(notes)
+            os.utime(old, (0, 0))
+            touched = self._names("diff-files", "--ignore-submodules=all", index=old)
+        return touched | {path for path, changed in notes.items() if changed // 1_000_000_000 >= written}
+
+    def _staged(self, commit: str) -> set[str]:
+        return self._names("diff-index", "--cached", commit, "--")
+
+    def _names(self, verb: str, *arguments: str, index: Path | None = None) -> set[str]:
+        """The vault paths that a comparison names."""
+        options = ("-z", "--name-only", "--relative", "--no-ext-diff")
+        answer = self._repo.command.ask(verb, *options, *arguments, index=index)
+        return {os.fsdecode(each) for each in answer.output.split(b"\0")}
+
+    def _differs(self, path: str, known: dict[str, str], place: Place) -> bool:
+        try:
+            data = self._files.read(path)
+        except DonnaError:
+            return False
+        if data is None:
+            return False
+        return known.get(path) not in {blob_id(form, place.object_format) for form in possible_forms(data)}
+
+
+def _same(before: bytes | None, after: bytes | None) -> bool:
+    """Whether git's bytes are those on disk; it may keep line ends and `$Id$` in its own way."""
+    if before is None or after is None:
+        return before is after
+    return before in possible_forms(after)
+
+
+def _revision(record: str, place: Place) -> Revision:
+    commit, at, author, message, names = record.split("\0", 4)
+    paths = (name.strip("\n") for name in names.split("\0"))
+    return Revision(
+        commit=commit,
+        at=float(at or 0),
+        author=author,
+        subject=message.split("\n", 1)[0],
+        paths=tuple(path.removeprefix(place.prefix) for path in paths if path),
+        operation=parse_message(message, commit=commit, at=float(at or 0)),
+    )
+
+
+def _raw_entries(output: bytes) -> Iterator[tuple[str, str | None, str | None, int]]:
+    """Path, blob before, blob after and mode of each changed regular file in git's raw format."""
+    fields = iter(output.split(b"\0"))
+    for meta in fields:
+        parts = meta.decode("ascii", "replace").lstrip(":").split(" ")
+        path = next(fields, b"").decode("utf-8", "surrogateescape")
+        if len(parts) == 5 and not {"120000", "160000"} & set(parts[:2]):
+            old, new = (None if set(blob) == {"0"} else blob for blob in parts[2:4])
+            yield path, old, new, int(parts[1] if new else parts[0], 8) or REGULAR_FILE
+
+
+def _lines(data: bytes) -> list[str]:
+    try:
+        text, _ = decode(data)
+    except VaultReadError:
+        return []
+    return [text[start:end] for start, end, _ in each_line(text)]
+
+
+def _line_map(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
+    """For each line of `new` that stands in `old` too: its number there, both 1-based."""
+    return {run.right + step + 1: run.left + step + 1 for run in common_runs(old, new) for step in range(run.size)}
+
+
+def _blame_lines(porcelain: str) -> Iterable[BlameLine]:
+    commit, line, author, at = "", 0, "", 0.0
+    for row in porcelain.split("\n"):
+        if row.startswith("\t"):
+            yield BlameLine(line=line, commit=commit, at=at, author=author, text=row[1:])
+        elif row.startswith("author "):
+            author = row.removeprefix("author ")
+        elif row.startswith("author-time "):
+            at = float(row.removeprefix("author-time "))
+        elif re.match(r"[0-9a-f]{40,64} \d+ \d+", row):
+            commit, _, line_text = row.split(" ")[:3]
+            line = int(line_text)

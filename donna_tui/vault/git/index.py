@@ -1,0 +1,228 @@
+"""The user's own index: the entries of the notes that are written follow the branch, all others stay as they are."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.command import each_entry, refusal
+from donna_tui.vault.git.objects import blob_id
+from donna_tui.vault.git.operations import parse_message
+from donna_tui.vault.git.repository import PATIENCE_SECONDS, GitRepo, Place, Tip
+from donna_tui.vault.write.changes import BlobChange
+
+COPY = "donna-index"
+"""The name of our copy in git's folder: what it is, should it ever be found there."""
+
+_PATIENCE_SECONDS = 1.0
+"""How long another program may hold the index before it is left as it is."""
+
+_MOST_PATHS = 500
+"""Paths on one command line."""
+
+
+class Stamp(NamedTuple):
+    """What changes when somebody else writes the index."""
+
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+def wait_for_index(place: Place) -> None:
+    """Wait while another program holds the index: what is committed meanwhile could not be entered there.
+
+    Raises VaultWriteError (`git_locked`) if it is held for long.
+    """
+    lock = place.git_dir / "index.lock"
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while os.path.lexists(lock) and not _is_own(lock):
+        if time.monotonic() > deadline:
+            raise refusal("update-index", f"Unable to create '{lock}': File exists")
+        time.sleep(0.02)
+
+
+def _is_own(lock: Path) -> bool:
+    """Whether a lock is one of Donna's, which the next write removes if it was left behind."""
+    try:
+        return lock.samefile(lock.with_name(COPY))
+    except OSError:
+        return False
+
+
+def check_unstaged(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange]) -> Stamp | None:
+    """Raises VaultWriteError (`git_busy`) if one of these notes is staged with something else; the index's stamp.
+
+    Without this, the commit of a note would leave what is staged of it as a change that takes the commit back.
+    """
+    before = _stamp(place.git_dir / "index")
+    changes = _of_branch(changes)
+    staged = _staged(repo, place, tip, changes)
+    if staged:
+        raise VaultWriteError(
+            Reason.GIT_BUSY,
+            "other text of this note is staged than what is on disk",
+            hint="commit it, or unstage it: git restore --staged",
+            path=min(staged),
+        )
+    return before
+
+
+def _of_branch(changes: Sequence[BlobChange]) -> list[BlobChange]:
+    """What the index has nothing of stays so: private notes that are in the record only."""
+    return [change for change in changes if not change.record_only]
+
+
+def _staged(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange]) -> set[str]:
+    """The notes of which the index has neither what the tip has, nor what was on disk, nor what is written now."""
+    entries = _differing(repo, place, tip, [change.path for change in changes])
+    known = {place.full(change.path): change for change in changes}
+    return {
+        known[path].path
+        for path, (of_tip, staged) in entries.items()
+        if path in known
+        and not _may_follow(known[path], of_tip, staged, place.object_format)
+        and not _was_left_behind(repo, place, tip, known[path].path, staged)
+    }
+
+
+def _may_follow(change: BlobChange, of_tip: str | None, staged: str | None, object_format: str) -> bool:
+    """An empty entry of a file that the tip does not have only says that the user means to add it."""
+    is_meant = of_tip is None and staged == blob_id(b"", object_format)
+    return is_meant or staged in (change.before, change.stored_before or change.before, change.after, change.in_branch)
+
+
+def _was_left_behind(repo: GitRepo, place: Place, tip: Tip, path: str, staged: str | None) -> bool:
+    """Whether the index has what the branch had before Donna's last change of a file: it has not followed that yet.
+
+    A Donna of another home may have been stopped right after she moved the branch.
+    """
+    if tip.commit is None:
+        return False
+    answer = repo.command.ask("log", "-1", "--format=%H%x00%B", "--no-show-signature", tip.commit, "--", path)
+    commit, _, message = answer.output.decode("utf-8", "replace").partition("\0")
+    if parse_message(message, commit=commit, at=0.0) is None:
+        return False
+    before = repo.command.ask("ls-tree", "-z", "--full-tree", f"{commit}^", "--", place.full(path))
+    return dict(each_entry(before.output)).get(place.full(path)) == staged
+
+
+def _differing(repo: GitRepo, place: Place, tip: Tip, paths: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
+    """The blobs of the tip and of the index, by repository path, for those of these vault paths where they differ."""
+    found: dict[str, tuple[str | None, str | None]] = {}
+    for start in range(0, len(paths), _MOST_PATHS):
+        some = paths[start : start + _MOST_PATHS]
+        if tip.commit is None:
+            output = repo.command.run("ls-files", "-z", "--stage", "--full-name", "--", *some).output
+            for mode_and_blob, path in _pairs(output, b"\t"):
+                found[path] = (None, mode_and_blob.split(" ")[1])
+        else:
+            arguments = ("--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff")
+            output = repo.command.run("diff-index", *arguments, tip.commit, "--", *some).output
+            fields = iter(os.fsdecode(output).split("\0"))
+            for meta in fields:
+                if meta:
+                    old, new = (None if set(blob) == {"0"} else blob for blob in meta.split(" ")[2:4])
+                    found[next(fields)] = (old, new)
+    return found
+
+
+def _pairs(output: bytes, divider: bytes) -> Iterator[tuple[str, str]]:
+    for record in output.split(b"\0"):
+        left, found, right = record.partition(divider)
+        if found:
+            yield os.fsdecode(left), os.fsdecode(right)
+
+
+def follow_tip(
+    repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None = None
+) -> bool:
+    """Move the index entries of these notes from what `tip` said to what the branch says now; False if it is busy.
+
+    Without this, git would show the user a staged change that takes Donna's back. What is staged of any other note
+    stays staged. `since` is the stamp of an index that was checked already.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    changes = _of_branch(changes)
+    if not changes:
+        return True
+    with contextlib.suppress(OSError, VaultWriteError):
+        while not _followed(repo, place, tip, changes, since):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        return True
+    return False
+
+
+def _followed(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None) -> bool:
+    """Try once; False if the index is busy. Raises OSError and VaultWriteError.
+
+    The new index is complete before it takes the lock, and takes the index's place by a rename: no moment leaves half
+    an index.
+    """
+    index, copy = place.git_dir / "index", place.git_dir / COPY
+    before = _stamp(index)
+    if before != since or since is None:
+        staged = _staged(repo, place, tip, changes)
+        changes = [change for change in changes if change.path not in staged]
+    try:
+        if before is not None:
+            _copy(index, copy)
+            os.utime(copy, (0, 0))  # or git would read files as young as the index, by way of the vault's filters
+        given = b"".join(_entry(place, change) for change in changes)
+        # a sparse index stays one: git fails on an expanded one in which a file is only meant to be added
+        repo.command.run("update-index", "-z", "--index-info", given=given, index=copy, as_configured=("index.sparse",))
+        if before is not None:
+            os.utime(copy, ns=(before.mtime_ns, before.mtime_ns))  # what was too young to trust still is
+        return _install(copy, index, before)
+    finally:
+        for left in (copy, copy.with_name(f"{COPY}.lock")):
+            with contextlib.suppress(OSError):
+                left.unlink()
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file to a new one; whatever has its name is removed and never written through."""
+    with contextlib.suppress(FileNotFoundError):
+        target.unlink()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with source.open("rb") as old, open(target, "wb", opener=lambda path, _: os.open(path, flags, 0o666)) as new:
+        shutil.copyfileobj(old, new, 1 << 20)
+
+
+def _entry(place: Place, change: BlobChange) -> bytes:
+    what = f"{change.mode:o} {change.in_branch}" if change.in_branch else f"0 {'0' * len(change.before or '')}"
+    return os.fsencode(f"{what}\t{place.full(change.path)}\0")
+
+
+def _install(copy: Path, index: Path, before: Stamp | None) -> bool:
+    lock = index.with_name("index.lock")
+    try:
+        os.link(copy, lock)
+    except FileExistsError:
+        return False
+    try:
+        if _stamp(index) != before:
+            return False
+        lock.rename(index)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            if lock.samefile(copy):
+                lock.unlink()
+    return True
+
+
+def _stamp(index: Path) -> Stamp | None:
+    try:
+        found = index.stat()
+    except FileNotFoundError:
+        return None
+    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

@@ -1,0 +1,54 @@
+"""The beginning of a history: a repository in the vault, and one commit of the notes as they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.types.errors import DonnaError
+from donna_tui.vault.git.attributes import attributes_of, stored_changes, why_not_stored
+from donna_tui.vault.git.index import follow_tip
+from donna_tui.vault.git.objects import Author, blobs, entries, open_commit
+from donna_tui.vault.git.repository import GitRepo
+from donna_tui.vault.write.changes import Change
+from donna_tui.vault.write.files import VaultFiles
+from donna_tui.vault.write.rules import WriteRules
+
+SUBJECT = b"The vault as it was when Donna began to keep its history\n"
+
+
+def begin(repo: GitRepo, files: VaultFiles, rules: WriteRules, author: Author, notes: Iterable[str]) -> bool:
+    """Make a repository, unless the vault is in one already, and commit the notes that are not sensitive.
+
+    Returns whether one was made. Must be called only after the user agreed. Raises VaultWriteError.
+    """
+    if not repo.init_if_missing(name=author.name, email=author.email):
+        return False
+    place, tip = repo.place(), repo.tip()
+    kept = [path for path in notes if _may_be_kept(files, rules, path)]
+    attributes = attributes_of(repo, place, kept)
+    left_out = {*repo.ignored(kept), *(path for path, each in attributes.items() if why_not_stored(path, each))}
+    changes = list(_first_changes(files, (path for path in kept if path not in left_out)))
+    stored, extra = stored_changes(repo, place, tip, changes, attributes)
+    images = blobs([*(each.after for each in changes if each.after is not None), *extra])
+    commit = open_commit(tip.ref, 1, author.line(time.time()), SUBJECT, None)
+    repo.fast_import(b"".join([*images, *commit, *entries(place, stored), b"done\n"]))
+    follow_tip(repo, place, tip, stored)
+    return True
+
+
+def _may_be_kept(files: VaultFiles, rules: WriteRules, path: str) -> bool:
+    """What must not leave the machine is not put into a history that may be pushed."""
+    try:
+        data = files.read(path)
+        return data is not None and rules.sensitivity(path, data) is Sensitivity.PUBLIC
+    except DonnaError:
+        return False
+
+
+def _first_changes(files: VaultFiles, paths: Iterable[str]) -> Iterable[Change]:
+    for path in paths:
+        data = files.read(path)
+        if data is not None:
+            yield Change(path=path, before=None, after=data, mode=files.mode(path))

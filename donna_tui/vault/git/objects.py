@@ -1,0 +1,147 @@
+"""An operation as git objects, through one `git fast-import`: blobs, the commit on the branch, and its record."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from donna_tui.vault.git.operations import each_operation, message_of
+from donna_tui.vault.git.repository import GitRepo, Place, Tip
+from donna_tui.vault.write.changes import BlobChange, Change, Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who the commits are by."""
+
+    name: str
+    email: str
+
+    def line(self, at: float) -> str:
+        """The author as git writes it, in UTC. What would end a field is left out."""
+        name, email = (
+            "".join(c for c in each if c.isprintable() and c not in "<>") for each in (self.name, self.email)
+        )
+        return f"{name} <{email}> {int(at)} +0000"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An operation whose objects are in git, and that no branch has yet."""
+
+    operation: Operation
+    record: str
+
+
+def blob_id(data: bytes, object_format: str) -> str:
+    """The id that git gives to these bytes. No filter or line ending rule takes part."""
+    return hashlib.new(object_format, b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def blob_changes(changes: Sequence[Change], object_format: str) -> tuple[BlobChange, ...]:
+    """Changes by the ids of their bytes."""
+
+    def known(data: bytes | None) -> str | None:
+        return None if data is None else blob_id(data, object_format)
+
+    return tuple(
+        BlobChange(path=each.path, before=known(each.before), after=known(each.after), mode=each.mode)
+        for each in changes
+    )
+
+
+def prepare(
+    repo: GitRepo,
+    place: Place,
+    tip: Tip,
+    operation: Operation,
+    author: Author,
+    images: Iterable[bytes] = (),
+    *,
+    home: str,
+) -> Prepared:
+    """Write the commit and the record of an operation, kept by refs of Donna's own, below the name of the `home`.
+
+    `images` are the bytes before and after that git does not have yet. What is for the record only is not in the
+    commit, and not named in its message; if nothing else is left, there is no commit.
+    """
+    at, before = author.line(operation.at), tip.record or _last_operation(repo)
+    record = open_commit(place.pending(home, "record"), 2, at, message_of(operation).encode(), before)
+    parts = [*blobs(images), *record, *_images(operation.changes), b"\n"]
+    if operation.is_record_only:
+        (recorded,) = repo.fast_import(b"".join([*parts, b"get-mark :2\ndone\n"]))
+        return Prepared(replace(operation, commit=tip.commit or ""), recorded)
+    public = replace(
+        operation,
+        changes=operation.published,
+        subject=public_subject(operation.subject, operation.hidden),
+    )
+    parts += open_commit(place.pending(home, "commit"), 1, at, message_of(public).encode(), tip.commit)
+    parts += entries(place, [change for change in operation.changes if not change.record_only])
+    commit, recorded = repo.fast_import(b"".join([*parts, b"get-mark :1\nget-mark :2\ndone\n"]))
+    return Prepared(replace(operation, commit=commit), recorded)
+
+
+def public_subject(subject: str, hidden: Sequence[str]) -> str:
+    """The first line of a commit message, which must not name notes that are hidden from the branch."""
+    return "Change notes" if any(path in subject for path in hidden) else subject
+
+
+def prepare_record(
+    repo: GitRepo, place: Place, operation: Operation, author: Author, images: Iterable[bytes], *, ref: str
+) -> tuple[str | None, str]:
+    """Write a record that belongs to no commit of the branch, kept by a ref; the record it follows, and the new one."""
+    previous = repo.record()
+    head = open_commit(
+        ref,
+        1,
+        author.line(operation.at),
+        message_of(operation).encode(),
+        previous or _last_operation(repo),
+    )
+    stream = b"".join((*blobs(images), *head, *_images(operation.changes), b"\nget-mark :1\ndone\n"))
+    (record,) = repo.fast_import(stream)
+    return previous, record
+
+
+def _last_operation(repo: GitRepo) -> str | None:
+    """Where the first record is tied to: the last operation of a history that came from elsewhere without records."""
+    return next((operation.commit for operation in each_operation(repo, None)), None)
+
+
+def blobs(images: Iterable[bytes]) -> Iterator[bytes]:
+    """Files' bytes in the stream."""
+    for data in images:
+        yield b"blob\ndata %d\n" % len(data) + data + b"\n"
+
+
+def open_commit(ref: str, mark: int, author: str, message: bytes, parent: str | None) -> Iterator[bytes]:
+    """The head of a commit in the stream, on which its files follow."""
+    yield f"reset {ref}\n\ncommit {ref}\nmark :{mark}\nauthor {author}\ncommitter {author}\n".encode()
+    yield f"data {len(message)}\n".encode() + message + b"\n"
+    if parent:
+        yield f"from {parent}\n".encode()
+
+
+def entries(place: Place, changes: Sequence[BlobChange]) -> Iterator[bytes]:
+    """What a commit of these changes does to the tree of its parent."""
+    for change in sorted(changes, key=lambda change: change.after is not None):  # a case-only move deletes first
+        path = quoted(place.full(change.path))
+        yield (f"M {change.mode:o} {change.in_branch} {path}\n" if change.in_branch else f"D {path}\n").encode()
+    yield b"\n"
+
+
+def _images(changes: Sequence[BlobChange]) -> Iterator[bytes]:
+    """The tree of a record: what each change needs to be undone and redone, and nothing else."""
+    yield b"deleteall\n"
+    for number, change in enumerate(changes):
+        for side, blob in (("before", change.before), ("after", change.after)):
+            if blob:
+                yield f"M {change.mode:o} {blob} {side}/{number}\n".encode()
+
+
+def quoted(path: str) -> str:
+    """A path as fast-import reads it: every byte that could mean something is written as a number."""
+    return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in os.fsencode(path)) + '"'

@@ -1,0 +1,173 @@
+"""Operations in git's history: how a commit message tells one, and which ones can be undone and redone now."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.vault.git.repository import GitRepo
+from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
+
+MOST_SUBJECT = 100
+"""Characters of a note's name that a commit's first line holds."""
+
+MOST_OPERATIONS = 1_000
+"""How far back operations can be undone."""
+
+_FORMAT = "%H%x00%at%x00%B%x00"
+_ID = re.compile(r"[0-9a-f]{20}")
+_SESSION = re.compile(r"[0-9a-f]{12}")
+_LAST_MOMENT = 16**14 - 1
+_TRAILER = re.compile(r"(Donna-[A-Z][a-z]+): (.*)")
+_OWNER = re.compile(r'(\d{1,10}:\d{1,10}) (".*")', re.ASCII)
+_CHANGE = re.compile(r'(none|[0-9a-f]{40}|[0-9a-f]{64}) (100644|100755) (".*")')
+_AS_IN_LOG = ("log", "-z", "--first-parent", f"--format={_FORMAT}", "--no-show-signature", "--grep=^Donna-Op: ")
+
+
+def new_operation_id(after: str = "") -> str:
+    """An id that sorts behind all earlier ones, `after` included, whatever the clock says: microseconds and chance."""
+    now = max(time.time_ns() // 1_000, 0)
+    if _ID.fullmatch(after):
+        now = max(now, int(after[:14], 16) + 1)
+    return f"{min(now, _LAST_MOMENT):014x}{secrets.token_hex(3)}"
+
+
+def new_session_id() -> str:
+    """An id for the session of a client, by which all that it did can be taken back."""
+    return secrets.token_hex(6)
+
+
+def message_of(operation: Operation) -> str:
+    """The commit message of an operation. Nothing in it can be mistaken for a trailer but the trailers."""
+    trailers = [
+        f"Donna-Op: {operation.id}",
+        f"Donna-Kind: {operation.kind}",
+        f"Donna-Actor: {clean_line(operation.actor)[:MOST_SUBJECT]}",
+    ]
+    if operation.session:
+        trailers.append(f"Donna-Session: {operation.session}")
+    for change in operation.changes:
+        path = json.dumps(change.path)
+        trailers.append(f"Donna-Pre: {change.before or 'none'} {change.mode:o} {path}")
+        trailers.append(f"Donna-Post: {change.after or 'none'} {change.mode:o} {path}")
+        if change.owner:
+            trailers.append(f"Donna-Owner: {change.owner} {path}")
+    trailers += [f"Donna-Undoes: {each}" for each in operation.undoes]
+    trailers += [f"Donna-Redoes: {each}" for each in operation.redoes]
+    return f"{_one_line(operation.subject)}\n\n" + "\n".join(trailers) + "\n"
+
+
+def parse_message(message: str, *, commit: str, at: float) -> Operation | None:
+    """The operation that a commit message tells in its last paragraph; None if it tells none, or not a whole one."""
+    head, _, last = message.strip().rpartition("\n\n")
+    found: dict[str, list[str]] = {}
+    for line in last.split("\n"):
+        trailer = _TRAILER.fullmatch(line)
+        if trailer is None:
+            return None
+        found.setdefault(trailer[1], []).append(trailer[2])
+    try:
+        return _operation(found, subject=head.split("\n", 1)[0], commit=commit, at=at)
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: float) -> Operation | None:
+    (identity,), (kind,), (actor,) = found["Donna-Op"], found["Donna-Kind"], found["Donna-Actor"]
+    before, after = (list(map(_side, found.get(name, []))) for name in ("Donna-Pre", "Donna-Post"))
+    if not _ID.fullmatch(identity) or [each.path for each in before] != [each.path for each in after]:
+        return None
+    owners = {json.loads(each[2]): each[1] for each in map(_OWNER.fullmatch, found.get("Donna-Owner", [])) if each}
+    return Operation(
+        id=identity,
+        kind=OperationKind(kind),
+        actor=actor,
+        subject=subject,
+        at=at,
+        commit=commit,
+        changes=tuple(
+            BlobChange(path=old.path, before=old.blob, after=new.blob, mode=new.mode, owner=owners.get(old.path, ""))
+            for old, new in zip(before, after, strict=True)
+        ),
+        undoes=tuple(found.get("Donna-Undoes", [])),
+        redoes=tuple(found.get("Donna-Redoes", [])),
+        session=next(filter(_SESSION.fullmatch, found.get("Donna-Session", [])), ""),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    blob: str | None
+    mode: int
+    path: str
+
+
+def _side(value: str) -> _Side:
+    found = _CHANGE.fullmatch(value)
+    if found is None:
+        raise ValueError(value)
+    path = json.loads(found[3])
+    return _Side(None if found[1] == "none" else found[1], int(found[2], 8), str(path))
+
+
+def each_operation(repo: GitRepo, record: str | None, limit: int = MOST_OPERATIONS) -> Iterator[Operation]:
+    """The newest operations, newest first: of the chain that ends in `record`; without one, of the branch."""
+    answer = repo.command.ask(*_AS_IN_LOG, f"--max-count={limit}", *([record, "--"] if record else ["HEAD", "--", "."]))
+    seen: set[str] = set()
+    for commit, at, message in _each_commit(answer.output if answer.status == 0 else b""):
+        operation = parse_message(message, commit=commit, at=at)
+        if operation is not None and operation.id not in seen:
+            seen.add(operation.id)
+            yield operation
+
+
+def _each_commit(output: bytes) -> Iterator[tuple[str, float, str]]:
+    fields = output.decode("utf-8", "replace").split("\0")
+    for commit, at, message in zip(fields[0::4], fields[1::4], fields[2::4], strict=False):
+        yield commit.strip(), float(at or 0), message
+
+
+@dataclass(frozen=True, slots=True)
+class Stacks:
+    """What can be undone and what can be redone, each the next one first."""
+
+    undoable: tuple[Operation, ...]
+    redoable: tuple[Operation, ...]
+
+
+def stacks(newest_first: Iterable[Operation]) -> Stacks:
+    """Walk a history and keep count: an undo takes operations off one stack and puts them on the other.
+
+    A new operation of any other kind empties the redo stack.
+    """
+    done: list[Operation] = []
+    undone: list[Operation] = []
+    for operation in reversed(list(newest_first)):
+        if operation.kind is OperationKind.KEPT:
+            continue
+        if operation.kind is OperationKind.UNDO:
+            _pass_on(done, undone, operation.undoes)
+        elif operation.kind is OperationKind.REDO:
+            _pass_on(undone, done, operation.redoes)
+        else:
+            done.append(operation)
+            undone.clear()
+    return Stacks(tuple(reversed(done)), tuple(reversed(undone)))
+
+
+def _pass_on(source: list[Operation], target: list[Operation], ids: Sequence[str]) -> None:
+    for identity in ids:
+        at = next((place for place in range(len(source) - 1, -1, -1) if source[place].id == identity), None)
+        if at is not None:  # the last one, or one of a session that others went on beside
+            target.append(source.pop(at))
+        else:  # it is older than what is known, and stands in front of all that the target holds
+            target.clear()
+
+
+def _one_line(subject: str) -> str:
+    return clean_line(subject)[: MOST_SUBJECT * 2]

@@ -1,0 +1,316 @@
+"""`GitRepo`: the repository that a vault is in, or lies inside of. Reads it, and moves its branch; never its index."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.command import Answer, GitCommand, each_blob, each_entry, failed, refusal
+from donna_tui.vault.git.trust import Located, check_files, check_rule_files, locate, not_trusted
+from donna_tui.vault.write.changes import REGULAR_FILE
+
+OWN_REFS = "refs/donna"
+
+PATIENCE_SECONDS = 5.0
+"""How long another program may hold a lock of the repository before Donna gives up."""
+
+_IN_PROGRESS = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "sequencer": "a cherry-pick or a revert",
+    "BISECT_LOG": "a bisect",
+}
+_NO = frozenset({"false", "no", "off", "0", ""})
+_OF_THE_USER = ("core.attributesFile", "core.autocrlf")
+_WHERE = ("--is-inside-work-tree", "--absolute-git-dir", "--show-object-format", "--git-common-dir", "--show-prefix")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where git keeps things: its folder, what several work trees share, and the vault's path inside the work tree."""
+
+    git_dir: Path
+    common_dir: Path
+    prefix: str
+    object_format: str
+
+    @property
+    def refs(self) -> str:
+        """The folder of Donna's refs. Vaults that share a repository have one each: an undo stays in its vault."""
+        if self.git_dir == self.common_dir and not self.prefix:
+            return OWN_REFS
+        which = "" if self.git_dir == self.common_dir else self.git_dir.name
+        return f"{OWN_REFS}/{hashlib.sha256(os.fsencode(f'{which}/{self.prefix}')).hexdigest()[:16]}"
+
+    @property
+    def records(self) -> str:
+        """A chain of commits, one an operation. Their trees hold the bytes before and after: no clean-up takes them."""
+        return f"{self.refs}/operations"
+
+    def pending(self, home: str, what: str) -> str:
+        """The ref that keeps the objects of a write under way; `home` is the name of the state folder it is from."""
+        return f"{self.refs}/pending/{home}/{what}"
+
+    def full(self, path: str) -> str:
+        """A path of the vault as the repository knows it."""
+        return self.prefix + path
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """What is checked out, and what Donna did last.
+
+    `ref` is what moves (`HEAD` when detached), `commit` is None before the first one, `record` before the first
+    operation.
+    """
+
+    ref: str
+    commit: str | None
+    record: str | None
+
+
+class GitRepo:
+    """Git for one vault. Every method blocks and raises VaultWriteError with a reason."""
+
+    def __init__(self, vault: Path) -> None:
+        self._vault = vault.absolute()
+        self._place: Place | None = None
+        self._located: Located | None = None
+        self._settings: tuple[object, Mapping[str, str]] | None = None
+        self.command = GitCommand(vault)
+
+    def init_if_missing(self, *, name: str, email: str) -> bool:
+        """Make a repository in the vault unless it has one or lies inside one; whether one was made.
+
+        Its author is set in the repository alone. Call it only after the user agreed.
+        """
+        if self.find() is not None:
+            return False
+        self.command.run("init", "--quiet", "--template=")
+        self.command.run("config", "--local", "user.name", name)
+        self.command.run("config", "--local", "user.email", email)
+        return True
+
+    def find(self) -> Place | None:
+        """Where the repository is; None if there is none. Raises for one that cannot be used.
+
+        What git may open is checked before git runs, on every call: a sync program can change a repository at any time.
+        """
+        if self._place is not None and self._located is not None and self._is_where_it_was(self._located):
+            check_files(self._located, whole=False)
+            return self._place
+        located = locate(self._vault)
+        if located is not None:
+            check_files(located, whole=True)
+        found = self.command.ask("rev-parse", *_WHERE)
+        if found.status:
+            if "not a git repository (or any" in found.complaint:
+                return None
+            raise refusal("rev-parse", found.complaint)
+        inside, git_dir, object_format, common, prefix, *more = _lines(found)
+        if inside != "true":
+            raise failed("the vault lies inside git's own folder, or in a bare repository")
+        if len(more) != 1:
+            raise failed("the name of a folder above the vault holds a line break")
+        place = Place(Path(git_dir).resolve(), (self._vault / common).resolve(), prefix, object_format)
+        if located is None or (place.git_dir, place.common_dir) != (located.git_dir, located.common_dir):
+            raise not_trusted("git finds another repository than the vault's folders show", "run git status there")
+        self._place, self._located = place, located
+        return place
+
+    def _is_where_it_was(self, located: Located) -> bool:
+        """Whether the repository is still there, and no other came between it and the vault."""
+        has_own = (self._vault / ".git").exists()
+        is_own = located.top == self._vault.resolve()
+        return has_own == is_own and located.is_there() and (located.git_dir / "HEAD").exists()
+
+    def place(self) -> Place:
+        """`find`, raising `no_repository` if there is none."""
+        place = self.find()
+        if place is None:
+            raise VaultWriteError(
+                Reason.NO_REPOSITORY,
+                "the vault has no history yet: it is not a git repository",
+                hint="open it with donna, which asks before it creates one, or run git init in its folder",
+            )
+        return place
+
+    def tip(self) -> Tip:
+        """What is checked out, and the newest record."""
+        branch = self.command.ask("symbolic-ref", "--quiet", "HEAD")
+        if branch.status not in (0, 1):
+            raise refusal("symbolic-ref", branch.complaint)
+        commit, record = self._commits("HEAD", self._records())
+        return Tip(branch.line if branch.status == 0 else "HEAD", commit, record)
+
+    def record(self) -> str | None:
+        """The newest record."""
+        return self._commits(self._records())[0]
+
+    def _records(self) -> str:
+        return self.place().records
+
+    def _commits(self, *refs: str) -> list[str | None]:
+        given = "".join(f"{ref}^{{commit}}\n" for ref in refs).encode()
+        answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
+        return [None if " " in line else line for line in _lines(answer)[: len(refs)]]
+
+    def check_at_rest(self, place: Place) -> None:
+        """Raises `git_busy` while a merge, rebase or the like is unfinished."""
+        for name, what in _IN_PROGRESS.items():
+            if (place.git_dir / name).exists():
+                raise VaultWriteError(
+                    Reason.GIT_BUSY,
+                    f"{what} is in progress in this repository",
+                    hint="finish or abort it with git, then try again",
+                )
+
+    def ignored(self, paths: Sequence[str]) -> list[str]:
+        """Those of these vault paths that git is told to ignore and does not know."""
+        check_rule_files(self.rule_folders(paths), ".gitignore")
+        given = b"".join(f"./{path}\0".encode() for path in paths)
+        answer = self.command.ask("check-ignore", "-z", "--stdin", given=given, literal=False)
+        if answer.status not in (0, 1):
+            raise refusal("check-ignore", answer.complaint)
+        return [each.decode().removeprefix("./") for each in answer.output.split(b"\0") if each]
+
+    def rule_folders(self, paths: Iterable[str]) -> list[Path]:
+        """The folders whose rule files count for these vault paths, from the top of the work tree down."""
+        vault = self._vault.resolve()
+        prefix = self.place().prefix
+        above = len(prefix.strip("/").split("/")) if prefix else 0
+        inside = {Path(path).parent for path in paths}
+        below = {each for folder in inside for each in (folder, *folder.parents)} - {Path()}
+        return [*reversed(vault.parents[:above]), vault, *(vault / each for each in sorted(below))]
+
+    def left_out(self, place: Place, paths: Sequence[str]) -> list[str]:
+        """Those of these vault paths that git has, and that a sparse checkout keeps off the disk."""
+        if not paths or not (place.git_dir / "info" / "sparse-checkout").exists():
+            return []
+        answer = self.command.run("ls-files", "-z", "-t", "--cached", "--", *paths)
+        entries = (os.fsdecode(each).partition(" ") for each in answer.output.split(b"\0"))
+        return [path for tag, _, path in entries if tag == "S"]
+
+    def fast_import(self, stream: bytes) -> list[str]:
+        """Feed git objects; the ids that the stream's `get-mark` lines ask for, in order."""
+        answer = self.command.run("fast-import", "--quiet", "--force", "--done", given=stream)
+        return answer.output.decode("ascii").split()
+
+    def advance(self, tip: Tip, commit: str, record: str, message: str) -> bool:
+        """Move the branch and the chain of operations at once, if both are where they were; False if one is not.
+
+        The branch stays where it is if `commit` is what it has already.
+
+        Waits for other programs' locks. Raises `git_locked` if one stays.
+        """
+        branch = [] if commit == (tip.commit or "") else [(tip.ref, commit, tip.commit)]
+        return self._update(message, *branch, (self._records(), record, tip.record))
+
+    def append_record(self, previous: str | None, record: str, message: str, *, drop: str = "") -> bool:
+        """Move the chain of operations alone, if it is still at `previous`, and drop a ref. Raises VaultWriteError."""
+        return self._update(message, (self._records(), record, previous), drop=drop)
+
+    def drop_ref(self, ref: str) -> None:
+        """Remove a ref of Donna's own. One that cannot be removed now only keeps objects that nobody needs."""
+        self.command.ask("update-ref", "--no-deref", "-d", ref)
+
+    def _update(self, message: str, *moves: tuple[str, str, str | None], drop: str = "") -> bool:
+        """Compare and swap refs in one transaction: each a name, its new commit and the one expected there."""
+        zero = "0" * len(moves[0][1])
+        updates = "".join(f"update {ref}\0{new}\0{old or zero}\0" for ref, new, old in moves)
+        updates += f"delete {drop}\0\0" if drop else ""
+        given = f"start\0{updates}prepare\0commit\0".encode()
+        arguments = ("update-ref", "--no-deref", "-m", message, "--stdin", "-z")
+        for answer in self._patiently(arguments, given):
+            if answer.status == 0:
+                return True
+            if "but expected" in answer.complaint or "already exists" in answer.complaint:
+                return False
+        raise refusal("update-ref", answer.complaint)
+
+    def _patiently(self, arguments: Sequence[str], given: bytes) -> Iterator[Answer]:
+        """The answers to one command, repeated while another program holds a lock."""
+        deadline, pause = time.monotonic() + PATIENCE_SECONDS, 0.02
+        while True:
+            answer = self.command.ask(*arguments, given=given)
+            yield answer
+            if ".lock'" not in answer.complaint or time.monotonic() + pause > deadline:
+                return
+            time.sleep(pause)
+            pause = min(pause * 2, 0.5)
+
+    def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
+        """The bytes of blobs, None for each that git no longer has."""
+        given = b"".join(each.encode("ascii") + b"\n" for each in ids)
+        output = self.command.run("cat-file", "--batch", given=given).output if ids else b""
+        return list(each_blob(output))
+
+    def existing(self, ids: Sequence[str]) -> set[str]:
+        """Those of these objects that git has."""
+        given = "".join(f"{each}\n" for each in ids).encode()
+        answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
+        return {line for line in _lines(answer) if line and " " not in line}
+
+    def known(self, tip: Tip, place: Place, paths: Sequence[str]) -> set[str]:
+        """Those of these vault paths that the last commit has."""
+        if tip.commit is None:
+            return set()
+        full = {place.full(path): path for path in paths}
+        output = self.command.run("ls-tree", "-z", "--full-tree", tip.commit, "--", *full).output
+        return {full[path] for path, _ in each_entry(output) if path in full}
+
+    def blob_id(self, commit: str, path: str) -> str | None:
+        """The blob at a repository path in a commit, if there is one."""
+        output = self.command.run("ls-tree", "-z", "--full-tree", commit, "--", path).output
+        return dict(each_entry(output)).get(path)
+
+    def knows_modes(self) -> bool:
+        """Whether the disk can tell an executable file. Where it cannot, all may look like one."""
+        return self.find() is None or self.settings().get("core.filemode", "true").lower() not in _NO
+
+    def settings(self) -> Mapping[str, str]:
+        """Those settings of the user and the repository, by name in lower case, that say how files are stored."""
+        known = tuple(map(_stamp, self._setting_files()))
+        if self._settings is None or self._settings[0] != known:
+            pattern = r"^core\.(attributesfile|autocrlf|filemode)$"
+            answer = self.command.ask("config", "-z", "--get-regexp", pattern, as_configured=_OF_THE_USER)
+            entries = (os.fsdecode(each).partition("\n") for each in answer.output.split(b"\0") if each)
+            self._settings = known, {name.lower(): value if has_one else "true" for name, has_one, value in entries}
+        return self._settings[1]
+
+    def _setting_files(self) -> Iterator[Path]:
+        place, home = self.place(), Path(os.environ.get("HOME", "/"))
+        yield from (place.common_dir / "config", place.git_dir / "config.worktree", home / ".gitconfig")
+        yield Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
+
+    def mode(self, path: str) -> int:
+        """The mode of a note in the last commit; that of an ordinary file if it is not there."""
+        found = self.command.ask("ls-tree", "-z", "HEAD", "--", path).output
+        return int(found[:6], 8) if found.startswith(b"100") else REGULAR_FILE
+
+    def all_blob_ids(self, commit: str, place: Place) -> dict[str, str]:
+        """The blob of every file below the vault in a commit, by vault path."""
+        where = [f"{commit}:{place.prefix.rstrip('/')}"] if place.prefix else [commit]
+        answer = self.command.ask("ls-tree", "-r", "-z", "--full-tree", *where)
+        return dict(each_entry(answer.output)) if answer.status == 0 else {}
+
+
+def _lines(answer: Answer) -> list[str]:
+    return answer.output.decode("utf-8", "surrogateescape").split("\n")
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    """What changes when a file is written."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,89 @@
+"""Locks that a git which was stopped half-way leaves in the repository: the intent tells them from those of others."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from donna_tui.vault.git.index import COPY
+from donna_tui.vault.git.repository import OWN_REFS, Place
+from donna_tui.vault.git.trust import read_small
+from donna_tui.vault.write.journal import Intent
+
+EMPTY_LOCK_SECONDS = 1.0
+"""How long an empty lock must stand still before it counts as left behind: git fills a lock at once."""
+
+
+_OWN_LOCK = re.compile(r"(?:[0-9a-f]{16}/)?(?:operations|pending/[\w/-]+)\.lock", re.ASCII)
+"""The locks of Donna's own refs, relative to their folder."""
+
+
+def remove_stale_locks(place: Place, intent: Intent | None) -> None:
+    """Remove locks that a stopped write of ours left: nobody else writes as Donna now, and others' are told apart."""
+    _remove_locks_of_own_refs(place.common_dir)
+    copy, index_lock = place.git_dir / COPY, place.git_dir / "index.lock"
+    with contextlib.suppress(OSError):
+        if copy.samefile(index_lock):
+            _unlink(index_lock)
+    _unlink(copy)
+    _unlink(copy.with_name(f"{COPY}.lock"))
+    for lock in _left_behind(place, intent) if intent is not None else ():
+        _unlink(lock)
+
+
+def _remove_locks_of_own_refs(common_dir: Path) -> None:
+    """Walk Donna's refs by descriptors, so that no link on the way or put there meanwhile leads elsewhere."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.ExitStack() as held, contextlib.suppress(OSError):
+        folder = os.open(common_dir, flags)
+        held.callback(os.close, folder)
+        for name in OWN_REFS.split("/"):
+            folder = os.open(name, flags, dir_fd=folder)
+            held.callback(os.close, folder)
+        for where, _, files, descriptor in os.fwalk(".", dir_fd=folder, follow_symlinks=False):
+            for name in files:
+                if _OWN_LOCK.fullmatch(f"{where}/{name}".removeprefix("./")):
+                    with contextlib.suppress(OSError):
+                        os.unlink(name, dir_fd=descriptor)
+
+
+def _left_behind(place: Place, intent: Intent) -> list[Path]:
+    """The locks of the branch that hold the very commit we were about to set, or stay empty since our write began."""
+    empty: dict[Path, float] = {}
+    ours: list[Path] = []
+    for lock in _branch_locks(place, intent):
+        with contextlib.suppress(OSError, ValueError):
+            data = read_small(lock)
+            if data is None:
+                continue
+            written, text = lock.lstat().st_mtime, data.decode("ascii").strip()
+            if text == intent.operation.commit:
+                ours.append(lock)
+            elif not text and written >= intent.since - 1:
+                empty[lock] = written
+    if empty:
+        time.sleep(EMPTY_LOCK_SECONDS)
+    return ours + [lock for lock, written in empty.items() if _stands_still(lock, written)]
+
+
+def _branch_locks(place: Place, intent: Intent) -> Iterator[Path]:
+    yield place.git_dir / "HEAD.lock"
+    if intent.ref != "HEAD":
+        yield place.common_dir / f"{intent.ref}.lock"
+
+
+def _stands_still(lock: Path, written: float) -> bool:
+    try:
+        found = lock.lstat()
+    except OSError:
+        return False
+    return found.st_mtime == written and found.st_size == 0
+
+
+def _unlink(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()

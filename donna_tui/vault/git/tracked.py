@@ -1,0 +1,137 @@
+"""Decide which notes and changes go into the branch: not what git ignores, and no private note that it does not have.
+
+The branch is what gets pushed. The record, below refs/donna, stays on this machine, and is enough for undo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.attributes import Attributes, why_not_stored
+from donna_tui.vault.git.operations import parse_message
+from donna_tui.vault.git.repository import GitRepo, Place, Tip
+from donna_tui.vault.write.changes import BlobChange, Change, OperationKind, Plan
+from donna_tui.vault.write.files import VaultFiles
+from donna_tui.vault.write.rules import WriteRules
+
+
+def not_kept(
+    repo: GitRepo, place: Place, files: VaultFiles, changes: Sequence[Change], rules: Mapping[str, Attributes]
+) -> dict[str, VaultWriteError]:
+    """Why git could not keep these changes, by path; those that it can keep are left out."""
+    nested = [change.path for change in changes if files.nested_repository(change.path)]
+    rest = [change for change in changes if change.path not in nested]
+    left_out = repo.left_out(place, [change.path for change in rest if change.before is None])
+    ignored = repo.ignored([change.path for change in rest])
+    unstored = filter(None, (why_not_stored(path, each) for path, each in rules.items()))
+    refusals = (*_nested(files, nested), *map(_left_out, left_out), *map(_ignored, ignored), *unstored)
+    return {refusal.path: refusal for refusal in refusals}
+
+
+def _nested(files: VaultFiles, paths: Sequence[str]) -> Iterator[VaultWriteError]:
+    for path in paths:
+        yield VaultWriteError(
+            Reason.IGNORED_BY_GIT,
+            f"the folder “{files.nested_repository(path)}” is a repository of its own",
+            hint="open that folder as a vault to change its notes",
+            path=path,
+        )
+
+
+def _left_out(path: str) -> VaultWriteError:
+    return VaultWriteError(
+        Reason.IGNORED_BY_GIT,
+        "git has a note of this name, and a sparse checkout leaves it out of this folder",
+        hint="check it out first: git sparse-checkout add FOLDER",
+        path=path,
+    )
+
+
+def _ignored(path: str) -> VaultWriteError:
+    return VaultWriteError(
+        Reason.IGNORED_BY_GIT,
+        "git is told to ignore this note, so a change could not be undone",
+        hint="take it out of .gitignore",
+        path=path,
+    )
+
+
+_RESTORING = (OperationKind.UNDO, OperationKind.REDO)
+
+
+def keep_private(
+    repo: GitRepo, place: Place, tip: Tip, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
+) -> tuple[BlobChange, ...]:
+    """Mark those changes of a plan that must not get into the branch.
+
+    Raises VaultWriteError (`would_track`) if a note that was private until now would, and nobody has agreed.
+    """
+    private = [change for change in plan.changes if _is_private(rules, change.path, change.before, change.after)]
+    if not private:
+        return tuple(changes)
+    moved = plan.kind is OperationKind.MOVE
+    asked = [*private, *(change for change in plan.changes if moved and change.after is None)]
+    known = repo.known(tip, place, [change.path for change in asked])
+    carries_on = moved and any(change.path in known for change in plan.changes if change.after is None)
+    hidden = {
+        change.path
+        for change in private
+        if change.path not in known
+        and not (carries_on and change.before is None)
+        and not _may_be_tracked(repo, tip, rules, plan, change)
+    }
+    gone = {
+        change.path
+        for change in private
+        if change.path in known
+        and plan.kind is OperationKind.UNDO
+        and change.after is not None
+        and not _is_private(rules, change.path, change.before)
+        and _was_added_by(repo, tip, plan.undoes, place, change.path)
+    }
+    marked = (replace(each, record_only=each.path in hidden) for each in changes)
+    return tuple(replace(each, stored_after="") if each.path in gone else each for each in marked)
+
+
+def _is_private(rules: WriteRules, path: str, *sides: bytes | None) -> bool:
+    return any(data is not None and rules.sensitivity(path, data) is not Sensitivity.PUBLIC for data in sides)
+
+
+def _may_be_tracked(repo: GitRepo, tip: Tip, rules: WriteRules, plan: Plan, change: Change) -> bool:
+    """Whether a private note that the branch does not have gets into it: if the user said so, or it only comes back."""
+    if change.after is None:
+        return False
+    if plan.kind in _RESTORING:
+        return _was_removed_by_donna(repo, tip, change.path)
+    if plan.may_track or _is_private(rules, change.path, change.after):
+        return plan.may_track
+    raise VaultWriteError(
+        Reason.WOULD_TRACK,
+        "this note was private and is not in git; without its mark it would be committed, and pushed with the rest",
+        hint="agree to that, or leave the note marked as private",
+        path=change.path,
+    )
+
+
+def _was_removed_by_donna(repo: GitRepo, tip: Tip, path: str) -> bool:
+    """Whether the branch had the note until an operation of Donna's took it away."""
+    if tip.commit is None:
+        return False
+    answer = repo.command.ask("log", "-1", "--format=%B", "--no-show-signature", tip.commit, "--", path)
+    message = answer.output.decode("utf-8", "replace")
+    return parse_message(message, commit="", at=0.0) is not None
+
+
+def _was_added_by(repo: GitRepo, tip: Tip, operations: Sequence[str], place: Place, path: str) -> bool:
+    """Whether the branch got a note by one of these operations, before which it did not have it."""
+    assert tip.commit is not None
+    pattern = f"^Donna-Op: ({'|'.join(operations)})$"
+    listed = ("log", "--format=%H", "--no-show-signature", "--extended-regexp", f"--grep={pattern}")
+    first = repo.command.run(*listed, tip.commit, "--", path).output.decode().split()[-1:]
+    if not first:
+        return False
+    before = repo.command.ask("ls-tree", "-z", "--full-tree", f"{first[0]}^", "--", place.full(path))
+    return before.status != 0 or not before.output  # the first commit of all has none before it

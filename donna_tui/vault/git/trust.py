@@ -1,0 +1,225 @@
+"""Checks a repository before git opens it: it must keep to its own folder, and hold nothing that git would wait for.
+
+A vault may come from elsewhere, and git follows what its repository says: a link is written through, a `gitdir:` or
+`commondir` leads to another repository, and a named pipe blocks whoever opens it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.command import GitCommand, failed
+
+RULE_FILES = (".gitignore", ".gitattributes")
+
+_NEVER_OPENED = frozenset({
+    "COMMIT_EDITMSG", "annex", "branches", "description", "gitk.cache", "hooks", "lfs", "modules", "rr-cache", "svn",
+})  # fmt: skip
+"""Names in git's folder that none of our calls opens: people link some of them, and may go on doing so."""
+
+_WALKED = frozenset({"info", "logs", "objects", "refs", "reftable"})
+_MOST_BYTES = 8_192
+_HEX = frozenset("0123456789abcdef")
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The repository that git will find: the folder with `.git` in it, and where git keeps its files."""
+
+    top: Path
+    git_dir: Path
+    common_dir: Path
+    identity: tuple[int, ...]
+
+    def is_there(self) -> bool:
+        """Whether `.git` still is what it was when it was checked."""
+        return _identity(self.top / ".git") == self.identity
+
+
+def locate(vault: Path) -> Located | None:
+    """Find the repository of a vault as git does, without running git; None if there is none.
+
+    Raises VaultWriteError (`not_trusted`) for one that leads to a folder which does not name this one in return.
+    """
+    start = vault.resolve()
+    with contextlib.suppress(OSError):
+        device = start.stat().st_dev
+        for folder in (start, *start.parents):
+            if folder.stat().st_dev != device:
+                return None
+            found = _located_in(folder)
+            if found is not None:
+                return found
+            if all(os.path.lexists(folder / name) for name in ("HEAD", "objects", "refs")):
+                raise failed("the vault lies inside git's own folder, or in a bare repository")
+    return None
+
+
+def _located_in(folder: Path) -> Located | None:
+    dot = folder / ".git"
+    identity = _identity(dot)
+    kind = identity[0] if identity else 0
+    if kind == stat.S_IFDIR:
+        return Located(folder, dot, dot, identity) if os.path.lexists(dot / "HEAD") else None
+    if kind == stat.S_IFLNK:
+        target = dot.resolve()
+    elif kind == stat.S_IFREG:
+        target = _target_of(dot)
+    else:
+        return None
+    if not target.is_dir():
+        raise failed(f"this folder's repository is not where it was: {clean_line(str(target))}")
+    common = target / "commondir"
+    if os.path.lexists(common):
+        return Located(folder, target, _main_repository(folder, target, common), identity)
+    _check_work_tree(folder, target)
+    return Located(folder, target, target, identity)
+
+
+def _target_of(dot: Path) -> Path:
+    """The folder that a `.git` file names."""
+    text = os.fsdecode(read_small(dot) or b"")
+    if not text.startswith("gitdir: "):
+        raise failed("the file .git of this folder names no repository")
+    return (dot.parent / text.removeprefix("gitdir: ").rstrip("\r\n")).resolve()
+
+
+def _main_repository(folder: Path, git_dir: Path, pointer: Path) -> Path:
+    """The repository that a linked work tree shares. Raises unless it keeps this very work tree."""
+    common = (git_dir / os.fsdecode(read_small(pointer) or b"").rstrip("\r\n")).resolve()
+    back = git_dir / os.fsdecode(read_small(git_dir / "gitdir") or b"").rstrip("\r\n")
+    is_kept = git_dir.parent.name == "worktrees" and git_dir.parent.parent == common
+    if not is_kept or back.name != ".git" or back.parent.resolve() != folder:
+        raise not_trusted(
+            f"this folder says that it is a work tree of {clean_line(str(common))}, which does not name it",
+            "if it is yours and was moved: git worktree repair",
+        )
+    return common
+
+
+def _check_work_tree(folder: Path, git_dir: Path) -> None:
+    """Raises unless `core.worktree` of a git folder elsewhere names this folder, as that of a submodule does."""
+    git = GitCommand(Path("/"))
+    for name in ("config.worktree", "config"):
+        file = git_dir / name
+        if not _is_regular(file):
+            continue
+        answer = git.ask("config", "--file", str(file), "--no-includes", "--type=path", "--get", "core.worktree")
+        if answer.status == 0:
+            if (git_dir / answer.line).resolve() == folder:
+                return
+            break
+    raise not_trusted(
+        f"this folder names {clean_line(str(git_dir))} as its repository, which does not name this folder",
+        'if it is yours, run in the folder that holds .git: git config core.worktree "$PWD"',
+    )
+
+
+def check_files(located: Located, *, whole: bool) -> None:
+    """Look at every file that git may open. Raises VaultWriteError (`not_trusted`) for a link, a pipe or a device.
+
+    Loose objects are many, and are looked at only if `whole`.
+    """
+    for folder in {located.git_dir, located.common_dir}:
+        for entry in _entries(folder):
+            if entry.name == "commondir" and folder == located.common_dir:
+                raise not_trusted("the repository names another one as its own", "look at the file .git/commondir")
+            if entry.name in _NEVER_OPENED:
+                continue
+            _check(entry, folder)
+            if entry.name in _WALKED:
+                _check_below(Path(entry.path), folder, whole=whole)
+
+
+def _check_below(folder: Path, top: Path, *, whole: bool) -> None:
+    for entry in _entries(folder):
+        _check(entry, top)
+        is_loose = len(entry.name) == 2 and folder.name == "objects" and set(entry.name) <= _HEX
+        if entry.is_dir(follow_symlinks=False) and (whole or not is_loose):
+            _check_below(Path(entry.path), top, whole=whole)
+
+
+def _check(entry: os.DirEntry[str], top: Path) -> None:
+    """Names are put together only for a refusal: every write looks at all of these entries several times."""
+    if entry.is_symlink():
+        raise not_trusted(
+            f"“{clean_line(_name_in(entry, top))}” in the repository is a link, which git would follow out of it",
+            "if you made it, put the files themselves in its place",
+        )
+    if not entry.is_file(follow_symlinks=False) and not entry.is_dir(follow_symlinks=False):
+        with contextlib.suppress(OSError):
+            _check_special(entry.stat(follow_symlinks=False), _name_in(entry, top))
+
+
+def _name_in(entry: os.DirEntry[str], top: Path) -> str:
+    return f"{top.name}/{Path(entry.path).relative_to(top)}"
+
+
+def _check_special(found: os.stat_result, name: str) -> None:
+    """Sockets are let through: git's file system monitor has one, and nobody can open it as a file."""
+    if stat.S_IFMT(found.st_mode) in (stat.S_IFIFO, stat.S_IFCHR, stat.S_IFBLK):
+        raise not_trusted(f"“{clean_line(name)}” is a pipe or a device, for which git would wait", "remove it")
+
+
+def check_rule_files(folders: Iterable[Path], name: str) -> bool:
+    """Whether one of these folders has a rule file of this name, which git may open. Raises `not_trusted`."""
+    has_one = False
+    for folder in folders:
+        try:
+            found = os.lstat(folder / name)
+        except OSError:
+            continue
+        _check_special(found, name)
+        has_one = True
+    return has_one
+
+
+def read_small(path: Path) -> bytes | None:
+    """The beginning of a regular file; None for what is none or cannot be read. Follows no link, waits for no pipe."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return os.read(descriptor, _MOST_BYTES)
+        finally:
+            os.close(descriptor)
+    return None
+
+
+def not_trusted(message: str, hint: str) -> VaultWriteError:
+    """The repository could make git write outside the vault, or wait for ever."""
+    return VaultWriteError(Reason.NOT_TRUSTED, message, hint=hint)
+
+
+def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """The entries of a folder; none if it is gone or cannot be listed, which git itself will report."""
+    try:
+        with os.scandir(folder) as found:
+            yield from found
+    except OSError:
+        return
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    """What changes when another file or folder takes the place of this one; empty if there is none."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ()
+    kind = stat.S_IFMT(found.st_mode)
+    written = (found.st_mtime_ns, found.st_size) if kind != stat.S_IFDIR else ()
+    return (kind, found.st_dev, found.st_ino, *written)
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False

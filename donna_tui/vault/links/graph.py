@@ -1,0 +1,168 @@
+"""Where the links of a vault lead: the note and the line of each one, and the lines of other notes that link to one."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from donna_tui.text.lines import line_of, line_starts
+from donna_tui.text.markdown import split_sections
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.notes import Destination, LinkLine, NoteLinks
+from donna_tui.vault.client import NOTE_ENDINGS, VaultClient, decode
+from donna_tui.vault.links.resolve import LinkIndex, is_dotted, joined
+from donna_tui.vault.links.rewrite import may_name
+from donna_tui.vault.links.spans import Link, LinkKind, find_links, link_from
+from donna_tui.vault.note.read import parse_frontmatter
+from donna_tui.vault.write.files import VaultFiles
+
+LONGEST_LINE = 400
+"""Characters that are shown of a line with a link."""
+
+_WORD = re.compile(r"\w+")
+_WEB = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\x7f-\x9f]+", re.IGNORECASE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_FILES = re.compile(
+    r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|pdf|mp3|wav|ogg|m4a|flac|mp4|webm|mov|zip|canvas|base|csv|docx|xlsx|pptx|html?)$",
+    re.IGNORECASE,
+)
+"""Endings of attachments: a link to one is no link to a note that could be created."""
+
+
+class LinkGraph:
+    """Reads the links of one vault from disk each time. Every method blocks, may be called on several threads, and
+    raises VaultReadError if the vault or the note cannot be read.
+    """
+
+    def __init__(self, client: VaultClient, files: VaultFiles) -> None:
+        self._client, self._files = client, files
+
+    def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
+        """Where a link leads that is written in a note, in the brackets of a wikilink or as a Markdown destination."""
+        link = link_from(written, is_wiki=is_wiki)
+        if link is None or not (link.target or link.fragment):
+            return Destination(problem="This link does not name a note.")
+        if link.kind is not LinkKind.WIKI and _SCHEME.match(link.target):
+            return _on_the_web(written.strip("<>"))
+        hit = _found(LinkIndex(self._paths()), link, note)
+        if hit is None:
+            return _missing(link, note)
+        return self._place_in(hit, link.fragment)
+
+    def links(self, path: str) -> NoteLinks:
+        """The links of a note, and the lines of other notes that link to it."""
+        index = LinkIndex(self._paths())
+        own = tuple(_lines_of(self._client.read(path).text, path, index))
+        others = [other for other in self._paths(readable=True) if other != path]
+        back = [line for other in others for line in self._lines_to(path, other, index)]
+        return NoteLinks(path=path, outgoing=own, incoming=tuple(back))
+
+    def _lines_to(self, path: str, other: str, index: LinkIndex) -> Iterator[LinkLine]:
+        text = self._text(other)
+        if may_name(text, path):
+            yield from (line for line in _lines_of(text, other, index) if line.target == path)
+
+    def _place_in(self, path: str, fragment: str) -> Destination:
+        if not fragment:
+            return Destination(path=path)
+        try:
+            line = line_of_fragment(self._client.read(path).text, fragment)
+        except DonnaError:  # the screen that shows the note says why it cannot be read
+            return Destination(path=path)
+        if line is None:
+            what = "block" if fragment.startswith("^") else "heading"
+            return Destination(path=path, problem=f"There is no {what} “{fragment.lstrip('^')}” in this note.")
+        return Destination(path=path, line=line)
+
+    def _paths(self, *, readable: bool = False) -> list[str]:
+        entries = (entry for entry in self._client.scan() if entry.stat is not None)
+        return sorted(entry.path for entry in entries if entry.reason is None or not readable)
+
+    def _text(self, path: str) -> str:
+        """The text of a note; empty for one that cannot be read: it has no links that could be shown."""
+        try:
+            data = self._files.read(path)
+            return decode(data)[0] if data is not None else ""
+        except DonnaError:
+            return ""
+
+
+def line_of_fragment(text: str, fragment: str) -> int | None:
+    """The line (1-based) of a heading, of headings below each other (`A#B`), or of a block (`^id`)."""
+    if fragment.startswith("^"):
+        found = re.search(rf"(?:^|[ \t]){re.escape(fragment)}[ \t]*\r?$", text, re.MULTILINE | re.IGNORECASE)
+        return line_of(line_starts(text), found.end()) if found else None
+    wanted = [words for part in fragment.split("#") if (words := _words(part))]
+    if not wanted:
+        return None
+    last = None
+    for section in split_sections(text, parse_frontmatter(text).body_start):
+        path = [_words(heading) for heading in section.heading_path]
+        if not section.level or not path or path[-1] != wanted[-1]:
+            continue
+        above = iter(path[:-1])
+        if all(each in above for each in wanted[:-1]):
+            return section.start_line
+        last = last or section.start_line
+    return last
+
+
+def _words(heading: str) -> tuple[str, ...]:
+    """What two spellings of a heading share: as it is written, as Obsidian links it, and as a slug."""
+    return tuple(_WORD.findall(unicodedata.normalize("NFC", heading).casefold()))
+
+
+def _lines_of(text: str, note: str, index: LinkIndex) -> Iterator[LinkLine]:
+    """The lines with links to notes, each once for each note that it links to."""
+    starts = line_starts(text)
+    seen: set[tuple[int, str]] = set()
+    for link in find_links(text):
+        target = _found(index, link, note)
+        missing = "" if target is not None else _missing(link, note).path
+        line = line_of(starts, link.start)
+        leads = target or missing
+        if not leads or leads == note or (line, leads) in seen:
+            continue
+        seen.add((line, leads))
+        end = starts[line] if line < len(starts) else len(text)
+        shown = _around(text, starts[line - 1], end, link.start)
+        yield LinkLine(
+            path=note, line=line, text=shown, target=leads, exists=target is not None, fragment=link.fragment
+        )
+
+
+def _around(text: str, start: int, end: int, link: int) -> str:
+    """A line of text; of a long one the part around a link."""
+    if end - start > LONGEST_LINE:
+        start = max(start, min(link - LONGEST_LINE // 2, end - LONGEST_LINE))
+        end = min(end, start + LONGEST_LINE)
+    return text[start:end].strip()
+
+
+def _found(index: LinkIndex, link: Link, note: str) -> str | None:
+    find = index.find if link.kind is LinkKind.WIKI else index.find_url
+    hit = find(link.target, note)
+    return hit.path if hit is not None else None
+
+
+def _missing(link: Link, note: str) -> Destination:
+    """The path at which a note would be created for a link that leads nowhere."""
+    target = link.target.strip()
+    if (link.kind is not LinkKind.WIKI and _SCHEME.match(target)) or target.endswith("/"):
+        return Destination(problem="This link does not name a note.")
+    if _FILES.search(target):
+        return Destination(problem="This link leads to an attachment, which Donna does not show.")
+    is_relative = is_dotted(target) or (link.kind is not LinkKind.WIKI and not target.startswith("/"))
+    path = joined(note, target) if is_relative else target.lstrip("/")
+    if not path or not PurePosixPath(path).name:
+        return Destination(problem="This link leads out of the vault.")
+    ending = "" if path.lower().endswith(NOTE_ENDINGS) else NOTE_ENDINGS[0]
+    return Destination(path=f"{path}{ending}", exists=False)
+
+
+def _on_the_web(url: str) -> Destination:
+    if _WEB.fullmatch(url):
+        return Destination(url=url)
+    return Destination(problem="This link is neither to a note nor to a web page.")

@@ -1,0 +1,445 @@
+"""Rewrite the links to and from a note when it is moved or deleted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote
+
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.client import NOTE_ENDINGS
+from donna_tui.vault.links.resolve import Hit, LinkIndex, folded, is_dotted, joined, resolve, way
+from donna_tui.vault.links.spans import Link, LinkKind, find_links
+from donna_tui.vault.write.changes import Change
+from donna_tui.vault.write.plan_context import PlanContext, unseen
+
+__all__ = ["LinkIndex", "Relinked", "leads_to", "may_name", "relink", "relink_all", "relink_moved", "resolve", "unlink"]
+
+_NOT_IN_WIKILINK = re.compile(r"\[\[|\]\]|%%|-->|[|#`\r\n]|^[\[\s]|[\]\s\\]$")
+"""What ends a wikilink or its target, or makes a code span or comment with what is before it."""
+
+_NOT_IN_YAML = re.compile(r"""["'\\,:{}\[\]&*!%@`]""")
+"""What may end a YAML value or change its meaning, whether it is in quotes or not."""
+
+_NOT_IN_URL = re.compile(r'[\x00-\x20\x7f-\xa0\u2028\u2029"#%()<>\[\\\]`|]|&(?=#?\w+;)')
+_NOT_IN_POINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029#%<>\\`|]|&(?=#?\w+;)")
+_ENCODED_LETTER = re.compile(r"%[89A-Fa-f][0-9A-Fa-f]")
+_HIDDEN_LETTER = re.compile(r"%[3-7][0-9A-Fa-f]|&#")
+_PLAIN_WORD = re.compile(r"[a-z0-9]+")
+_WAY_UP = re.compile(r"(?:\.{0,2}/)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Relinked:
+    """The text with `count` links rewritten. `dangling` ones had to stay: a link of their kind cannot hold the name."""
+
+    text: str
+    count: int
+    dangling: int = 0
+
+
+def relink(text: str, *, note: str, old: str, new: str, notes: LinkIndex) -> Relinked:
+    """The text of the note at path `note` with every link to `old` pointing to `new`.
+
+    `notes` are all paths before the move. A link keeps its style; only its target changes, and only if it has to.
+    """
+    if not may_name(text, old):
+        return Relinked(text, 0)
+    return _Rewriter(note, note, {old: new}, notes).rewritten(text)
+
+
+def relink_all(text: str, *, note: str, moves: Mapping[str, str], notes: LinkIndex) -> Relinked:
+    """The text of the note at path `note` with its links following several notes that move at once: old path → new.
+
+    The note may be one of those that move.
+    """
+    there = moves.get(note, note)
+    if note == there and not _may_name_any(text, moves):
+        return Relinked(text, 0)
+    return _Rewriter(note, there, moves, notes).rewritten(text)
+
+
+def unlink(text: str, *, note: str, gone: Collection[str], notes: LinkIndex) -> Relinked:
+    """The text of the note at path `note` with every link to one that is gone replaced by the words that are read in
+    its place.
+
+    Links that have none, such as definitions, stay and are counted as `dangling`.
+    """
+    if not _may_name_any(text, gone):
+        return Relinked(text, 0)
+    pieces: list[str] = []
+    kept: list[LinkKind] = []
+    done = count = dangling = 0
+    for link in find_links(text):
+        if _destination(link, note, notes) not in gone:
+            kept.append(link.kind)
+            continue
+        label = text[link.label[0] : link.label[1]]
+        if link.whole[0] < done or not label.strip() or (link.in_yaml and _NOT_IN_YAML.search(label)):
+            kept.append(link.kind)
+            dangling += 1
+            continue
+        pieces += text[done : link.whole[0]], label
+        done = link.whole[1]
+        count += 1
+    result = "".join([*pieces, text[done:]])
+    if count and [link.kind for link in find_links(result)] != kept:
+        return Relinked(text, 0, count + dangling)
+    return Relinked(result, count, dangling)
+
+
+def leads_to(link: Link, note: str, path: str, notes: LinkIndex) -> bool:
+    """Whether a link that is written in `note` leads to the note at `path`."""
+    return _destination(link, note, notes) == path
+
+
+def _destination(link: Link, note: str, notes: LinkIndex) -> str | None:
+    hit = notes.find(link.target, note) if link.kind is LinkKind.WIKI else notes.find_url(link.target, note)
+    return hit.path if hit is not None else None
+
+
+def relink_moved(text: str, *, old: str, new: str, notes: LinkIndex) -> Relinked:
+    """The text of the note that moves: links to itself follow it, and links that its old folder explained stay true."""
+    return _Rewriter(old, new, {old: new}, notes).rewritten(text)
+
+
+class _Rewriter:
+    """Rewrites the links of one note, which is at `here` before and at `there` after the notes of `moves` moved."""
+
+    def __init__(self, here: str, there: str, moves: Mapping[str, str], notes: LinkIndex) -> None:
+        self._here = here
+        self._there = there
+        self._moves = moves
+        self._before = notes
+        self._after = notes.moved(moves)
+        self._known: dict[tuple[bool, str], tuple[str, ...] | None] = {}
+
+    def rewritten(self, text: str) -> Relinked:
+        """The text with its links rewritten; as it is, should a new target turn what is around it into code."""
+        links = list(find_links(text))
+        pieces: list[str] = []
+        done = count = dangling = 0
+        for link in links:
+            targets = self._targets(link)
+            if targets is None:
+                continue
+            written = next((found for target in targets if (found := _written(link, target, text)) is not None), None)
+            if written is None:
+                dangling += 1
+                continue
+            pieces += text[done : link.start], written
+            done = link.end
+            count += 1
+        result = "".join([*pieces, text[done:]])
+        if count and [link.kind for link in find_links(result)] != [link.kind for link in links]:
+            return Relinked(text, 0, count + dangling)
+        return Relinked(result, count, dangling)
+
+    def _targets(self, link: Link) -> tuple[str, ...] | None:
+        """The targets that a link may get, the best first; None for one that stays."""
+        is_wiki = link.kind is LinkKind.WIKI
+        key = (is_wiki, link.target)
+        if key not in self._known:
+            self._known[key] = self._judged(link.target, is_wiki)
+        return self._known[key]
+
+    def _judged(self, target: str, is_wiki: bool) -> tuple[str, ...] | None:
+        found = self._find(self._before, target, self._here, is_wiki)
+        if not found:
+            return self._carried(target)
+        if found.path not in self._moves and self._here == self._there:
+            return None
+        wanted = self._moves.get(found.path, found.path)
+        if self._holds(target, found, wanted, is_wiki):
+            return None
+        spellings = self._spellings(target, found, wanted, is_wiki)
+        return tuple(each for each in spellings if self._leads(each, wanted, is_wiki))
+
+    def _find(self, index: LinkIndex, target: str, note: str, is_wiki: bool) -> Hit | None:
+        return index.find(target, note) if is_wiki else index.find_url(target, note)
+
+    def _holds(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> bool:
+        """Whether a link is as good after the move as it was before."""
+        hit = self._find(self._after, target, self._there, is_wiki)
+        if not hit or hit.path != wanted or (found.relative and not hit.relative):
+            return False
+        if found.path not in self._moves:
+            return hit.sure or _folder(self._here) == _folder(self._there)
+        return hit.sure and (_is_spelled(target, hit.path) or not _is_spelled(target, found.path))
+
+    def _leads(self, target: str, wanted: str, is_wiki: bool) -> bool:
+        """Whether every reader takes a target for the note that is wanted: on the web, and in Obsidian."""
+        hit = self._find(self._after, target, self._there, is_wiki)
+        return bool(hit and hit.path == wanted and hit.sure) and self._after.resolve(target, self._there) == wanted
+
+    def _spellings(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> Iterator[str]:
+        """How `wanted` may be called, in the style of `target` first."""
+        has_ending = folded(_name(found.path)) == folded(_name(target))
+        for path in [wanted] if has_ending else [_without_ending(wanted), wanted]:
+            yield from self._styled(target, found, path)
+        if not is_wiki:
+            yield _dotted(way(self._there, wanted))
+
+    def _styled(self, target: str, found: Hit, path: str) -> Iterator[str]:
+        if found.relative:
+            short = way(self._there, path)
+            yield _dotted(short) if target.startswith("./") else short
+            yield _dotted(short)
+        elif target.startswith("/"):
+            yield f"/{path}"
+        else:
+            parts = target.count("/") + 1
+            is_whole = parts > 1 and parts == found.path.count("/") + 1
+            yield path if is_whole else "/".join(path.split("/")[-parts:])
+            yield path
+
+    def _carried(self, target: str) -> tuple[str, ...] | None:
+        """The target of a link from the note that moves to what is no note, if it gives the way in so many words."""
+        path = joined(self._here, target) if is_dotted(target) else None
+        if path is None or joined(self._there, target) == path:
+            return None
+        return (_dotted(way(self._there, path)) + ("/" if target.endswith("/") else ""),)
+
+
+def may_name(text: str, path: str) -> bool:
+    """Whether a text may hold a link to `path`: the longest plain word of its name is there, or could be encoded."""
+    return _may_name_any(text, (path,))
+
+
+def _may_name_any(text: str, paths: Iterable[str]) -> bool:
+    lowered = text.lower()
+    return any(_longest_word(path) in lowered for path in paths) or _HIDDEN_LETTER.search(text) is not None
+
+
+@lru_cache(maxsize=4_096)
+def _longest_word(path: str) -> str:
+    """The longest plain word of a note's name; empty, which is in every text, if there is none."""
+    return max(_PLAIN_WORD.findall(folded(_without_ending(_name(path)))), key=len, default="")
+
+
+def _written(link: Link, target: str, text: str) -> str | None:
+    """A target as the link has to write it; None if such a link cannot hold it."""
+    if link.kind is LinkKind.WIKI:
+        fits = len(target) <= link.room and not _NOT_IN_WIKILINK.search(target)
+        return target if fits and not (link.in_yaml and _NOT_IN_YAML.search(target)) else None
+    if _ENCODED_LETTER.search(text, link.start, link.end):
+        return quote(target, safe="/!$'*+,;=:@", errors="surrogateescape")
+    unsafe = _NOT_IN_POINTED if link.kind is LinkKind.POINTED else _NOT_IN_URL
+    return unsafe.sub(lambda found: quote(found[0], safe=""), target)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _without_ending(path: str) -> str:
+    ending = next((ending for ending in NOTE_ENDINGS if path.lower().endswith(ending)), "")
+    return path[: len(path) - len(ending)]
+
+
+def _is_spelled(target: str, path: str) -> bool:
+    """Whether a target writes the name of a note as the note does, case and all."""
+    name = _WAY_UP.sub("/", target, count=1)
+    return f"/{path}".endswith(name) or f"/{_without_ending(path)}".endswith(name)
+
+
+def _dotted(path: str) -> str:
+    return path if is_dotted(path) else f"./{path}"
+
+
+SHOWN_IN_REMARKS = 3
+"""Notes that a remark names."""
+
+_NO_NOTE = (Reason.PATH_ESCAPE, Reason.NOT_REGULAR)
+"""A link or a device took the place of a note a moment ago: there is nothing to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinksMoved:
+    """The moved note's own bytes, the changes in other notes, and what had to be left, as sentences."""
+
+    own: bytes
+    changes: tuple[Change, ...]
+    remarks: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    """The notes and folders that could not be read, and whose links are as they were."""
+
+
+def move_links(ground: PlanContext, src: str, dst: str, before: bytes) -> LinksMoved:
+    """Make every link to the note at `src` one to `dst`, in all notes that Donna may write to.
+
+    Raises VaultWriteError.
+    """
+    listed = ground.notes(src)
+    index = LinkIndex(listed.paths)
+    text = _decoded(before)
+    own = relink_moved(text or "", old=src, new=dst, notes=index)
+
+    def changed(text: str, note: str) -> Relinked:
+        return relink(text, note=note, old=src, new=dst, notes=index)
+
+    others = [_other(ground, path, src, changed) for path in listed.paths if path != src]
+    found = [other.change for other in others if other.change is not None]
+    left = ground.refused(found)
+    unread = sorted((*listed.unreadable, *(other.path for other in others if not other.read)))
+    return LinksMoved(
+        own=before if text is None else own.text.encode(),
+        changes=tuple(change for change in found if change.path not in left),
+        remarks=(
+            *_left_alone(sorted(left)),
+            *_unread(unread, "to the old name"),
+            *_dangling(own.dangling + sum(other.dangling for other in others)),
+        ),
+        unread=tuple(unread),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FolderMoved:
+    """The new bytes of each note that moves, by its old path; the changes in other notes, and what had to be left."""
+
+    own: Mapping[str, bytes]
+    changes: tuple[Change, ...]
+    remarks: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+
+
+def move_many(ground: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> FolderMoved:
+    """Make every link to the notes of `moves` (old path → new) follow them, also between these notes.
+
+    Raises VaultWriteError.
+    """
+    first = next(iter(moves))
+    listed = ground.notes(first)
+    index = LinkIndex([*listed.paths, *(path for path in moves if path not in listed.paths)])
+
+    def changed(text: str, note: str) -> Relinked:
+        return relink_all(text, note=note, moves=moves, notes=index)
+
+    own, dangling, opaque = dict(before), 0, []
+    for path, data in before.items():
+        text = _decoded(data)
+        if text is None:
+            opaque.append(path)
+            continue
+        found = changed(text, path)
+        own[path], dangling = found.text.encode(), dangling + found.dangling
+    others = [_other(ground, path, first, changed) for path in listed.paths if path not in moves]
+    found_changes = [other.change for other in others if other.change is not None]
+    left = ground.refused(found_changes)
+    unread = sorted((*listed.unreadable, *opaque, *(other.path for other in others if not other.read)))
+    return FolderMoved(
+        own=own,
+        changes=tuple(change for change in found_changes if change.path not in left),
+        remarks=(
+            *_left_alone(sorted(left)),
+            *_unread(unread, "to the old names"),
+            *_dangling(dangling + sum(other.dangling for other in others)),
+        ),
+        unread=tuple(unread),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LinksBroken:
+    """The links that a deletion breaks, the changes in other notes that unlink them, and what stays, as sentences."""
+
+    count: int = 0
+    changes: tuple[Change, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def break_links(ground: PlanContext, gone: Collection[str], *, unlinks: bool) -> LinksBroken:
+    """What deleting these notes does to links in others; with `unlinks` the words of each link stay in its place.
+
+    Raises VaultWriteError.
+    """
+    first = next(iter(gone))
+    listed = ground.notes(first)
+    index = LinkIndex(listed.paths)
+
+    def changed(text: str, note: str) -> Relinked:
+        return unlink(text, note=note, gone=gone, notes=index)
+
+    others = [_other(ground, other, first, changed) for other in listed.paths if other not in gone]
+    linked = [other for other in others if other.change is not None or other.dangling]
+    unread = _unread(sorted((*listed.unreadable, *(other.path for other in others if not other.read))), "to it")
+    count = sum(other.count + other.dangling for other in linked)
+    if not unlinks:
+        broken = f"{_counted(count, 'link')} in {_counted(len(linked), 'note')} will lead nowhere"
+        return LinksBroken(count, remarks=(*((broken,) if count else ()), *unread))
+    found = [other.change for other in linked if other.change is not None]
+    left = ground.refused(found)
+    stay = sum(other.dangling + (other.count if other.path in left else 0) for other in linked)
+    remarks = (f"{_counted(stay, 'link')} cannot be unlinked, and will lead nowhere",) if stay else ()
+    return LinksBroken(count, tuple(change for change in found if change.path not in left), (*remarks, *unread))
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """What is done to the links of one other note, and how many of them must stay as they are."""
+
+    path: str
+    change: Change | None = None
+    count: int = 0
+    dangling: int = 0
+    read: bool = True
+
+
+def _other(ground: PlanContext, path: str, src: str, changed: Callable[[str, str], Relinked]) -> _Other:
+    try:
+        before = ground.read(path)
+    except VaultWriteError as error:
+        if error.reason in _NO_NOTE:
+            return _Other(path)
+        if error.reason is Reason.UNREADABLE:
+            return _Other(path, read=False)
+        raise unseen(src, path, error.reason, error.message) from error
+    if before is None:
+        return _Other(path)
+    text = _decoded(before)
+    if text is None:
+        return _Other(path, read=False)
+    found = changed(text, path)
+    if not found.count:
+        return _Other(path, dangling=found.dangling)
+    change = Change(path=path, before=before, after=found.text.encode(), mode=ground.mode(path, before))
+    return _Other(path, change, found.count, found.dangling)
+
+
+def _decoded(data: bytes) -> str | None:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _left_alone(paths: Sequence[str]) -> tuple[str, ...]:
+    return (f"links to the old name stay in {_notes(paths, 'that Donna may not change')}",) if paths else ()
+
+
+def _unread(paths: Sequence[str], links: str) -> tuple[str, ...]:
+    which = "that cannot be read (too large, not UTF-8, or not permitted)"
+    return (f"links {links} may be left in {_notes(paths, which)}",) if paths else ()
+
+
+def _notes(paths: Sequence[str], which: str) -> str:
+    more = " …" if len(paths) > SHOWN_IN_REMARKS else ""
+    return f"{_counted(len(paths), 'note')} {which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"
+
+
+def _dangling(number: int) -> tuple[str, ...]:
+    if not number:
+        return ()
+    links = "1 link cannot" if number == 1 else f"{number} links cannot"
+    return (f"{links} hold the new name, and will lead nowhere",)

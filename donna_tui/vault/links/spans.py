@@ -1,0 +1,238 @@
+"""Find the links of a note, with the span of each target."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from urllib.parse import unquote
+
+from donna_tui.vault.note.prose import Span, prose
+from donna_tui.vault.note.read import parse_frontmatter
+
+LONGEST_LINK = 400
+_LINE_BREAKS = frozenset("\r\n")
+
+
+def extract_links(text: str) -> list[str]:
+    """The targets of `[[target#heading|alias]]` and `![[embeds]]`, bare, in order, each once. Linear in the text."""
+    found: dict[str, None] = {}
+    position = text.find("[[")
+    while position >= 0:
+        start = position + 2
+        end = text.find("]]", start, start + LONGEST_LINK)
+        inner = text[start:end] if end >= 0 else ""
+        nested = inner.rfind("[[")
+        if nested >= 0:
+            inner = inner[nested + 2 :]
+        target = inner.split("|", 1)[0].split("#", 1)[0].rstrip("\\").strip()
+        if target and not _LINE_BREAKS.intersection(inner):
+            found[target] = None
+        position = text.find("[[", end if end >= 0 else start)
+    return list(found)
+
+
+_PUNCTUATION = r"[!-/:-@\[-`{-~]"
+_LONGEST_INNER = LONGEST_LINK - len("]]")
+_WIKILINK = re.compile(rf"\[\[(?!\[)((?:(?!\[\[|\]\])[^\r\n]){{1,{_LONGEST_INNER}}})\]\]")
+_AFTER_TARGET = re.compile(r"[|#]")
+
+
+def _nested(depth: int) -> str:
+    """A destination without angle brackets: its parentheses are balanced, and as deep as CommonMark asks for."""
+    inside = rf"|\((?>{_nested(depth - 1)}*)\)" if depth else ""
+    return rf"(?:\\{_PUNCTUATION}|\\|[^\x00-\x20\x7f()\\]++{inside})"
+
+
+# What may fail halfway is in atomic groups: before Python 3.11.5 a possessive repetition keeps the half that it took.
+_GAP = r"[ \t\r\n]"
+_BARE = rf"(?!<)(?>{_nested(3)}+)"
+_POINTED = r"<((?:\\[^\r\n]|[^<>\\\r\n])*+)>"
+_TITLE = r"""(?:"(?:\\.|[^"\\])*+"|'(?:\\.|[^'\\])*+'|\((?:\\.|[^()\\])*+\))"""
+_DESTINATION = re.compile(rf"\({_GAP}*+(?:{_POINTED}|({_BARE}))(?>(?:{_GAP}++{_TITLE})?){_GAP}*+\)", re.DOTALL)
+_DEFINITION = re.compile(
+    rf"[ \t>]*+\[(?!\^)(?:\\.|[^\[\]\\\r\n]){{1,999}}+\]:[ \t]*+(?:(?:\r\n?|\n)[ \t>]*+)?+(?:{_POINTED}|({_BARE}))"
+    rf"(?=[ \t\r\n]|\Z)(?>(?:{_GAP}++{_TITLE}(?=[ \t]*+(?:[\r\n]|\Z)))?)[ \t]*+(?:\r\n?|\n|\Z)",
+)
+_FRAGMENT = re.compile(r"(?<!&)#")
+_ESCAPED = re.compile(rf"\\({_PUNCTUATION})|&(?:#[0-9]{{1,7}}|#[xX][0-9a-fA-F]{{1,6}}|[0-9A-Za-z]{{2,32}});")
+_BACKTICKS = re.compile(r"`+")
+_MARK = re.compile(rf"\\{_PUNCTUATION}|`+|<!--|%%|!?\[|\]")
+
+
+class LinkKind(Enum):
+    """How a link is written."""
+
+    WIKI = "wiki"
+    URL = "url"
+    POINTED = "pointed"
+    """A URL in angle brackets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link whose target is written at `text[start:end]`; `target` is what that means. Neither holds a heading.
+
+    `fragment` is the heading or block (`^id`) in the note that it points to; empty for the note as a whole. `whole` is
+    the place of the link with all its marks, and `label` that of the words that are read in its place; both are empty
+    for a link definition. `room` is the number of characters that a wikilink's target may have; `in_yaml` says that it
+    stands in frontmatter.
+    """
+
+    kind: LinkKind
+    target: str
+    start: int
+    end: int
+    room: int = 0
+    in_yaml: bool = False
+    fragment: str = ""
+    whole: Span = (0, 0)
+    label: Span = (0, 0)
+
+
+def find_links(text: str) -> Iterator[Link]:
+    """The wikilinks, Markdown links and link definitions of a note, in order, without those in code and comments.
+
+    In the frontmatter only wikilinks count. Takes linear time on any input.
+    """
+    mark = 1 if text.startswith("\ufeff") else 0
+    body = mark + parse_frontmatter(text[mark:]).body_start
+    for found in _WIKILINK.finditer(text, mark, body):
+        yield _wikilink(found, in_yaml=True)
+    for span in prose(text, body):
+        yield from _Inline(text, span).links()
+
+
+class _Inline:
+    """The links of one paragraph."""
+
+    def __init__(self, text: str, span: Span) -> None:
+        self._text = text
+        self._at, self._end = span
+        self._open: list[tuple[bool, int]] = []
+        """The brackets that are open: whether each begins an image, and where the words after it begin."""
+        self._inert = 0
+        """How many of them are around a link already, so that they begin none, since links do not nest."""
+        self._rows: dict[int, list[int]] = {}
+        """Where rows of backticks begin, by their length, the last first."""
+        self._missing: set[str] = set()
+        """Ends of comments that do not come any more."""
+        for row in reversed(list(_BACKTICKS.finditer(text, *span))):
+            self._rows.setdefault(len(row[0]), []).append(row.start())
+
+    def links(self) -> Iterator[Link]:
+        """The links in order."""
+        while definition := _DEFINITION.match(self._text, self._at, self._end):
+            yield _url(definition)
+            self._at = definition.end()
+        while mark := _MARK.search(self._text, self._at, self._end):
+            self._at = mark.end()
+            link = self._link(mark[0])
+            if link:
+                yield link
+
+    def _link(self, mark: str) -> Link | None:
+        if mark in ("[", "!["):
+            return self._opening(mark)
+        if mark == "]":
+            return self._closing()
+        if mark[0] == "`":
+            self._skip_code(len(mark))
+        elif mark == "%%":
+            self._skip_comment(mark, self._at)
+        elif mark == "<!--":
+            self._skip_comment("-->", self._at - len("--"))
+        return None
+
+    def _opening(self, mark: str) -> Link | None:
+        wikilink = _WIKILINK.match(self._text, self._at - 1, self._end)
+        if wikilink:
+            self._at = wikilink.end()
+            return _wikilink(wikilink)
+        self._open.append((mark == "![", self._at))
+        return None
+
+    def _closing(self) -> Link | None:
+        if not self._open:
+            return None
+        is_image, begin = self._open.pop()
+        is_inert = not is_image and len(self._open) < self._inert
+        self._inert = min(self._inert, len(self._open))
+        destination = None if is_inert else _DESTINATION.match(self._text, self._at, self._end)
+        if not destination:
+            return None
+        if not is_image:
+            self._inert = len(self._open)
+        label = begin, self._at - 1
+        self._at = destination.end()
+        return replace(_url(destination), whole=(begin - (2 if is_image else 1), self._at), label=label)
+
+    def _skip_code(self, length: int) -> None:
+        """Go on after a code span: it ends with a row of as many backticks. A row without its like is text."""
+        ends = self._rows.get(length, [])
+        while ends and ends[-1] < self._at:
+            ends.pop()
+        if ends:
+            self._at = ends.pop() + length
+
+    def _skip_comment(self, closing: str, low: int) -> None:
+        found = -1 if closing in self._missing else self._text.find(closing, low, self._end)
+        if found >= 0:
+            self._at = found + len(closing)
+        else:
+            self._missing.add(closing)
+
+
+def link_from(written: str, *, is_wiki: bool) -> Link | None:
+    """The link that is written in a wikilink's brackets or as a Markdown link's destination, on its own."""
+    text = f"[[{written}]]" if is_wiki else f"[]({written})"
+    found = _WIKILINK.fullmatch(text) if is_wiki else _DESTINATION.fullmatch(text, len("[]"))
+    if found is None:
+        return None
+    return _wikilink(found) if is_wiki else _url(found)
+
+
+def _wikilink(found: re.Match[str], *, in_yaml: bool = False) -> Link:
+    """A backslash before the bar belongs to the table around the link, not to its target."""
+    inner = found[1]
+    written = _AFTER_TARGET.split(inner, maxsplit=1)[0].rstrip("\\")
+    target = written.strip()
+    start = found.start(1) + len(written) - len(written.lstrip())
+    room = _LONGEST_INNER - len(inner) + len(target)
+    fragment = inner.split("|", 1)[0].partition("#")[2].rstrip("\\").strip()
+    is_embed = found.start() > 0 and found.string[found.start() - 1] == "!"
+    alias = inner.rfind("|") + 1
+    return Link(
+        LinkKind.WIKI,
+        target,
+        start,
+        start + len(target),
+        room=room,
+        in_yaml=in_yaml,
+        fragment=fragment,
+        whole=(found.start() - is_embed, found.end()),
+        label=(found.start(1) + alias, found.end(1)),
+    )
+
+
+def _url(found: re.Match[str]) -> Link:
+    group = 1 if found[1] is not None else 2
+    written, *after = _FRAGMENT.split(found[group], maxsplit=1)
+    start = found.start(group)
+    return Link(
+        LinkKind.POINTED if group == 1 else LinkKind.URL,
+        _meant(written),
+        start,
+        start + len(written),
+        fragment=_meant(after[0]) if after else "",
+    )
+
+
+def _meant(written: str) -> str:
+    return unquote(_ESCAPED.sub(_unescaped, written), errors="surrogateescape")
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return found[1] or html.unescape(found[0])

@@ -1,0 +1,220 @@
+"""The difference between two versions of a file: hunks of lines, with the words that changed."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from donna_tui.safety.terminal import clean_line
+from donna_tui.text.lines import each_line
+from donna_tui.text.markdown import split_sections
+from donna_tui.text.merge import Run, common_runs
+from donna_tui.text.words import Spans, changed_words, partners
+from donna_tui.vault.note.read import parse_frontmatter
+from donna_tui.vault.write.changes import Change
+
+WHOLE = 10**9
+"""A context that leaves nothing out."""
+
+_ENDINGS = {"\n": "ends with LF", "\r\n": "ends with CR LF", "\r": "ends with CR", "": "no newline at end"}
+_LONGEST_BLOCK = 400
+"""Changed lines in a row of which the words are compared; more than that is another text."""
+
+
+class LineKind(StrEnum):
+    """What became of a line. The values are the marks of a unified diff."""
+
+    SAME = " "
+    REMOVED = "-"
+    ADDED = "+"
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """A line, with its 1-based number before and after; None where it is not there.
+
+    `text` is raw and without its line break, which is `ending`. `spans` are the words that changed. `partner` is the
+    number on the other side of the line that it replaces or that replaces it. `remark` is what cannot be seen: another
+    line ending, or none.
+    """
+
+    kind: LineKind
+    old: int | None
+    new: int | None
+    text: str
+    ending: str = "\n"
+    spans: Spans = ()
+    partner: int | None = None
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines that stand together. `heading` is the heading in the note above them, raw, or empty.
+
+    `skipped` counts the unchanged lines before it that are left out.
+    """
+
+    lines: tuple[DiffLine, ...]
+    heading: str
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """What became of one file. `old_path` is where it was before, if it moved. `after_skipped` counts the unchanged
+    lines behind the last hunk.
+    """
+
+    path: str
+    hunks: tuple[Hunk, ...]
+    added: int
+    removed: int
+    before_exists: bool
+    after_exists: bool
+    old_path: str = ""
+    after_skipped: int = 0
+
+
+def diff_changes(changes: Sequence[Change], *, context: int = 3) -> tuple[FileDiff, ...]:
+    """The difference of each file. One file that goes and one that comes with most of its lines are a move."""
+    gone = [change for change in changes if change.after is None]
+    come = [change for change in changes if change.before is None]
+    if len(gone) != 1 or len(come) != 1 or gone == come:
+        return tuple(diff_bytes(change.path, change.before, change.after, context=context) for change in changes)
+    moved = diff_bytes(come[0].path, gone[0].before, come[0].after, context=context)
+    if 2 * moved.removed > (gone[0].before or b"").count(b"\n") + 1:
+        return tuple(diff_bytes(change.path, change.before, change.after, context=context) for change in changes)
+    others = (change for change in changes if change not in (gone[0], come[0]))
+    return replace(moved, old_path=gone[0].path), *diff_changes(tuple(others), context=context)
+
+
+def diff_bytes(path: str, before: bytes | None, after: bytes | None, *, context: int = 3) -> FileDiff:
+    """What happened to a file. It never raises, and is bounded on any input; None stands for no file.
+
+    Bytes that are not UTF-8 become lone surrogates (PEP 383), so that nothing is lost.
+    """
+    old, new = (_lines((data or b"").decode("utf-8", "surrogateescape")) for data in (before, after))
+    runs = common_runs(old, new)
+    lines = list(_diff_lines(old, new, runs))
+    groups = list(_groups(lines, context))
+    headings = _Headings(after if after is not None else before or b"", old_side=after is None)
+    return FileDiff(
+        path=path,
+        hunks=tuple(_hunks(lines, groups, headings)),
+        added=sum(line.kind is LineKind.ADDED for line in lines),
+        removed=sum(line.kind is LineKind.REMOVED for line in lines),
+        before_exists=before is not None,
+        after_exists=after is not None,
+        after_skipped=len(lines) - (groups[-1][1] if groups else 0),
+    )
+
+
+def as_unified(diff: FileDiff) -> str:
+    """The difference as plain text that is safe to print: what `git diff` would show."""
+    old, new = clean_line(diff.old_path or diff.path), clean_line(diff.path)
+    lines = [
+        f"--- {f'a/{old}' if diff.before_exists else '/dev/null'}",
+        f"+++ {f'b/{new}' if diff.after_exists else '/dev/null'}",
+    ]
+    for hunk in diff.hunks:
+        lines += [_hunk_head(hunk), *(row for line in hunk.lines for row in _unified_rows(line))]
+    return "\n".join(lines) + "\n"
+
+
+def _unified_rows(line: DiffLine) -> Iterator[str]:
+    yield line.kind + clean_line(line.text) + ("␍" if line.ending.startswith("\r") else "")
+    if not line.ending:
+        yield "\\ No newline at end of file"
+
+
+def _hunk_head(hunk: Hunk) -> str:
+    old = [line.old for line in hunk.lines if line.old is not None]
+    new = [line.new for line in hunk.lines if line.new is not None]
+    head = f"@@ -{_extent(old)} +{_extent(new)} @@"
+    return f"{head} {clean_line(hunk.heading)}" if hunk.heading else head
+
+
+def _extent(numbers: list[int]) -> str:
+    return f"{numbers[0]},{len(numbers)}" if numbers else "0,0"
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text with their line breaks."""
+    return [text[start:after] for start, _, after in each_line(text)]
+
+
+def _diff_lines(old: list[str], new: list[str], runs: list[Run]) -> Iterator[DiffLine]:
+    mixed = len({_ending(line) for line in (*old, *new)} - {""}) > 1
+    i = j = 0
+    for run in (*runs, Run(len(old), len(new), 0)):
+        yield from _block(old, new, range(i, run.left), range(j, run.right), mixed=mixed)
+        for step in range(run.size):
+            yield _line(LineKind.SAME, new[run.right + step], run.left + step + 1, run.right + step + 1)
+        i, j = run.left + run.size, run.right + run.size
+
+
+def _block(old: list[str], new: list[str], gone: range, come: range, *, mixed: bool) -> Iterator[DiffLine]:
+    """Lines that go and the lines that come in their place, with the words that changed between them."""
+    removed = [_line(LineKind.REMOVED, old[i], i + 1, None) for i in gone]
+    added = [_line(LineKind.ADDED, new[j], None, j + 1) for j in come]
+    if max(len(removed), len(added)) <= _LONGEST_BLOCK:
+        for a, b in partners([line.text for line in removed], [line.text for line in added]):
+            before, after = changed_words(removed[a].text, added[b].text)
+            removed[a] = replace(removed[a], spans=before, partner=added[b].new)
+            added[b] = replace(added[b], spans=after, partner=removed[a].old)
+    for line in (*removed, *added):
+        yield replace(line, remark=_ENDINGS[line.ending]) if mixed or not line.ending else line
+
+
+def _line(kind: LineKind, line: str, old: int | None, new: int | None) -> DiffLine:
+    ending = _ending(line)
+    return DiffLine(kind, old, new, line[: len(line) - len(ending)], ending)
+
+
+def _ending(line: str) -> str:
+    return "\r\n" if line.endswith("\r\n") else line[-1:] if line.endswith(("\n", "\r")) else ""
+
+
+def _groups(lines: list[DiffLine], context: int) -> Iterator[tuple[int, int]]:
+    """Half-open ranges of lines around the changes; those that touch or overlap are one."""
+    start = end = -1
+    for index, line in enumerate(lines):
+        if line.kind is LineKind.SAME:
+            continue
+        if start >= 0 and index - context > end:
+            yield start, end
+            start = -1
+        start = max(0, index - context) if start < 0 else start
+        end = min(len(lines), index + 1 + context)
+    if start >= 0:
+        yield start, end
+
+
+def _hunks(lines: list[DiffLine], groups: list[tuple[int, int]], headings: _Headings) -> Iterator[Hunk]:
+    before = 0
+    for start, end in groups:
+        yield Hunk(tuple(lines[start:end]), headings.above(lines[start:end]), skipped=start - before)
+        before = end
+
+
+class _Headings:
+    """The heading above each line of a note. It is looked up on the side of the file that is there."""
+
+    def __init__(self, data: bytes, *, old_side: bool) -> None:
+        text = data.decode("utf-8", "surrogateescape")
+        sections = split_sections(text, parse_frontmatter(text).body_start)
+        self._starts = [section.start_line for section in sections]
+        self._names = [section.heading_path[-1] if section.heading_path else "" for section in sections]
+        self._old_side = old_side
+
+    def above(self, lines: Sequence[DiffLine]) -> str:
+        """The heading above the first line of a hunk that changed; empty where there is none."""
+        first = next(index for index, line in enumerate(lines) if line.kind is not LineKind.SAME)
+        around = (*lines[first::-1], *lines[first:])
+        numbers = (line.old if self._old_side else line.new for line in around)
+        number = next((number for number in numbers if number is not None), 0)
+        place = bisect_right(self._starts, number)
+        return self._names[place - 1] if place else ""

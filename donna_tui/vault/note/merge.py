@@ -1,0 +1,235 @@
+"""Lays the frontmatter of a new text over that of the note it replaces; no byte changes but those of changed keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from donna_tui.text.lines import each_line
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.note.read import parse_frontmatter
+from donna_tui.vault.note.yaml import YamlNode, top_level_nodes
+
+_BOM = "\ufeff"
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BLANK = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+")
+"""Whole lines, or the rest of one and then whole lines, that hold nothing but comments."""
+
+_COLON = re.compile(r"[ \t]*:")
+_MERGE_KEY = "<<"
+_COMMENT_BEHIND = re.compile(r"[ \t]*(#[^\r\n]*)")
+_COMMENT_OF_KEY = re.compile(r"[ \t]*:(?:[ \t]+[|>][-+\d]*)?[ \t]+(#[^\r\n]*)")
+_WITHOUT_END = re.compile(r"---[ \t]*(?:\r\n|\r|\n)[^\s#:][^\r\n:]*:(?:[ \t\r\n]|\Z)")
+"""A fence and a “key:” line: frontmatter by its looks."""
+
+_CORRECT_NOTE = "correct the note’s frontmatter in an editor, then write again"
+_CORRECT_TEXT = "correct the frontmatter of the new text, then write again"
+
+
+def merge_frontmatter(existing: str, incoming: str) -> str:
+    """The text to write when `incoming` replaces the note `existing`: its body, under the frontmatter of both.
+
+    Keys that `incoming` does not name stay; null removes a key; any other value takes the place of the old one in the
+    source form of `incoming`, or is added at the end. A key whose value stays equal keeps its bytes, as do comments,
+    order, line ends and byte order mark of the note. Without frontmatter in `incoming`, the note's stays whole.
+    Raises VaultWriteError(invalid_frontmatter) where that cannot be done for sure.
+    """
+    before = _split(existing.removeprefix(_BOM), "the note", _CORRECT_NOTE)
+    new_text = _with_line_ends_of(existing, incoming.removeprefix(_BOM))
+    after = _split(new_text, "the new text", _CORRECT_TEXT)
+    base = before if before.is_present else after
+    wanted = _patch(before.data, after.data)
+    merged = _join(base, _edit(base, after, wanted), after.body)
+    _check(merged, base.is_present, wanted, after.body)
+    return _BOM + merged if existing.startswith(_BOM) else merged
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """A text cut at its fences, which are whole lines; without frontmatter all of it is body."""
+
+    opening: str
+    block: str
+    closing: str
+    body: str
+    data: dict[str, Any]
+
+    @property
+    def is_present(self) -> bool:
+        return bool(self.opening)
+
+    @property
+    def line_end(self) -> str:
+        found = _LINE_END.search(self.opening)
+        return found[0] if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A “key: value” in `block`, by offsets. `comment` is where the comment lines right above the key begin, and `end`
+    is behind the line that the value ends on."""
+
+    block: str
+    comment: int
+    key: int
+    key_end: int
+    value: int
+    value_end: int
+    end: int
+    is_linked: bool
+
+    @property
+    def is_on_one_line(self) -> bool:
+        """Whether the value can stand between its key and a comment, which an empty block scalar cannot."""
+        return self.block[self.value] not in "|>" and not _LINE_END.search(self.block, self.key, self.value_end)
+
+
+def _split(text: str, whose: str, hint: str) -> _Note:
+    found = parse_frontmatter(text)
+    if found.problem:
+        raise _refusal(f"in {whose}, {found.problem}", hint)
+    if not found.present:
+        if _WITHOUT_END.match(text):
+            raise _refusal(f"in {whose}, the frontmatter has no closing line", hint)
+        return _Note("", "", "", text, {})
+    lines = list(each_line(text[: found.body_start]))
+    start, end = lines[0][2], lines[-1][0]
+    return _Note(text[:start], text[start:end], text[end : found.body_start], text[found.body_start :], found.data)
+
+
+def _with_line_ends_of(existing: str, incoming: str) -> str:
+    """`incoming` with CRLF if `existing` has no other line end and `incoming` does not show a choice of its own."""
+    pairs = existing.count("\r\n")
+    is_wholly_crlf = 0 < pairs == existing.count("\n") == existing.count("\r")
+    return incoming.replace("\n", "\r\n") if is_wholly_crlf and "\r" not in incoming else incoming
+
+
+def _patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    wanted = dict(old)
+    for key, value in new.items():
+        if key in old and _is_same(old[key], value):
+            continue
+        if value is None:
+            wanted.pop(key, None)
+        else:
+            wanted[key] = value
+    return wanted
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Equality as JSON has it: to Python, true is 1."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _edit(base: _Note, source: _Note, wanted: Mapping[str, Any]) -> str:
+    """The block of `base` so that it says what is wanted; what is new comes from the block of `source`."""
+    changed = [key for key, value in base.data.items() if key not in wanted or not _is_same(value, wanted[key])]
+    added = [key for key in wanted if key not in base.data]
+    if not changed and not added:
+        return base.block
+    old, new = _entries(base), _entries(source)
+    _refuse_links([old[key] for key in changed] + [new[key] for key in (*changed, *added) if key in wanted])
+    pieces, at = [], 0
+    for key in changed:
+        start, end, text = _replace(old[key], new[key]) if key in wanted else (old[key].key, old[key].end, "")
+        pieces += [base.block[at:start], _LINE_END.sub(base.line_end, text)]
+        at = end
+    pieces.append(base.block[at:])
+    pieces += [_LINE_END.sub(base.line_end, new[key].block[new[key].comment : new[key].end]) for key in added]
+    return "".join(pieces)
+
+
+def _replace(old: _Entry, new: _Entry) -> tuple[int, int, str]:
+    """The span of the old block that changes, and the text that takes its place. A comment beside the key stays."""
+    if old.is_on_one_line and new.is_on_one_line:
+        space = " " if old.block[old.value - 1] == ":" else ""
+        return old.value, old.value_end, space + new.block[new.value : new.value_end]
+    key = old.block[old.key : old.key_end]
+    return old.key, old.end, _comment_line(old) + key + new.block[new.key_end : new.end]
+
+
+def _comment_line(entry: _Entry) -> str:
+    """The comment beside a key as a line of its own: a value of several lines leaves no room for it."""
+    if entry.is_on_one_line:
+        found = _COMMENT_BEHIND.match(entry.block, entry.value_end)
+    else:
+        found = _COMMENT_OF_KEY.match(entry.block, entry.key_end)
+    return f"{found[1]}\n" if found else ""
+
+
+def _refuse_links(entries: list[_Entry]) -> None:
+    if any(entry.is_linked for entry in entries):
+        raise _refusal("a key that changes has an anchor or an alias (“&” or “*”) in its value", _CORRECT_NOTE)
+
+
+def _entries(note: _Note) -> dict[str, _Entry]:
+    """The top-level entries of the block. Raises VaultWriteError if they are not plain lines from the margin on."""
+    nodes = top_level_nodes(note.block)
+    entries: list[_Entry] = []
+    at = 0
+    for key, value in zip(nodes[::2], nodes[1::2], strict=True):
+        entries.append(_entry(note.block, at, key, value))
+        at = entries[-1].end
+    if len(entries) != len(note.data) or not _BLANK.fullmatch(note.block, at):
+        raise _no_plain_lines()
+    return dict(zip(note.data, entries, strict=True))
+
+
+def _entry(block: str, at: int, key: YamlNode, value: YamlNode) -> _Entry:
+    """The entry whose key is the first thing after the line start `at` but for comments."""
+    end = _next_line(block, value.end)
+    is_plain = (
+        _BLANK.fullmatch(block, at, key.start)
+        and _COLON.match(block, key.end, value.start)
+        and _BLANK.fullmatch(block, value.end, end)
+        and block[key.start : key.end] != _MERGE_KEY
+    )
+    if not is_plain:
+        raise _no_plain_lines()
+    comment = _comment_above(block, at, key.start)
+    is_linked = key.is_linked or value.is_linked
+    return _Entry(block, comment, key.start, key.end, value.start, value.end, end, is_linked)
+
+
+def _next_line(block: str, offset: int) -> int:
+    """The first line start at or after `offset`, which is not 0."""
+    found = _LINE_END.search(block, offset)
+    return offset if block[offset - 1] in "\r\n" or not found else found.end()
+
+
+def _comment_above(block: str, start: int, end: int) -> int:
+    """The offset of the last run of comments at the margin in the lines from `start` to `end`, if it reaches `end`."""
+    comment = end
+    for line, _, _ in each_line(block[start:end]):
+        if block[start + line] != "#":
+            comment = end
+        elif comment == end:
+            comment = start + line
+    return comment
+
+
+def _join(base: _Note, block: str, body: str) -> str:
+    head = base.opening + block + base.closing
+    needs_line_end = head and body and head[-1] not in "\r\n"
+    return head + base.line_end + body if needs_line_end else head + body
+
+
+def _check(merged: str, is_present: bool, wanted: Mapping[str, Any], body: str) -> None:
+    """Refuse a text that does not read as what was wanted, down to the order of the keys."""
+    found = parse_frontmatter(merged)
+    if found.problem:
+        raise _refusal(f"after the change, {found.problem}", _CORRECT_NOTE)
+    is_said = found.present == is_present and json.dumps(found.data) == json.dumps(wanted)
+    if not is_said or merged[found.body_start :] != body or merged.startswith(_BOM):
+        raise _refusal("the two texts cannot be put together so that each value stays what it is", _CORRECT_NOTE)
+
+
+def _no_plain_lines() -> VaultWriteError:
+    return _refusal("the frontmatter is not made of plain “key: value” lines", _CORRECT_NOTE)
+
+
+def _refusal(message: str, hint: str) -> VaultWriteError:
+    return VaultWriteError(Reason.INVALID_FRONTMATTER, message, hint=hint)

@@ -1,0 +1,263 @@
+"""Read the frontmatter of a note, and what it means: title, aliases, tags, type and date."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from donna_tui.text.lines import each_line
+from donna_tui.vault.note.yaml import YamlBlock, YamlError, load_yaml
+
+LARGEST_BLOCK = 64 * 1024
+"""Characters of frontmatter that are parsed as a whole; more is data that a program left there."""
+
+DRAFT_KEY = "donna_draft"
+"""In the frontmatter of a note that Donna wrote and nobody has approved."""
+
+MOST_TAGS = 1_000
+
+_OPENING = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
+_CLOSING = re.compile(r"(?:---|\.\.\.)[ \t]*")
+_BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
+_SIMPLE_LINE = re.compile(r"(?:title|aliases|tags|type|date|event_start|created|donna\w*):[ \t]+\S.*", re.IGNORECASE)
+_INLINE_TAG = re.compile(r"(?<!\S)#([\w/-]{1,100})")
+_BETWEEN_TAGS = re.compile(r"[,\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Frontmatter:
+    """The frontmatter of a note. The body begins at offset `body_start` of its text.
+
+    `data` is fit for JSON. `problem` says in plain words why the block cannot be read or is ambiguous, else it is
+    empty; the block is no part of the body either way. `present` is False for a note without frontmatter.
+    """
+
+    data: dict[str, Any]
+    body_start: int
+    problem: str
+    present: bool
+
+
+ABSENT = Frontmatter({}, 0, "", False)
+
+
+def parse_frontmatter(text: str) -> Frontmatter:
+    """The frontmatter of `text`, which begins after any byte order mark. Never raises; bounded on any input.
+
+    A block without an end is body, and so is prose between two rules.
+    """
+    opening = _OPENING.match(text)
+    if not opening:
+        return ABSENT
+    for start, end, after in each_line(text, opening.end()):
+        if _CLOSING.fullmatch(text, start, end):
+            return _parse_block(text[opening.end() : start], after)
+    return ABSENT
+
+
+def title_of(data: Mapping[str, Any], path: str) -> str:
+    """The title to show, on one row: the frontmatter's own if it is text or a number, else the file's name."""
+    title = frontmatter_value(data, "title")
+    shown = _one_row(title) if _is_word(title) else ""
+    return shown or _one_row(PurePosixPath(path).stem) or path
+
+
+def aliases_of(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Other names of the note, each once."""
+    return _unique(_one_row(alias) for alias in _words(data, "aliases", "alias"))
+
+
+def tags_of(data: Mapping[str, Any], body: str) -> tuple[str, ...]:
+    """The tags of the note without their `#`, each once whatever its case: from the frontmatter, then from the body."""
+    listed = (tag for words in _words(data, "tags", "tag") for tag in _BETWEEN_TAGS.split(words))
+    inline = (found[1] for found in _INLINE_TAG.finditer(body))
+    return _unique(tag for raw in _chain(listed, inline) if (tag := raw.strip("#/ ")) and not tag.isdecimal())
+
+
+def note_type_of(data: Mapping[str, Any]) -> str:
+    """The `type` of the note on one row, empty if it has none."""
+    note_type = frontmatter_value(data, "type")
+    return _one_row(note_type) if _is_word(note_type) else ""
+
+
+def _parse_block(block: str, body_start: int) -> Frontmatter:
+    if len(block) > LARGEST_BLOCK:
+        problem = f"the frontmatter is larger than {LARGEST_BLOCK // 1024} KiB; only its plain lines are read"
+        return Frontmatter(_simple_lines(block), body_start, problem, True)
+    could_be_prose = bool(_BLANK_LINE.match(block))
+    try:
+        loaded = load_yaml(block)
+    except YamlError as error:
+        where = "" if error.line is None else f" (line {error.line + 2})"
+        problem = f"the frontmatter {error}{where}"
+        return ABSENT if could_be_prose else Frontmatter({}, body_start, problem, True)
+    return _judge(loaded, body_start, could_be_prose)
+
+
+def _judge(loaded: YamlBlock, body_start: int, could_be_prose: bool) -> Frontmatter:
+    if loaded.value is None:
+        return Frontmatter({}, body_start, "", True)
+    if isinstance(loaded.value, dict):
+        problem = "the frontmatter has the same key twice" if loaded.repeats_keys else ""
+        return Frontmatter(loaded.value, body_start, problem, True)
+    if could_be_prose or isinstance(loaded.value, str):
+        return ABSENT
+    return Frontmatter({}, body_start, "the frontmatter is not a list of “key: value” lines", True)
+
+
+def _simple_lines(block: str) -> dict[str, Any]:
+    """What the top-level lines of a block say that is too large to parse, as far as each line makes sense alone."""
+    data: dict[str, Any] = {}
+    for start, end, _ in each_line(block):
+        line = _SIMPLE_LINE.fullmatch(block, start, min(end, start + 1_000))
+        if line and len(data) < MOST_TAGS:
+            try:
+                data |= load_yaml(line.group()).value
+            except YamlError:
+                continue
+    return data
+
+
+def frontmatter_value(data: Mapping[str, Any], *names: str) -> Any:
+    """The value of the first key that is one of `names`, whatever its case."""
+    return next((value for key, value in data.items() if key.casefold() in names), None)
+
+
+def _words(data: Mapping[str, Any], *names: str) -> Iterator[str]:
+    value = frontmatter_value(data, *names)
+    for item in value if isinstance(value, list) else [value]:
+        if _is_word(item):
+            yield str(item)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def _one_row(value: object) -> str:
+    return " ".join(str(value).split())
+
+
+def _chain(*parts: Iterable[str]) -> Iterator[str]:
+    for part in parts:
+        yield from part
+
+
+def _unique(words: Iterable[str]) -> tuple[str, ...]:
+    seen: dict[str, str] = {}
+    for word in words:
+        if word:
+            seen.setdefault(word.casefold(), word)
+        if len(seen) == MOST_TAGS:
+            break
+    return tuple(seen.values())
+
+
+DATE_KEYS = ("date", "event_start", "created")
+"""Frontmatter keys that date a note, the first one that holds a date wins."""
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTHS)}|sept)\.?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])"
+_TIME = r"(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?"
+
+_IN_NAME = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?<![\d.-]){_YEAR}(?P<mark>[-_./])(?P<number>0[1-9]|1[0-2])(?P=mark)(?P<day>0[1-9]|[12]\d|3[01])(?!\d)",
+        rf"(?<!\d){_YEAR}(?P<number>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?:{_TIME})?(?!\d)",
+        rf"(?<!\d)(?P<day>0[1-9]|[12]\d|3[01])\.(?P<number>0[1-9]|1[0-2])\.{_YEAR}(?!\d)",
+        rf"(?<![\w.]){_DAY}(?:st|nd|rd|th|\.)?[ _-]+(?:of )?{_MONTH},?[ _-]+{_YEAR}(?!\d)",
+        rf"(?<!\w){_MONTH}[ _-]+{_DAY}(?:st|nd|rd|th)?,?[ _-]+{_YEAR}(?!\d)",
+        rf"(?<!\d){_YEAR}-?w(?P<week>0[1-9]|[1-4]\d|5[0-3])(?!\d)",
+        rf"(?<![\d.-]){_YEAR}-(?P<number>0[1-9]|1[0-2])(?![\d-])",
+    )
+)
+"""`2026-03-12`, `20260312` (a time of day may follow), `12.03.2026`, `12 March 2026`, `March 12, 2026`, `2026-W11`,
+`2026-03`."""
+
+_NESTED = re.compile(rf"(?:^|/){_YEAR}/(?P<number>0[1-9]|1[0-2])/(?P<day>0[1-9]|[12]\d|3[01])(?!\d)[^/]*$")
+"""A daily note in folders: `Journal/2026/03/12.md`."""
+
+
+def note_date(frontmatter: Mapping[str, Any], path: str, mtime: float) -> float:
+    """The date of a note as Unix time.
+
+    A day without a time counts as noon of that day, local time: it stays the same day wherever the machine travels.
+    """
+    for key in DATE_KEYS:
+        found = _moment(frontmatter_value(frontmatter, key))
+        if found is not None:
+            return found
+    day = next(_days_in(path), None)
+    at = None if day is None else _timestamp(_noon(day))
+    return mtime if at is None else at
+
+
+def iso_date(at: float | None) -> str:
+    """The local day of a moment, as 2026-03-12; empty where there is none."""
+    try:
+        return datetime.datetime.fromtimestamp(at).date().isoformat() if at else ""
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _moment(value: object) -> float | None:
+    """The moment that a frontmatter value stands for; the first of a list."""
+    while isinstance(value, list):  # `[[2026-03-12]]` without quotes is a list in a list
+        value = value[0] if value else None
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return None
+    text = str(value).strip()[:100]
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        day = next(_days_in(text), None)
+        return None if day is None else _timestamp(_noon(day))
+    is_day = len(text) <= len("2026-03-12")
+    return _timestamp(_noon(moment.date()) if is_day else moment)
+
+
+def _days_in(text: str) -> Iterator[datetime.date]:
+    """The real days that a file name or a value names, the most exact form first."""
+    name = text.rsplit("/", 1)[-1]
+    for form, within in (*((each, name) for each in _IN_NAME), (_NESTED, text)):
+        for match in form.finditer(within):
+            day = _day(match.groupdict())
+            if day is not None:
+                yield day
+
+
+def _day(parts: Mapping[str, str | None]) -> datetime.date | None:
+    year = int(parts["year"] or 0)
+    try:
+        if week := parts.get("week"):
+            return datetime.date.fromisocalendar(year, int(week), 1)
+        month = int(number) if (number := parts.get("number")) else _month_number(str(parts["month"]))
+        return datetime.date(year, month, int(parts.get("day") or 1))
+    except ValueError:
+        return None
+
+
+def _month_number(name: str) -> int:
+    begun = name[:3].casefold()
+    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(begun))
+
+
+def _noon(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, datetime.time(12))
+
+
+def _timestamp(moment: datetime.datetime) -> float | None:
+    try:
+        return moment.timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,101 @@
+"""Adopts what another program saved: the bytes are on disk already, and become a commit and a step of undo."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from donna_tui.text.merge import has_conflict_markers
+from donna_tui.vault.git.history import History
+from donna_tui.vault.git.objects import blob_changes, blob_id
+from donna_tui.vault.git.repository import Place
+from donna_tui.vault.git.tracked import not_kept
+from donna_tui.vault.write.changes import Change, Operation, OperationKind, Plan, Version
+from donna_tui.vault.write.plan_context import PlanContext, gone
+from donna_tui.vault.write.protocol import WriteContext
+from donna_tui.vault.write.recovery import keep_record
+
+
+class Adopter:
+    """Plans commits of what is on disk. Every method blocks and raises VaultWriteError."""
+
+    def __init__(self, ground: PlanContext, history: History, shop: WriteContext) -> None:
+        self._ground, self._history, self._shop = ground, history, shop
+
+    def keep(self, place: Place, path: str) -> Version:
+        """Put a note as it is now into git, if it is not there, so that it can be restored whatever an editor does.
+
+        Must be called `alone`.
+        """
+        data = self._ground.read(path)
+        if data is None:
+            raise gone(path)
+        change = Change(path=path, before=None, after=data)
+        self._check(place, change)
+        committed = self._committed(place, path)
+        if committed != blob_id(data, place.object_format):
+            changes = blob_changes((change,), place.object_format)
+            subject = f"Before an editor opened {path}"
+            of = Operation(
+                id="", kind=OperationKind.KEPT, actor="you", subject=subject, at=time.time(), commit="", changes=changes
+            )
+            keep_record(self._shop, place, of, changes, (data,), subject=subject)
+        return Version(path=path, data=data, committed=committed)
+
+    def since(self, place: Place, version: Version) -> Plan:
+        """Commit what became of a note since a version; without changes if it is as it was.
+
+        Where it was committed meanwhile, by another Donna or by git, the change is the one since that commit.
+        """
+        now = self._ground.read(version.path)
+        if now is None:
+            raise gone(version.path)
+        before: bytes | None = version.data
+        committed = self._committed(place, version.path)
+        if committed != version.committed and committed is not None:
+            before = _in_the_form_of(now, self._shop.repo.blobs([committed])[0])
+        return _plan([Change(path=version.path, before=before, after=now, mode=self._ground.mode(version.path, now))])
+
+    def outside(self, paths: Iterable[str]) -> Plan:
+        """Commit what was edited outside: the last commit's version of these notes against the one on disk."""
+        found = (self._history.outside_change(path) for path in paths)
+        return _plan(
+            [
+                Change(
+                    path=each.path,
+                    before=_in_the_form_of(each.after, each.before),
+                    after=each.after,
+                    mode=self._ground.mode(each.path, each.after),
+                )
+                for each in found
+                if each is not None and each.after is not None
+            ]
+        )
+
+    def _check(self, place: Place, change: Change) -> None:
+        self._ground.rules.check(change)
+        refusals = not_kept(self._shop.repo, place, self._shop.files, [change], {})
+        if refusals:
+            raise next(iter(refusals.values()))
+
+    def _committed(self, place: Place, path: str) -> str | None:
+        commit = self._shop.repo.tip().commit
+        return self._shop.repo.blob_id(commit, place.full(path)) if commit else None
+
+
+def _plan(changes: list[Change]) -> Plan:
+    changes = [change for change in changes if change.before != change.after]
+    name = changes[0].path if changes else ""
+    others = f" and {len(changes) - 1} other note{'s' if len(changes) > 2 else ''}" if len(changes) > 1 else ""
+    marked = [change.path for change in changes if has_conflict_markers(change.after or b"")]
+    remarks = (f"conflict markers are still in {marked[0]}",) if marked else ()
+    subject = f"Edit {name}{others}"
+    return Plan(kind=OperationKind.WRITE, subject=subject, changes=tuple(changes), remarks=remarks, on_disk=True)
+
+
+def _in_the_form_of(now: bytes | None, before: bytes | None) -> bytes | None:
+    """What a commit has of a note, with the line ends that the file has on disk."""
+    if before is None or now is None or b"\r" in before:
+        return before
+    is_crlf = now.count(b"\r\n") == now.count(b"\n") > 0
+    return before.replace(b"\n", b"\r\n") if is_crlf else before

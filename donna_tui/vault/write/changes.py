@@ -1,0 +1,220 @@
+"""Changes as values: a file, a plan, an operation, and the version that a caller has seen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+REGULAR_FILE = 0o100644
+
+
+class OperationKind(StrEnum):
+    """What an operation is called in the history."""
+
+    WRITE = "write"
+    DELETE = "delete"
+    MOVE = "move"
+    UNDO = "undo"
+    REDO = "redo"
+    KEPT = "kept"
+    """A record alone: text that an interrupted write had displaced. It changes no note and is not undone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What becomes of one file: its bytes now, and its bytes then. None stands for no file.
+
+    `owner` is the user and group, as `uid:gid`, of a file that goes or comes back, if they are not those of Donna.
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    mode: int = REGULAR_FILE
+    owner: str = ""
+
+    @property
+    def reversed(self) -> Change:
+        """The change that takes this one back."""
+        return Change(path=self.path, before=self.after, after=self.before, mode=self.mode, owner=self.owner)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """An operation that can be looked at before it is carried out.
+
+    It holds only as long as every file still has the bytes of `before`. `remarks` are plain sentences about what the
+    plan does not do, such as links in notes that Donna must not write to. A plan without changes does nothing.
+    `unread` are the notes and folders whose links a move leaves as they are because they cannot be read.
+    `may_track` says that the user agreed to commit notes that were left out of git as private. With `on_disk` the files
+    hold the bytes of `after` already, because another program saved them: only the history is still to be written.
+    `broken_links` are the links in other notes that lead nowhere afterwards. `emptied` are folders that are removed
+    afterwards if nothing is left in them.
+    """
+
+    kind: OperationKind
+    subject: str
+    changes: tuple[Change, ...]
+    undoes: tuple[str, ...] = ()
+    redoes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    may_track: bool = False
+    on_disk: bool = False
+    broken_links: int = 0
+    emptied: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that change, in order."""
+        return tuple(change.path for change in self.changes)
+
+    @property
+    def linked(self) -> int:
+        """How many notes change only because they link to those that move or go."""
+        return sum(change.before is not None and change.after is not None for change in self.changes)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do. Taking back a write and the deletion that followed is something."""
+        return not (self.changes or self.undoes or self.redoes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A note as it was before another program opened it. `committed` is what the last commit had of it, if anything."""
+
+    path: str
+    data: bytes
+    committed: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlobChange:
+    """A change as the history has it: the git blobs of the bytes on disk before and after.
+
+    `stored_before` and `stored_after` are what the branch has of them where git's attributes make that something else.
+    `record_only` changes are of private notes that the branch does not have, and must not get. A note that is private
+    again has an empty `stored_after`: the branch no longer gets it.
+    """
+
+    path: str
+    before: str | None
+    after: str | None
+    mode: int = REGULAR_FILE
+    stored_before: str | None = None
+    stored_after: str | None = None
+    record_only: bool = False
+    owner: str = ""
+
+    @property
+    def in_branch(self) -> str | None:
+        """The blob that the branch gets; None if the file goes."""
+        return self.after if self.stored_after is None else self.stored_after or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One change of the vault made by Donna: one commit, one step of undo. `at` is Unix time in seconds.
+
+    `session` names the session of the client that asked for it; it is empty for what a person or Donna herself did.
+    """
+
+    id: str
+    kind: OperationKind
+    actor: str
+    subject: str
+    at: float
+    commit: str
+    changes: tuple[BlobChange, ...]
+    undoes: tuple[str, ...] = ()
+    redoes: tuple[str, ...] = ()
+    session: str = ""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that it changed, in order."""
+        return tuple(change.path for change in self.changes)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The files whose change is in the record only."""
+        return tuple(change.path for change in self.changes if change.record_only)
+
+    @property
+    def published(self) -> tuple[BlobChange, ...]:
+        """The changes that the commit message of the branch names."""
+        return tuple(change for change in self.changes if not change.record_only and change.stored_after != "")
+
+    @property
+    def is_record_only(self) -> bool:
+        """Whether nothing of it is in the branch."""
+        return bool(self.changes) and len(self.hidden) == len(self.changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """A commit in the history of the vault or of a note. `operation` is None where a person made it."""
+
+    commit: str
+    at: float
+    author: str
+    subject: str
+    paths: tuple[str, ...]
+    operation: Operation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of a plan. If nothing was to be written, `operation` is empty and `commit` is the tip as it was.
+
+    Where nothing of it is in the branch, `commit` is that of the record.
+    """
+
+    operation: str
+    commit: str
+    kind: OperationKind
+    paths: tuple[str, ...]
+    etags: tuple[str, ...]
+    """The etag of each path now; empty for a file that is gone."""
+    record_only: tuple[str, ...] = ()
+    """The private notes whose change is in Donna's own record and not in the branch."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written."""
+        return bool(self.operation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clash:
+    """A file that stands in the way of an undo or redo, three ways. None stands for no file.
+
+    `expected` is what Donna left, `found` is what is there now, and `wanted` is what would have come back.
+    """
+
+    path: str
+    expected: bytes | None
+    found: bytes | None
+    wanted: bytes | None
+
+
+def etag_of(data: bytes) -> str:
+    """The etag of a file with these bytes: their sha256, in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+Seen = Callable[[bytes | None], bool]
+"""Whether these bytes (None: no note) are what the caller has seen."""
+
+
+def expecting(etag: str | None) -> Seen:
+    """A check against an etag; None means that there must be no such note yet."""
+    return lambda found: (None if found is None else etag_of(found)) == etag
+
+
+def whatever(_: bytes | None) -> bool:
+    """The caller does not mind what is there."""
+    return True

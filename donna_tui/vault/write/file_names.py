@@ -1,0 +1,179 @@
+"""Which paths Donna may write to: below the vault, visible, Markdown, allowed, and of one name on every system."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.client import NOTE_ENDINGS, TEMPORARY
+from donna_tui.vault.conflicts import is_conflict_copy
+from donna_tui.vault.include import GlobSet
+from donna_tui.vault.paths import LONGEST_NAME, VaultRoot, check_relative, refused
+
+LONGEST_TARGET = 1_024
+"""Bytes of a whole path; the least of the limits of the systems that a vault is synced to (PATH_MAX of macOS)."""
+
+EVERYWHERE = "*"
+"""In the allowlist: every folder, and the top of the vault."""
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_SHORT_NAME = re.compile(r"(?=.{3,8}(?:\.|$))[^. ~]{1,6}~[0-9]{1,6}(?:\.[^.]{0,3})?", re.DOTALL)
+"""The 8.3 form of a name, by which NTFS and FAT open another file: `git~1` is `.git`."""
+
+_WINDOWS_CHARACTER = re.compile(r'[<>:"|?*]')
+_WINDOWS_DEVICES = frozenset(
+    {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}
+    | {f"{port}{number}" for port in ("COM", "LPT") for number in "123456789¹²³"}
+)
+"""Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file, and `os.path.isreserved` of Python 3.13."""
+
+
+NAMED_FOLDERS = 20
+"""Folders that a refusal names at the most."""
+
+
+def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet, copies: bool = False) -> list[str]:
+    """The parts of a vault-relative path that Donna may create or change; with `copies` also that of a conflict copy.
+
+    Judges the name alone and touches no file. Raises VaultWriteError: `path_escape`, `encoding`, `too_long`,
+    `not_markdown`, `ignored` or `outside_allowlist`.
+    """
+    parts = path.split("/")
+    _check_below(path, parts)
+    _check_encoding(path, parts)
+    for part in parts:
+        _check_visible(path, part)
+    _check_note(path, parts[-1], ignore)
+    if not copies and is_conflict_copy(parts[-1]):
+        raise _refusal(Reason.IGNORED, path, "this is the name of a conflict copy left by a sync program")
+    _check_allowed(path, parts, allowlist)
+    return parts
+
+
+def check_place(path: str) -> list[str]:
+    """The parts of a vault-relative path that leads to no hidden place on any system, whatever file it names.
+
+    Judges the name alone and touches no file. Raises VaultWriteError: `path_escape`, `encoding` or `too_long`.
+    """
+    parts = path.split("/")
+    _check_below(path, parts)
+    _check_length(path, parts)
+    for part in parts:
+        _check_visible(path, part)
+    return parts
+
+
+def check_new_name(path: str) -> None:
+    """Raises VaultWriteError (`path_escape`) for a path that Windows cannot hold; only what exists may have one."""
+    for part in path.split("/"):
+        found = _WINDOWS_CHARACTER.search(part)
+        word = part.partition(".")[0].rstrip(" ")
+        if found:
+            raise _refusal(Reason.PATH_ESCAPE, path, f"a new name must not hold “{found[0]}”: Windows cannot open it")
+        if word.upper() in _WINDOWS_DEVICES:
+            raise _refusal(Reason.PATH_ESCAPE, path, f"“{word}” cannot be a new name: Windows keeps it for a device")
+        if part.endswith((".", " ")):
+            end = "dot" if part.endswith(".") else "space"
+            raise _refusal(Reason.PATH_ESCAPE, path, f"a new name must not end with a {end}: Windows drops it")
+
+
+def find_twin(root: VaultRoot, path: str, *, besides: str = "") -> str | None:
+    """The path of a file or folder on the way to `path` whose name differs from it only in case or Unicode form.
+
+    Some systems take both for one. `besides` is the note that is about to be moved away. Raises VaultReadError.
+    """
+    parts = check_relative(path)
+    for depth, part in enumerate(parts):
+        names = _names(root, parts[:depth])
+        alike = sorted(name for name in names if name != part and _folded(name) == _folded(part))
+        twin = next((twin for name in alike if (twin := "/".join([*parts[:depth], name])) != besides), None)
+        if twin:
+            return twin
+        if part not in names:
+            return None
+    return None
+
+
+def _check_below(path: str, parts: list[str]) -> None:
+    if not path or path.startswith(("/", "~")) or _DRIVE.match(path) or any(part in ("", ".", "..") for part in parts):
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path is not one below the vault")
+    if _UNSAFE.search(path):
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path holds a backslash or a control character")
+
+
+def _check_encoding(path: str, parts: list[str]) -> None:
+    """Length comes before form: to order a very long row of accents takes quadratic time."""
+    _check_length(path, parts)
+    composed = unicodedata.normalize("NFC", path)
+    if composed != path:
+        message = "the name is not in the composed form of Unicode (NFC)"
+        raise _refusal(Reason.ENCODING, path, message, hint=f"use the name “{composed}”")
+
+
+def _check_length(path: str, parts: list[str]) -> None:
+    try:
+        sizes = [len(part.encode()) for part in parts]
+    except UnicodeEncodeError as error:
+        raise _refusal(Reason.ENCODING, path, "the name is not valid Unicode") from error
+    if max(sizes) > LONGEST_NAME:
+        raise _refusal(Reason.TOO_LONG, path, f"a name in the path has more than {LONGEST_NAME} bytes")
+    if sum(sizes) + len(sizes) - 1 > LONGEST_TARGET:
+        raise _refusal(Reason.TOO_LONG, path, f"the path has more than {LONGEST_TARGET:,} bytes")
+
+
+def _check_visible(path: str, part: str) -> None:
+    """A part must not be hidden, nor become so where a system ignores format characters or folds wide ones."""
+    bare = "".join(each for each in part if unicodedata.category(each) != "Cf")
+    bare = unicodedata.normalize("NFKC", bare)
+    if bare.startswith("."):
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path leads into a hidden place")
+    if _SHORT_NAME.fullmatch(bare.partition(":")[0].rstrip(". ")):
+        raise _refusal(Reason.PATH_ESCAPE, path, f"“{part}” is a short name that Windows gives to another file")
+
+
+def _check_note(path: str, name: str, ignore: GlobSet) -> None:
+    if ignore.matches(path):
+        raise _refusal(Reason.IGNORED, path, "the path is in an ignored place", hint="vault.ignore_globs says which")
+    if TEMPORARY.search(name):
+        raise _refusal(Reason.IGNORED, path, "this is the name of a temporary file")
+    if not name.lower().endswith(NOTE_ENDINGS):
+        raise _refusal(Reason.NOT_MARKDOWN, path, "a note's name ends with .md or .markdown")
+
+
+def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> None:
+    top, *below = parts
+    if EVERYWHERE in allowlist or path in allowlist or (below and top in allowlist):
+        return
+    where = f"the folder “{top}”" if below else "the top of the vault"
+    message = f"Donna may not write in {where}"
+    allowed = ", ".join(allowlist[:NAMED_FOLDERS]) or "nowhere"
+    more = f" and {len(allowlist) - NAMED_FOLDERS} more" if len(allowlist) > NAMED_FOLDERS else ""
+    hint = f"allowed are: {allowed}{more} (safety.path_allowlist)"
+    raise _refusal(Reason.OUTSIDE_ALLOWLIST, path, message, hint=hint)
+
+
+def _names(root: VaultRoot, folder: list[str]) -> list[str]:
+    """What is in a folder; nothing if it is gone."""
+    try:
+        with root.open_folder(folder) as descriptor, os.scandir(descriptor) as found:
+            return [each.name for each in found]
+    except OSError as error:
+        raise refused(error) from error
+    except VaultReadError as error:
+        if error.reason is Reason.MISSING:
+            return []
+        raise
+
+
+def _folded(name: str) -> str:
+    """Names are alike if this is equal: canonical caseless matching, Unicode 15 §3.13, D145."""
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
+
+
+def _refusal(reason: Reason, path: str, message: str, *, hint: str | None = None) -> VaultWriteError:
+    printable = path.encode("utf-8", "backslashreplace").decode()
+    return VaultWriteError(reason, message, hint=hint, path=printable)

@@ -1,0 +1,241 @@
+"""Puts one file of the vault in place, or takes it away, so that no moment and no neighbour can lose its bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.paths import VaultRoot, check_relative
+from donna_tui.vault.write import atomic as placement
+from donna_tui.vault.write.changes import REGULAR_FILE, Change
+
+MARK = ".donna-"
+"""How the names of files that wait to be put in place begin; hidden, so that neither Donna nor Obsidian lists them."""
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_MODES = {
+    errno.EACCES: "you may not write there",
+    errno.EPERM: "you may not write there",
+    errno.EROFS: "it is read-only",
+}
+
+
+def refused_write(error: OSError, path: str) -> VaultWriteError:
+    """What an operating system error means for the writer of a note."""
+    if error.errno in _FULL:
+        return VaultWriteError(Reason.DISK_FULL, "the disk is full", hint="free some space and try again", path=path)
+    if error.errno == errno.ENAMETOOLONG:
+        return VaultWriteError(Reason.TOO_LONG, "the name is too long for this disk", path=path)
+    why = _MODES.get(error.errno or 0, (error.strerror or "unknown error").lower())
+    return VaultWriteError(Reason.IO_ERROR, f"the note cannot be written: {why}", path=path)
+
+
+def changed_meanwhile(path: str) -> VaultWriteError:
+    """Somebody else saved the note between reading and writing."""
+    return VaultWriteError(
+        Reason.CONFLICT,
+        "this note was edited elsewhere a moment ago",
+        hint="read it again, and decide which of the two is right",
+        path=path,
+    )
+
+
+class VaultFiles:
+    """Writes to files below one root. Every folder is held open while it is used; no link is followed."""
+
+    def __init__(self, root: VaultRoot) -> None:
+        self._root = root
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a file, None if there is none. Raises VaultReadError for what is no regular file."""
+        *parts, name = check_relative(path)
+        try:
+            with self._root.open_folder(parts) as folder:
+                return placement.read_at(folder, name)
+        except VaultReadError as error:
+            if error.reason is Reason.MISSING:
+                return None
+            raise
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder at a path, and no link is on the way."""
+        try:
+            with self._root.open_folder(check_relative(path)):
+                return True
+        except VaultReadError:
+            return False
+
+    def below(self, folder: str) -> Iterator[str]:
+        """All files in a folder, at any depth, also hidden ones; links are not followed. Raises VaultReadError."""
+        with self._root.open_folder(check_relative(folder)) as opened, os.scandir(opened) as found:
+            entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
+        for name, is_folder in sorted(entries):
+            if is_folder:
+                yield from self.below(f"{folder}/{name}")
+            else:
+                yield f"{folder}/{name}"
+
+    def make_folder(self, path: str) -> None:
+        """Create a folder, with those above it. Raises VaultWriteError."""
+        with told(path):
+            self._make_folders(check_relative(path))
+
+    def remove_empty(self, path: str) -> bool:
+        """Remove a folder if nothing is in it. Whether it is gone."""
+        *parts, name = check_relative(path)
+        try:
+            with self._root.open_folder(parts) as folder:
+                os.rmdir(name, dir_fd=folder)
+                os.fsync(folder)
+        except OSError:
+            return False
+        except VaultReadError as error:
+            return error.reason is Reason.MISSING
+        return True
+
+    def empty_folders(self) -> Iterator[str]:
+        """The visible folders without any file in them, at any depth. Raises VaultReadError for a missing vault."""
+        found, _ = self._empty_in([])
+        yield from found
+
+    def _empty_in(self, parts: list[str]) -> tuple[list[str], bool]:
+        """The empty folders in a folder, and whether that is empty itself but for these."""
+        with self._root.open_folder(parts) as opened, os.scandir(opened) as entries:
+            each_one = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
+        found: list[str] = []
+        is_empty = True
+        for name, is_folder in sorted(each_one):
+            if not is_folder or name.startswith("."):
+                is_empty = False
+                continue
+            try:
+                inner, inner_empty = self._empty_in([*parts, name])
+            except (OSError, VaultReadError):
+                is_empty = False
+                continue
+            found += [*(["/".join([*parts, name])] if inner_empty else []), *inner]
+            is_empty = is_empty and inner_empty
+        return found, is_empty
+
+    def nested_repository(self, path: str) -> str:
+        """The folder on the way to a file that is a git repository of its own; empty if none is."""
+        parts = check_relative(path)[:-1]
+        for depth in range(1, len(parts) + 1):
+            with contextlib.suppress(VaultReadError), self._root.open_folder(parts[:depth]) as folder:
+                if _is_there(folder, ".git"):
+                    return "/".join(parts[:depth])
+        return ""
+
+    def mode(self, path: str) -> int:
+        """The mode that git keeps for a file: executable or not. Raises VaultWriteError."""
+        with told(path), self._root.open(path) as descriptor:
+            return REGULAR_FILE | (0o111 if os.fstat(descriptor).st_mode & stat.S_IXUSR else 0)
+
+    def owner(self, path: str) -> str:
+        """User and group of a file as `uid:gid`; empty if they are those of this process, or cannot be told."""
+        with contextlib.suppress(VaultReadError), self._root.open(path) as descriptor:
+            there = os.fstat(descriptor)
+            if (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
+                return f"{there.st_uid}:{there.st_gid}"
+        return ""
+
+    def put(self, change: Change, waiting: str) -> None:
+        """Make a file what `change` says; what was there is kept beside it, under the name `waiting`.
+
+        Raises VaultWriteError: `conflict` if the file does not hold the bytes of `before`. Follow it with `settle` or,
+        also after an error, with `take_back`.
+        """
+        *parts, name = check_relative(change.path)
+        with told(change.path), self._folder(parts, create=change.after is not None) as folder:
+            placement.put(folder, name, waiting, change)
+            os.fsync(folder)
+
+    def take_back(self, change: Change, waiting: str) -> bool:
+        """Undo a `put`, or as much of it as was done. A file that was saved since stays. Needs no room on the disk.
+
+        False if text still waits that stands nowhere else.
+        """
+        done = True
+        with _if_there(), self._beside(change.path) as (folder, name):
+            done = placement.take_back(folder, name, waiting, change)
+            os.fsync(folder)
+        return done
+
+    def settle(self, change: Change, waiting: str) -> bool:
+        """End a `put` whose change is in the history: what it displaced may go. False if other text still waits."""
+        done = True
+        with _if_there(), self._beside(change.path) as (folder, name):
+            done = placement.settle(folder, name, waiting, change)
+        return done
+
+    def displaced(self, path: str, waiting: str) -> bytes | None:
+        """What a `put` that did not come to its end left under the name `waiting`."""
+        return self.read(str(PurePosixPath(path).with_name(waiting)))
+
+    def put_back(self, path: str, waiting: str, ours: bytes | None) -> None:
+        """Give the file under the name `waiting` its place back, if that holds `ours`, which then waits instead."""
+        with self._beside(path) as (folder, name):
+            placement.give_name(folder, name, waiting, ours)
+            os.fsync(folder)
+
+    def drop(self, path: str, waiting: str) -> None:
+        """Remove what waits beside a file, if there is something."""
+        with _if_there(), self._beside(path) as (folder, _):
+            for name in (waiting, placement.spare(waiting)):
+                placement.remove(folder, name)
+
+    @contextlib.contextmanager
+    def _beside(self, path: str) -> Iterator[tuple[int, str]]:
+        """The open folder of a file, and the file's name."""
+        *parts, name = check_relative(path)
+        with told(path), self._folder(parts) as folder:
+            yield folder, name
+
+    @contextlib.contextmanager
+    def _folder(self, parts: list[str], *, create: bool = False) -> Iterator[int]:
+        if create:
+            self._make_folders(parts)
+        with self._root.open_folder(parts) as folder:
+            yield folder
+
+    def _make_folders(self, parts: list[str]) -> None:
+        for depth, part in enumerate(parts):
+            with self._root.open_folder(parts[:depth]) as folder, contextlib.suppress(FileExistsError):
+                os.mkdir(part, dir_fd=folder)
+                os.fsync(folder)
+
+
+@contextlib.contextmanager
+def _if_there() -> Iterator[None]:
+    """Nothing waits in a folder that does not exist."""
+    try:
+        yield
+    except VaultWriteError as error:
+        if error.reason is not Reason.MISSING:
+            raise
+
+
+@contextlib.contextmanager
+def told(path: str) -> Iterator[None]:
+    """Turn what goes wrong inside into a VaultWriteError about this path."""
+    try:
+        yield
+    except placement.SavedMeanwhileError:
+        raise changed_meanwhile(path) from None
+    except VaultReadError as error:
+        raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
+    except OSError as error:
+        raise refused_write(error, path) from error
+
+
+def _is_there(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True

@@ -1,0 +1,93 @@
+"""Record the intent of a write durably before the first note changes."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.repository import Tip
+from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
+from donna_tui.vault.write.durable import remove_durably, write_durably
+from donna_tui.vault.write.files import MARK
+
+_HOME = re.compile(r"[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What a write was about to do: its operation (with the commit that it prepared), on which tip, and since when."""
+
+    operation: Operation
+    ref: str
+    parent: str | None
+    record: str
+    previous_record: str | None
+    since: float
+
+    @property
+    def tip(self) -> Tip:
+        """What the branch and the records were when the write began."""
+        return Tip(self.ref, self.parent, self.previous_record)
+
+    def waiting(self, number: int) -> str:
+        """The name beside the note under which the bytes of change `number` wait."""
+        return f"{MARK}{self.operation.id}-{number}"
+
+
+class Journal:
+    """Keeps at most one intent, in Donna's own folder for the space."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "intent.json"
+        self._home = folder / "home"
+
+    def home(self) -> str:
+        """The random name of this state folder, made at its first write. Raises VaultWriteError.
+
+        Two installations that write to one vault keep their objects under it, so that neither drops the other's.
+        """
+        try:
+            name = self._home.read_text(encoding="ascii").strip()
+        except (FileNotFoundError, ValueError):
+            name = ""
+        except OSError as error:
+            raise _unreadable(error, self._home) from error
+        if not _HOME.fullmatch(name):
+            name = secrets.token_hex(8)
+            write_durably(self._home, name)
+        return name
+
+    def write(self, intent: Intent) -> None:
+        """Keep an intent, durably. Raises VaultWriteError."""
+        write_durably(self._path, json.dumps(asdict(intent)))
+
+    def read(self) -> Intent | None:
+        """The intent that was not cleared; None if there is none, or none that was whole. Raises VaultWriteError."""
+        try:
+            raw = json.loads(self._path.read_text(encoding="utf-8"))
+            return _intent(raw)
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return None
+        except OSError as error:
+            raise _unreadable(error, self._path) from error
+
+    def clear(self) -> None:
+        """Forget the intent: the write is done, or is not to be done."""
+        remove_durably(self._path)
+
+
+def _unreadable(error: OSError, path: Path) -> VaultWriteError:
+    message = f"Donna cannot read what she was about to write: {(error.strerror or 'unknown error').lower()}"
+    return VaultWriteError(Reason.IO_ERROR, message, hint=f"look at {path}")
+
+
+def _intent(raw: dict[str, object]) -> Intent:
+    operation = dict(raw.pop("operation"))  # type: ignore[call-overload]  # checked by the constructors below
+    operation["kind"] = OperationKind(operation["kind"])
+    operation["changes"] = tuple(BlobChange(**each) for each in operation["changes"])
+    operation["undoes"], operation["redoes"] = tuple(operation["undoes"]), tuple(operation["redoes"])
+    return Intent(operation=Operation(**operation), **raw)  # type: ignore[arg-type]

@@ -1,0 +1,184 @@
+"""Restore the text in files that interrupted writes left beside notes, after the journal of those writes was lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+
+from donna_tui.types.errors import VaultReadError, VaultWriteError
+from donna_tui.vault.git.objects import blob_id
+from donna_tui.vault.git.operations import each_operation
+from donna_tui.vault.git.repository import GitRepo, Place
+from donna_tui.vault.paths import VaultRoot, check_relative
+from donna_tui.vault.write.atomic import NO_LINKS, found, remove
+from donna_tui.vault.write.changes import BlobChange, Operation
+from donna_tui.vault.write.files import MARK, told
+
+UPLOAD = f"{MARK}upload-"
+"""How the names of files begin that `serve-webdav` receives; its next start removes them."""
+
+MOST_NAMES = 1_000
+_NAME = re.compile(rf"{re.escape(MARK)}(?P<operation>[0-9a-f]{{20}})-(?P<number>\d{{1,6}})(?:-back)?")
+
+
+class Fate(StrEnum):
+    """What became of such a file."""
+
+    RESTORED = "restored"
+    COPIED = "copied"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was done with one file: the path of the note that holds its text now; of none if it was removed."""
+
+    path: str
+    fate: Fate
+    note: str = ""
+
+
+def find_orphans(root: Path) -> list[str]:
+    """The paths of files of unfinished writes below a vault, sorted. Skips git's folders and follows no links."""
+    paths: list[str] = []
+    for top, folders, files in os.walk(root):
+        folders[:] = [each for each in folders if each != ".git"]
+        for name in files:
+            full = Path(top, name)
+            if name.startswith(MARK) and stat.S_ISREG(full.lstat().st_mode):
+                paths.append(full.relative_to(root).as_posix())
+    return sorted(paths)
+
+
+class OrphanFiles:
+    """Restores the text of such files. Must be used while no other Donna writes, and after `recover`.
+
+    A text never replaces another one: it returns to the name of its note where nothing is, and becomes a conflict copy
+    beside it otherwise. A file is removed only if its text is in the note, in a commit or in a record.
+    """
+
+    def __init__(self, root: VaultRoot, repo: GitRepo, place: Place | None) -> None:
+        self._root, self._repo, self._place = root, repo, place
+        self._done = {each.id for each in each_operation(repo, repo.record())} if place else set[str]()
+        self._known = {each.id: each for each in self._operations()}
+        self._stamp = time.strftime("%Y-%m-%d %H%M%S")
+
+    def restore(self, path: str) -> Restored:
+        """Restore one file. Raises VaultWriteError; the file stays then."""
+        *parts, name = check_relative(path)
+        with told(path), self._root.open_folder(parts) as folder:
+            data = found(folder, name)
+            operation, change = self._change(name)
+            note = self._note(parts, change, data)
+            if not data or self._is_kept(folder, data, operation, change, note):
+                remove(folder, name)
+                os.fsync(folder)
+                return Restored(path, Fate.REMOVED)
+            fate, target = self._name(folder, name, note)
+            os.fsync(folder)
+            return Restored(path, fate, "/".join([*parts, target]))
+
+    def _operations(self) -> Iterator[Operation]:
+        """The operations in the history, and those that were being prepared by whichever installation."""
+        if self._place is None:
+            return
+        yield from each_operation(self._repo, self._repo.record())
+        refs = self._repo.command.ask("for-each-ref", "--format=%(objectname)", f"{self._place.refs}/pending/")
+        for commit in refs.output.decode("ascii", "replace").split():
+            yield from each_operation(self._repo, commit, limit=1)
+
+    def _change(self, name: str) -> tuple[Operation | None, BlobChange | None]:
+        parts = _NAME.fullmatch(name)
+        operation = self._known.get(parts["operation"]) if parts else None
+        if parts is None or operation is None or int(parts["number"]) >= len(operation.changes):
+            return operation, None
+        return operation, operation.changes[int(parts["number"])]
+
+    def _note(self, parts: list[str], change: BlobChange | None, data: bytes | None) -> str:
+        """The name of the note that the text is from, as far as the operation or the last commit tells it."""
+        if change is not None:
+            return PurePosixPath(change.path).name
+        if self._place is None or data is None:
+            return ""
+        tip = self._repo.tip().commit
+        blob, folder = blob_id(data, self._place.object_format), "/".join(parts)
+        known = self._repo.all_blob_ids(tip, self._place) if tip else {}
+        beside = (PurePosixPath(path) for path, each in known.items() if each == blob)
+        return next((path.name for path in beside if str(path.parent) == (folder or ".")), "")
+
+    def _is_kept(
+        self, folder: int, data: bytes, operation: Operation | None, change: BlobChange | None, note: str
+    ) -> bool:
+        """Whether the text is the note's, is in the history, or is the beginning of what Donna was about to write."""
+        there = _readable(folder, note) if note else None
+        if there == data:
+            return True
+        if change is None or operation is None or self._place is None:
+            return change is None and there is not None  # `note` is named by the last commit, which holds the text
+        blob = blob_id(data, self._place.object_format)
+        if operation.id in self._done and blob in (change.before, change.after):
+            return True
+        if blob == change.before or change.after is None:
+            return False
+        (after,) = self._repo.blobs([change.after])
+        return after is not None and after.startswith(data)
+
+    def _name(self, folder: int, name: str, note: str) -> tuple[Fate, str]:
+        """Give the text a name that is free: its note's, or one beside it."""
+        for target in self._names(note):
+            if _take_name(folder, name, target):
+                return (Fate.RESTORED if target == note else Fate.COPIED), target
+        raise FileExistsError(17, "no name is free", name)
+
+    def _names(self, note: str) -> Iterator[str]:
+        if note:
+            yield note
+        stem, dot, ending = (note or "Recovered.md").rpartition(".")
+        mark = f" (Donna's conflicted copy {self._stamp})" if note else f" {self._stamp}"
+        for number in range(1, MOST_NAMES):
+            yield f"{stem}{mark}{f' ({number})' if number > 1 else ''}{dot}{ending}"
+
+
+def _take_name(folder: int, name: str, target: str) -> bool:
+    """Rename without ever replacing a file; False if the name is taken."""
+    try:
+        os.link(name, target, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        return _copy_to(folder, name, target)
+    remove(folder, name)
+    return True
+
+
+def _copy_to(folder: int, name: str, target: str) -> bool:
+    """For disks without links: an exclusive new file, complete on the disk before the old one is removed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        new = os.open(target, flags, 0o666, dir_fd=folder)
+    except FileExistsError:
+        return False
+    with os.fdopen(new, "wb") as copy:
+        source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        with os.fdopen(source, "rb") as original:
+            shutil.copyfileobj(original, copy)
+        copy.flush()
+        os.fsync(copy.fileno())
+    remove(folder, name)
+    return True
+
+
+def _readable(folder: int, name: str) -> bytes | None:
+    with contextlib.suppress(VaultReadError, VaultWriteError):
+        return found(folder, name)
+    return None

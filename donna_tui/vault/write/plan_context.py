@@ -1,0 +1,126 @@
+"""What plans stand on: the notes as they are now, and whether a name is free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.git.attributes import attributes_of
+from donna_tui.vault.git.repository import GitRepo
+from donna_tui.vault.git.tracked import not_kept
+from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.write.changes import REGULAR_FILE, Change, Seen
+from donna_tui.vault.write.file_names import check_new_name, find_twin
+from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, told
+from donna_tui.vault.write.rules import WriteRules
+
+_UNREADABLE = (Reason.TOO_LARGE, Reason.UNREADABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The paths of notes, and of notes and folders that cannot be read: too large, or not permitted."""
+
+    paths: tuple[str, ...]
+    unreadable: tuple[str, ...]
+
+
+class PlanContext:
+    """Looks at one vault, and touches nothing. Every method blocks and raises VaultWriteError."""
+
+    def __init__(
+        self, client: VaultClient, root: VaultRoot, files: VaultFiles, rules: WriteRules, repo: GitRepo
+    ) -> None:
+        self._client = client
+        self.rules = rules
+        self.repo = repo
+        self._root = root
+        self._files = files
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a note, None if there is none."""
+        with told(path):
+            return self._files.read(path)
+
+    def notes(self, moved: str) -> Listed:
+        """All notes that may link to the one that is moved.
+
+        Refuses where the disk fails: what cannot be read for a moment may hold links, too.
+        """
+        with told(moved):
+            entries = list(self._client.scan())
+        for entry in entries:
+            if entry.reason is Reason.IO_ERROR:
+                raise unseen(moved, entry.path, entry.reason, entry.message)
+        return Listed(
+            paths=tuple(sorted(entry.path for entry in entries if entry.reason is None)),
+            unreadable=tuple(sorted(entry.path for entry in entries if entry.reason in _UNREADABLE)),
+        )
+
+    def inside(self, folder: str) -> tuple[list[str], list[str]]:
+        """The notes in a folder, at any depth, and the other files in it, which Donna does not move or delete."""
+        with told(folder):
+            entries = [entry for entry in self._client.scan(folder) if entry.path.startswith(f"{folder}/")]
+            paths = sorted(entry.path for entry in entries if entry.reason is None)
+            return paths, sorted(set(self._files.below(folder)) - set(paths))
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder at a path."""
+        return self._files.is_folder(path)
+
+    def existing(self, path: str, seen: Seen) -> bytes:
+        """The bytes of a note that must be there, in the version that the caller has seen."""
+        self.rules.check_path(path)
+        before = self.read(path)
+        if before is None:
+            raise gone(path)
+        if not seen(before):
+            raise changed_meanwhile(path)
+        return before
+
+    def mode(self, path: str, before: bytes | None) -> int:
+        """The mode of a note for git; a new one is an ordinary file."""
+        if before is None:
+            return REGULAR_FILE
+        return self._files.mode(path) if self.repo.knows_modes() else self.repo.mode(path)
+
+    def check_new(self, path: str, *, besides: str = "") -> None:
+        """Raises for a new name that is taken, or that some system cannot hold or takes for a taken one."""
+        check_new_name(path)
+        self.check_free(path, besides=besides)
+
+    def check_free(self, path: str, *, besides: str = "") -> None:
+        """Raises for a name that is taken, or that some system takes for a taken one; `besides` is moved away."""
+        if path != besides and self.read(path) is not None:
+            raise VaultWriteError(Reason.CONFLICT, "there is a note of that name", hint="choose another", path=path)
+        with told(path):
+            twin = find_twin(self._root, path, besides=besides)
+        if twin:
+            message = f"“{twin}” differs only in case or accents' form: some systems take both for one"
+            raise VaultWriteError(Reason.CONFLICT, message, hint="use the name that is there", path=path)
+
+    def refused(self, changes: Sequence[Change]) -> set[str]:
+        """The paths of those changes that Donna or git may not make."""
+        if not changes:
+            return set()
+        place = self.repo.place()
+        rules = attributes_of(self.repo, place, [change.path for change in changes])
+        not_ours = set(not_kept(self.repo, place, self._files, changes, rules))
+        return not_ours | {change.path for change in changes if self.rules.refuses(change)}
+
+
+def gone(path: str) -> VaultWriteError:
+    """There is nothing to change."""
+    return VaultWriteError(Reason.MISSING, "there is no such note", path=path)
+
+
+def unseen(moved: str, other: str, reason: Reason, message: str) -> VaultWriteError:
+    """Another note, or a folder, may hold links to the one that is moved, and cannot be looked at."""
+    return VaultWriteError(
+        reason,
+        f"links in “{other}” cannot be looked at: {message}",
+        hint="make it readable, or add it to vault.ignore_globs",
+        path=moved,
+    )

@@ -1,0 +1,126 @@
+"""Plans a write, a deletion or a move: what exactly would change. A plan changes nothing by itself."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Sequence
+
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.links.rewrite import LinksBroken, LinksMoved, break_links, move_links
+from donna_tui.vault.note.merge import merge_frontmatter
+from donna_tui.vault.write.changes import Change, OperationKind, Plan, Seen
+from donna_tui.vault.write.files import changed_meanwhile
+from donna_tui.vault.write.plan_context import PlanContext, gone
+
+
+class Planner:
+    """Plans for one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
+
+    `seen` says whether the bytes there now are those that the caller has seen. `settle` is called first: it recovers an
+    interrupted write, since a plan made from notes that are half written would be refused when it is applied.
+    """
+
+    def __init__(self, ground: PlanContext, settle: Callable[[], None]) -> None:
+        self._ground = ground
+        self._settle = settle
+        self._rules = ground.rules
+
+    def write(self, path: str, content: str, *, seen: Seen, replace: bool = False) -> Plan:
+        """Make a note say `content`.
+
+        The frontmatter is merged with that of the note unless `replace` says that `content` is the whole note.
+        """
+        self._rules.check_path(path)
+        data = _encoded(path, content)
+        self._rules.check_size(path, data)
+        self._settle()
+        before = self._ground.read(path)
+        if not seen(before):
+            raise changed_meanwhile(path) if before is not None else gone(path)
+        if before is None:
+            self._ground.check_new(path)
+        elif data != before:
+            data = _in_the_form_of(before, data) if replace else _merged(path, before, content)
+            self._rules.check_size(path, data)
+        change = Change(path=path, before=before, after=data, mode=self._ground.mode(path, before))
+        self._rules.check(change)
+        subject = f"{'Write' if before is None else 'Change'} {path}"
+        return Plan(kind=OperationKind.WRITE, subject=subject, changes=() if before == data else (change,))
+
+    def possible(self, changes: Sequence[Change]) -> list[Change]:
+        """Those of these changes that Donna may make and that git keeps."""
+        refused = self._ground.refused(changes)
+        return [change for change in changes if change.path not in refused]
+
+    def delete(self, path: str, *, seen: Seen, links: bool = False, unlinks: bool = False) -> Plan:
+        """Remove a note. Its bytes stay in git.
+
+        With `links` the plan says how many links it breaks; with `unlinks` it replaces them by their words.
+        """
+        self._settle()
+        before = self._ground.existing(path, seen)
+        change = Change(path=path, before=before, after=None, mode=self._ground.mode(path, before))
+        self._rules.check(change)
+        broken = break_links(self._ground, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
+        return Plan(
+            kind=OperationKind.DELETE,
+            subject=f"Delete {path}",
+            changes=(change, *broken.changes),
+            remarks=broken.remarks,
+            broken_links=0 if unlinks else broken.count,
+        )
+
+    def move(self, src: str, dst: str, *, seen: Seen, links: bool = True) -> Plan:
+        """Give a note another path, and rewrite the links to it in all notes that Donna may write to."""
+        self._rules.check_path(dst)
+        self._settle()
+        before = self._ground.existing(src, seen)
+        subject = f"Move {src} to {dst}"
+        if src == dst:
+            return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
+        self._ground.check_new(dst, besides=src)
+        moved = move_links(self._ground, src, dst, before) if links else LinksMoved(before, (), ())
+        mode = self._ground.mode(src, before)
+        leave = Change(path=src, before=before, after=None, mode=mode)
+        arrive = Change(path=dst, before=None, after=moved.own, mode=mode)
+        for change in (leave, arrive):
+            self._rules.check(change)
+        # where only the case differs, some systems would find the old file under the new name
+        order = (leave, arrive) if src.casefold() == dst.casefold() else (arrive, leave)
+        return Plan(
+            kind=OperationKind.MOVE,
+            subject=subject,
+            changes=(*order, *moved.changes),
+            remarks=moved.remarks,
+            unread=moved.unread,
+        )
+
+
+def _merged(path: str, before: bytes, content: str) -> bytes:
+    return _encoded(path, merge_frontmatter(_decoded(path, before), content))
+
+
+def _in_the_form_of(before: bytes, data: bytes) -> bytes:
+    """New bytes with the byte order mark of the note, and with its line ends where they are all the same."""
+    if before.count(b"\r\n") == before.count(b"\n") > 0 and b"\r" not in data:
+        data = data.replace(b"\n", b"\r\n")
+    return codecs.BOM_UTF8 + data.removeprefix(codecs.BOM_UTF8) if before.startswith(codecs.BOM_UTF8) else data
+
+
+def _encoded(path: str, content: str) -> bytes:
+    try:
+        return content.encode()
+    except UnicodeEncodeError:
+        raise VaultWriteError(Reason.ENCODING, "the text holds characters that no file can hold", path=path) from None
+
+
+def _decoded(path: str, data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise VaultWriteError(
+            Reason.ENCODING,
+            "this note is not UTF-8, so its frontmatter cannot be kept exactly",
+            hint="convert it first, or replace it as a whole",
+            path=path,
+        ) from None

@@ -1,0 +1,308 @@
+"""Carries out a plan: check, objects, intent, files, branch. A note is at every moment its old bytes or its new."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.git.attributes import Attributes, attributes_of, stored_changes
+from donna_tui.vault.git.command import HELD, refusal
+from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip
+from donna_tui.vault.git.objects import Author, Prepared, prepare
+from donna_tui.vault.git.operations import each_operation, new_operation_id
+from donna_tui.vault.git.repository import GitRepo, Place, Tip
+from donna_tui.vault.git.stale_locks import remove_stale_locks
+from donna_tui.vault.git.tracked import keep_private, not_kept
+from donna_tui.vault.git.trust import read_small
+from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind, Outcome, Plan, etag_of
+from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, refused_write
+from donna_tui.vault.write.journal import Intent, Journal
+from donna_tui.vault.write.rules import WriteRules
+
+LOCK_PATIENCE_SECONDS = 5.0
+
+REBUILD_PATIENCE_SECONDS = 3.0
+"""How long a commit is made anew because the branch moved meanwhile: less than another Donna waits for this one."""
+
+
+class Step(StrEnum):
+    """The steps of a write, for those who want to know how far it is."""
+
+    CHECKED = "checked"
+    PREPARED = "prepared"
+    INTENDED = "intended"
+    PUT = "put"
+    ADVANCED = "advanced"
+    FOLLOWED = "followed"
+    CLEARED = "cleared"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteContext:
+    """What a write works with."""
+
+    repo: GitRepo
+    files: VaultFiles
+    journal: Journal
+    rules: WriteRules
+    author: Author
+    reached: Callable[[Step], None] = lambda _: None
+
+
+@contextlib.contextmanager
+def alone(place: Place) -> Iterator[None]:
+    """No other Donna writes to this repository meanwhile, nor a git that one of them left behind when it was killed.
+
+    Raises VaultWriteError (`busy`) if one does for too long.
+    """
+    try:
+        descriptor = os.open(place.common_dir, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    except OSError as error:
+        raise refused_write(error, "") from error
+    try:
+        deadline = time.monotonic() + LOCK_PATIENCE_SECONDS
+        while not _locked(descriptor):
+            if time.monotonic() > deadline:
+                raise VaultWriteError(Reason.BUSY, "another Donna is writing to this vault", hint="try again")
+            time.sleep(0.01)
+        held = HELD.set((descriptor,))
+        try:
+            yield
+        finally:
+            HELD.reset(held)
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise refused_write(error, "") from error
+    return True
+
+
+def carry_out(shop: WriteContext, place: Place, plan: Plan, actor: str, session: str = "") -> Outcome:
+    """Do what a plan says, as one operation. Must be called `alone`, with nothing left to recover.
+
+    Raises VaultWriteError; then the notes are as they were before.
+    """
+    shop.repo.check_at_rest(place)
+    tip = shop.repo.tip()
+    if plan.is_empty:
+        return Outcome(operation="", commit=tip.commit or "", kind=plan.kind, paths=(), etags=())
+    rules = _check(shop, place, plan)
+    plan = _with_owners(shop, plan)
+    changes, images = stored_changes(shop.repo, place, tip, plan.changes, rules)
+    changes = keep_private(shop.repo, place, tip, shop.rules, plan, changes)
+    index = check_unstaged(shop.repo, place, tip, changes)
+    shop.reached(Step.CHECKED)
+    operation = _operation(shop, tip, plan, changes, actor, session)
+    images += [data for change in plan.changes for data in (change.before, change.after) if data is not None]
+    prepared = make_objects(shop, place, tip, operation, images)
+    shop.reached(Step.PREPARED)
+    commit = _change_vault(shop, place, tip, prepared, () if plan.on_disk else plan.changes, index)
+    return Outcome(
+        operation=operation.id,
+        commit=commit,
+        kind=plan.kind,
+        paths=plan.paths,
+        etags=tuple("" if each.after is None else etag_of(each.after) for each in plan.changes),
+        record_only=operation.hidden,
+    )
+
+
+def _check(shop: WriteContext, place: Place, plan: Plan) -> Mapping[str, Attributes]:
+    """Raises VaultWriteError for what must not or cannot be written; the attributes by which git stores the notes."""
+    for change in plan.changes:
+        shop.rules.check(change)
+        if _read(shop, change.path) != (change.after if plan.on_disk else change.before):
+            raise changed_meanwhile(change.path)
+    rules = attributes_of(shop.repo, place, plan.paths)
+    refusals = not_kept(shop.repo, place, shop.files, plan.changes, rules)
+    if refusals:
+        raise next(iter(refusals.values()))
+    return rules
+
+
+def _with_owners(shop: WriteContext, plan: Plan) -> Plan:
+    """Note who owns the files that go, so that a move and an undo can give the files that come to them."""
+    owners = {each.path: shop.files.owner(each.path) for each in plan.changes if each.after is None}
+    moved = next(iter(owners.values()), "") if plan.kind is OperationKind.MOVE else ""
+    if not any(owners.values()):
+        return plan
+    return replace(
+        plan,
+        changes=tuple(
+            replace(
+                each, owner=owners.get(each.path) or (moved if each.before is None and not each.owner else each.owner)
+            )
+            for each in plan.changes
+        ),
+    )
+
+
+def _read(shop: WriteContext, path: str) -> bytes | None:
+    try:
+        return shop.files.read(path)
+    except VaultReadError as error:
+        raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
+
+
+def _operation(
+    shop: WriteContext, tip: Tip, plan: Plan, changes: tuple[BlobChange, ...], actor: str, session: str
+) -> Operation:
+    newest = next(each_operation(shop.repo, tip.record, limit=1), None)
+    return Operation(
+        id=new_operation_id(newest.id if newest else ""),
+        kind=plan.kind,
+        actor=actor,
+        subject=plan.subject,
+        at=time.time(),
+        commit="",
+        changes=changes,
+        undoes=plan.undoes,
+        redoes=plan.redoes,
+        session=session,
+    )
+
+
+def make_objects(
+    shop: WriteContext, place: Place, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
+) -> Prepared:
+    """`prepare`, without the report that git leaves in the repository each time it cannot go on."""
+    try:
+        return prepare(shop.repo, place, tip, operation, shop.author, images, home=shop.journal.home())
+    except VaultWriteError:
+        _remove_reports(place)
+        raise
+
+
+def _remove_reports(place: Place) -> None:
+    """Ours name our process, or name nothing where the disk was full."""
+    ours = f"parent process     : {os.getpid()}\n".encode()
+    for report in place.git_dir.glob("fast_import_crash_*"):
+        text = read_small(report)
+        if text is not None and (not text or ours in text):
+            with contextlib.suppress(OSError):
+                report.unlink()
+
+
+def _change_vault(
+    shop: WriteContext, place: Place, tip: Tip, prepared: Prepared, changes: tuple[Change, ...], index: Stamp | None
+) -> str:
+    intent = intend(shop, tip, prepared)
+    shop.reached(Step.INTENDED)
+    try:
+        for number, change in enumerate(changes):
+            shop.files.put(change, intent.waiting(number))
+            shop.reached(Step.PUT)
+        commit = advance(shop, place, intent)
+    except BaseException:
+        _take_back(shop, intent, changes)
+        raise
+    shop.reached(Step.ADVANCED)
+    followed = follow_tip(shop.repo, place, tip, intent.operation.changes, index)
+    shop.reached(Step.FOLLOWED)
+    _clear(shop, intent, changes, forget=followed)
+    shop.reached(Step.CLEARED)
+    return commit
+
+
+def _clear(shop: WriteContext, intent: Intent, changes: tuple[Change, ...], *, forget: bool) -> None:
+    """The write is done. What cannot be cleared away now, or is not to be forgotten, is left to the next recovery."""
+    with contextlib.suppress(VaultWriteError):
+        settled = [shop.files.settle(change, intent.waiting(number)) for number, change in enumerate(changes)]
+        if forget and all(settled):
+            shop.journal.clear()
+
+
+def intend(shop: WriteContext, tip: Tip, prepared: Prepared) -> Intent:
+    """Write down what is about to happen."""
+    intent = Intent(
+        operation=prepared.operation,
+        ref=tip.ref,
+        parent=tip.commit,
+        record=prepared.record,
+        previous_record=tip.record,
+        since=time.time(),
+    )
+    shop.journal.write(intent)
+    return intent
+
+
+def advance(shop: WriteContext, place: Place, intent: Intent) -> str:
+    """Move the branch to the operation's commit, made anew on a branch that has moved. The commit that it is now."""
+    deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
+    while not _moved(shop, place, intent):
+        if time.monotonic() > deadline:
+            raise VaultWriteError(
+                Reason.GIT_LOCKED,
+                "the branch keeps moving: another program is committing",
+                hint="try again in a moment",
+            )
+        shop.repo.check_at_rest(place)
+        tip = shop.repo.tip()
+        intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation))
+    return intent.record if intent.operation.is_record_only else intent.operation.commit
+
+
+def _moved(shop: WriteContext, place: Place, intent: Intent) -> bool:
+    """Move the branch once. What counts is what the history holds, not what git said before it was cut off."""
+    operation = intent.operation
+    try:
+        moved = shop.repo.advance(intent.tip, operation.commit, intent.record, f"donna: {operation.kind}")
+    except VaultWriteError as error:
+        if error.reason is not Reason.GIT_LOCKED:
+            remove_stale_locks(place, intent)
+        if is_done(shop, intent):
+            return True
+        raise
+    return moved or is_done(shop, intent)
+
+
+def is_done(shop: WriteContext, intent: Intent) -> bool:
+    """Whether the operation is in the history. Git moves the branch first: a record that was left behind catches up."""
+    tip = shop.repo.tip()
+    if _contains(shop, tip.record, intent.record):
+        return True
+    if (
+        intent.operation.is_record_only
+        or tip.commit is None
+        or not _contains(shop, tip.commit, intent.operation.commit)
+    ):
+        return False
+    if tip.record == intent.previous_record:
+        shop.repo.advance(tip, tip.commit, intent.record, f"donna: {intent.operation.kind}")
+    return _contains(shop, shop.repo.record(), intent.record)
+
+
+def _contains(shop: WriteContext, tip: str | None, commit: str) -> bool:
+    if tip is None:
+        return False
+    answer = shop.repo.command.ask("merge-base", "--is-ancestor", commit, tip)
+    if answer.status not in (0, 1) and "Not a valid" not in answer.complaint:
+        raise refusal("merge-base", answer.complaint)
+    return answer.status == 0
+
+
+def _take_back(shop: WriteContext, intent: Intent, changes: tuple[Change, ...]) -> None:
+    """Undo the files of a write that failed. What cannot be taken back now is left to the next recovery."""
+    with contextlib.suppress(VaultWriteError):
+        latest = shop.journal.read() or intent
+        if is_done(shop, latest):
+            return
+        undone = [
+            shop.files.take_back(change, intent.waiting(number))
+            for number, change in reversed(list(enumerate(changes)))
+        ]
+        if all(undone):
+            shop.journal.clear()

@@ -1,0 +1,301 @@
+"""Recover from a crash: finish the interrupted write or drop it, and lose no text that it had displaced."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.git.index import follow_tip
+from donna_tui.vault.git.objects import blob_id, prepare_record
+from donna_tui.vault.git.operations import each_operation, new_operation_id
+from donna_tui.vault.git.repository import Place
+from donna_tui.vault.git.stale_locks import remove_stale_locks
+from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind
+from donna_tui.vault.write.journal import Intent
+from donna_tui.vault.write.protocol import (
+    REBUILD_PATIENCE_SECONDS,
+    WriteContext,
+    advance,
+    intend,
+    is_done,
+    make_objects,
+)
+
+_ELSEWHERE = frozenset({Reason.PATH_ESCAPE, Reason.NOT_REGULAR})
+"""Where a folder or a file made way for something else, nothing of a write can wait any more."""
+
+_RECENT = 50
+"""Records that are looked at to see whether a text was kept already by a recovery that was itself interrupted."""
+
+
+class State(Enum):
+    """What a note holds that a write was to change."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is on disk of one change: the note, and the file that waits beside it."""
+
+    change: BlobChange
+    waiting: str
+    state: State
+    note: bytes | None
+    left: bytes | None
+    is_foreign: bool
+    """Whether the waiting file holds neither side of the change: an editor that had the note open wrote to it."""
+
+    def images(self) -> Iterator[bytes]:
+        """The bytes that git may lack: those that wait, and the note if it is the one that was being written."""
+        if self.left is not None:
+            yield self.left
+        if self.state is State.AFTER and self.note is not None:
+            yield self.note
+
+
+def recover(shop: WriteContext, place: Place) -> VaultWriteError | None:
+    """Bring the vault to the end or to the beginning of the write that a crash cut short. Must be called `alone`.
+
+    Returns what to tell the user if somebody edited a note meanwhile: then nothing is written, and what the note held
+    before is kept as a record. Nothing that waits is removed before git has it below a ref. Raises VaultWriteError if
+    that is not possible now; the next call goes on.
+    """
+    intent = shop.journal.read()
+    remove_stale_locks(place, intent)
+    if intent is None:
+        return None
+    found = [_examined(shop, place, intent, number) for number in range(len(intent.operation.changes))]
+    if is_done(shop, intent):
+        problem = _end(shop, place, intent, found)
+    elif any(map(_is_edited, found)):
+        problem = _clash(intent, found, _keep(shop, place, intent.operation, found))
+    elif any(each.state is State.AFTER for each in found):
+        problem = _go_on(shop, place, intent, found)
+    else:
+        problem = None
+    if _cleared(shop, found):
+        shop.journal.clear()
+    return problem
+
+
+def keep_leftovers(shop: WriteContext, place: Place) -> None:
+    """Keep as a record what a refused write had displaced and could not put back, since somebody saved meanwhile.
+
+    A write whose notes could not all be restored is left to `recover`. Must be called `alone`.
+    """
+    with contextlib.suppress(VaultWriteError):
+        intent = shop.journal.read()
+        if intent is None or is_done(shop, intent):
+            return
+        found = [_examined(shop, place, intent, number) for number in range(len(intent.operation.changes))]
+        if any(each.state is State.AFTER for each in found) or not any(map(_is_edited, found)):
+            return
+        _keep(shop, place, intent.operation, found)
+        if _cleared(shop, found):
+            shop.journal.clear()
+
+
+def _end(shop: WriteContext, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
+    """The write is in the history. What an editor wrote to the displaced file gets the note's name, or is kept."""
+    _follow(shop, place, intent)
+    third = [each for each in found if each.is_foreign and each.state is not State.AFTER]
+    return _clash(intent, third, _keep(shop, place, intent.operation, third)) if third else None
+
+
+def _go_on(shop: WriteContext, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
+    """Finish the write with the bytes that git has, or else the disk."""
+    wanted = {side for change in intent.operation.changes for side in (change.before, change.after) if side}
+    images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
+    missing = wanted - shop.repo.existing(sorted(wanted))
+    if missing <= images.keys():
+        _finish(shop, place, intent, found, [images[each] for each in sorted(missing)])
+        return None
+    return _lost(intent, _keep(shop, place, intent.operation, found))
+
+
+def _is_edited(found: Found) -> bool:
+    """Whether somebody else wrote to the note, or to the file that it was, since the write began."""
+    return found.is_foreign or found.state is State.OTHER
+
+
+def _cleared(shop: WriteContext, found: Sequence[Found]) -> bool:
+    """Remove what waits; False if somebody saved at this very moment, so that the next recovery must look again."""
+    for each in found:
+        if each.is_foreign and each.state is State.AFTER:
+            shop.files.put_back(each.change.path, each.waiting, each.note)
+            if _left(shop, each.change.path, each.waiting) not in (None, each.note):
+                return False
+        shop.files.drop(each.change.path, each.waiting)
+    return True
+
+
+def _examined(shop: WriteContext, place: Place, intent: Intent, number: int) -> Found:
+    change, waiting = intent.operation.changes[number], intent.waiting(number)
+    note = _bytes(shop, change.path)
+    state = _state(place, change, note)
+    left = _left(shop, change.path, waiting)
+    data = note if isinstance(note, bytes) else None
+    return Found(change, waiting, state, data, left, _is_foreign(shop, place, change, left))
+
+
+def _left(shop: WriteContext, path: str, waiting: str) -> bytes | None:
+    try:
+        return shop.files.displaced(path, waiting)
+    except VaultReadError as error:
+        if error.reason in _ELSEWHERE:
+            return None
+        raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
+
+
+def _is_foreign(shop: WriteContext, place: Place, change: BlobChange, left: bytes | None) -> bool:
+    """Whether the bytes are none of the write's own, nor the beginning of what it was to write."""
+    if left is None or blob_id(left, place.object_format) in (change.before, change.after):
+        return False
+    (after,) = shop.repo.blobs([change.after]) if change.after else (None,)
+    return after is None or not after.startswith(left)
+
+
+def _bytes(shop: WriteContext, path: str) -> bytes | VaultReadError | None:
+    try:
+        return shop.files.read(path)
+    except VaultReadError as error:
+        if error.reason is Reason.ROOT_MISSING:
+            raise VaultWriteError(error.reason, error.message, hint=error.hint) from error
+        return error
+
+
+def _state(place: Place, change: BlobChange, found: bytes | VaultReadError | None) -> State:
+    if isinstance(found, VaultReadError):
+        return State.OTHER
+    blob = None if found is None else blob_id(found, place.object_format)
+    return State.AFTER if blob == change.after else State.BEFORE if blob == change.before else State.OTHER
+
+
+def _keep(shop: WriteContext, place: Place, operation: Operation, found: Sequence[Found]) -> str:
+    """Append a record of what a write displaced to the chain of operations; the id by which `donna diff` shows it."""
+    images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
+    return keep_record(shop, place, operation, _kept_changes(shop, place, found, set(images)), list(images.values()))
+
+
+def _kept_changes(
+    shop: WriteContext, place: Place, found: Sequence[Found], at_hand: set[str]
+) -> tuple[BlobChange, ...]:
+    """The changes as far as their bytes are known, and one more for each text that an editor left beside a note."""
+    foreign = [
+        dataclasses.replace(each.change, before=blob_id(each.left, place.object_format))
+        for each in found
+        if each.is_foreign and each.left is not None
+    ]
+    changes = [*(each.change for each in found), *foreign]
+    wanted = {side for change in changes for side in (change.before, change.after) if side}
+    known: set[str | None] = {*shop.repo.existing(sorted(wanted)), *at_hand}
+    whole = (
+        dataclasses.replace(
+            change,
+            before=change.before if change.before in known else None,
+            after=change.after if change.after in known else None,
+        )
+        for change in changes
+    )
+    return tuple(change for change in whole if change.before != change.after)
+
+
+def keep_record(
+    shop: WriteContext,
+    place: Place,
+    of: Operation,
+    changes: tuple[BlobChange, ...],
+    images: Sequence[bytes],
+    *,
+    subject: str = "",
+) -> str:
+    """Append a record of these changes to the chain of operations, unless one of the newest is the same; its id.
+
+    It belongs to no commit of the branch and is no step of undo: it only keeps bytes. Raises VaultWriteError.
+    """
+    deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
+    changes = tuple(
+        BlobChange(path=each.path, before=each.before, after=each.after, mode=each.mode) for each in changes
+    )
+    while True:
+        recent = list(each_operation(shop.repo, shop.repo.record(), limit=_RECENT))
+        same = (each for each in recent if each.kind is OperationKind.KEPT and each.changes == changes)
+        if (known := next(same, None)) is not None:
+            return known.id
+        record = dataclasses.replace(
+            of,
+            id=new_operation_id(recent[0].id if recent else ""),
+            kind=OperationKind.KEPT,
+            subject=subject or f"Kept from an interrupted write: {of.subject}",
+            at=time.time(),
+            changes=changes,
+            undoes=(),
+            redoes=(),
+        )
+        ref = place.pending(shop.journal.home(), "kept")
+        previous, commit = prepare_record(shop.repo, place, record, shop.author, images, ref=ref)
+        if shop.repo.append_record(previous, commit, f"donna: {record.kind}"):
+            return record.id
+        if time.monotonic() > deadline:
+            raise VaultWriteError(Reason.GIT_LOCKED, "another program moves Donna's own refs", hint="try again")
+
+
+def _finish(shop: WriteContext, place: Place, intent: Intent, found: Sequence[Found], images: Sequence[bytes]) -> None:
+    """Go on to the end: put the notes that are still as they were, and move the branch.
+
+    `images` are bytes that git no longer has.
+    """
+    shop.repo.check_at_rest(place)
+    tip = shop.repo.tip()
+    if images or tip != intent.tip:
+        intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation, images))
+    unfinished = [each for each in found if each.state is State.BEFORE]
+    changes = [(_with_bytes(shop, each.change), each.waiting) for each in unfinished]
+    for change, waiting in changes:
+        shop.files.drop(change.path, waiting)
+        shop.files.put(change, waiting)
+    advance(shop, place, intent)
+    for change, waiting in changes:
+        shop.files.settle(change, waiting)
+    follow_tip(shop.repo, place, tip, intent.operation.changes)
+
+
+def _with_bytes(shop: WriteContext, change: BlobChange) -> Change:
+    sides = [each for each in (change.before, change.after) if each]
+    images: dict[str | None, bytes | None] = dict(zip(sides, shop.repo.blobs(sides), strict=True))
+    before, after = images.get(change.before), images.get(change.after)
+    return Change(path=change.path, before=before, after=after, mode=change.mode, owner=change.owner)
+
+
+def _follow(shop: WriteContext, place: Place, intent: Intent) -> None:
+    """The branch has moved; perhaps the user's index has not followed yet."""
+    with contextlib.suppress(DonnaError):
+        if shop.repo.tip().commit == intent.operation.commit:
+            follow_tip(shop.repo, place, intent.tip, intent.operation.changes)
+
+
+def _lost(intent: Intent, kept: str) -> VaultWriteError:
+    return VaultWriteError(
+        Reason.GIT_FAILED,
+        "Donna was stopped while writing, and git no longer has all of what she wrote: the notes stay as they are",
+        hint=f"some may hold the new text and some the old one; what was found is kept: donna diff {kept}",
+        path=intent.operation.changes[0].path,
+    )
+
+
+def _clash(intent: Intent, found: Sequence[Found], kept: str) -> VaultWriteError:
+    edited = (each.change.path for each in found if _is_edited(each))
+    return VaultWriteError(
+        Reason.CONFLICT,
+        "Donna was stopped while writing, and this note was edited since: it stays as you left it",
+        hint=f"what it held before is kept: donna diff {kept}",
+        path=next(edited, intent.operation.changes[0].path),
+    )

@@ -1,0 +1,81 @@
+"""What Donna may write at all: the one check that every change passes on its way to the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.client import decode
+from donna_tui.vault.include import GlobSet
+from donna_tui.vault.note.read import parse_frontmatter
+from donna_tui.vault.write.changes import Change
+from donna_tui.vault.write.file_names import check_target
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRules:
+    """The limits of the configuration. Sizes are bytes."""
+
+    allowlist: Sequence[str]
+    ignore: GlobSet
+    max_note_bytes: int
+    sensitive_key: str
+
+    @classmethod
+    def of(
+        cls, *, allowlist: Sequence[str], ignore: Iterable[str], max_note_bytes: int, sensitive_key: str
+    ) -> WriteRules:
+        """The rules with the ignore patterns compiled."""
+        return cls(tuple(allowlist), GlobSet(ignore), max_note_bytes, sensitive_key)
+
+    def check_path(self, path: str) -> None:
+        """Raises VaultWriteError for a place that Donna does not write to."""
+        check_target(path, allowlist=self.allowlist, ignore=self.ignore)
+
+    def check_size(self, path: str, data: bytes) -> None:
+        """Raises VaultWriteError (`too_large`) for more bytes than a note may have."""
+        if len(data) > self.max_note_bytes:
+            message = f"the note would have {len(data):,} bytes; Donna writes up to {self.max_note_bytes:,}"
+            raise VaultWriteError(
+                Reason.TOO_LARGE, message, hint="split the note, or raise safety.max_note_bytes", path=path
+            )
+
+    def check(self, change: Change) -> None:
+        """Raises VaultWriteError if the place is not allowed, or the note is sensitive before or after.
+
+        A conflict copy may go, and come back; no plan but for that ever names one.
+        """
+        comes_or_goes = change.before is None or change.after is None
+        check_target(change.path, allowlist=self.allowlist, ignore=self.ignore, copies=comes_or_goes)
+        for data in (change.before, change.after):
+            if data is not None and self.sensitivity(change.path, data) is Sensitivity.DONNA_SENSITIVE:
+                message = f"this note is marked {self.sensitive_key}: Donna never changes it"
+                raise VaultWriteError(Reason.SENSITIVE, message, hint="change it yourself", path=change.path)
+
+    def refuses(self, change: Change) -> bool:
+        """Whether `check` raises."""
+        try:
+            self.check(change)
+        except DonnaError:
+            return True
+        return False
+
+    def sensitivity(self, path: str, data: bytes) -> Sensitivity:
+        """How private a note with these bytes is. Raises VaultWriteError (`encoding`) for what is no text."""
+        try:
+            text, _ = decode(data)
+        except VaultReadError as error:
+            raise VaultWriteError(Reason.ENCODING, "the file does not hold text", path=path) from error
+        front = parse_frontmatter(text)
+        metadata = front.data if front.present else None
+        return classify(metadata, text, key=self.sensitive_key, broken=bool(front.problem))
+
+    def objection(self, path: str, data: bytes) -> DonnaError | None:
+        """Why Donna may not change this note; None if she may."""
+        try:
+            self.check(Change(path=path, before=data, after=None))
+        except DonnaError as error:
+            return error
+        return None

@@ -1,0 +1,151 @@
+"""Plans what is done to several notes at once: to a folder, or to those that were selected. One plan, one undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS, FolderMoved, break_links, move_many
+from donna_tui.vault.write.changes import Change, OperationKind, Plan, whatever
+from donna_tui.vault.write.plan_context import PlanContext
+
+
+class SelectionPlanner:
+    """Plans for one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
+
+    A path is that of a note or of a folder, which stands for all notes in it. Files that are no notes stay where they
+    are, and a remark counts them. `settle` is called first, as in `Planner`.
+    """
+
+    def __init__(self, ground: PlanContext, settle: Callable[[], None]) -> None:
+        self._ground = ground
+        self._settle = settle
+
+    def delete(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
+        """Remove notes, and the notes in folders. The plan says how many links that breaks."""
+        self._settle()
+        notes, stays, folders = self._chosen(paths)
+        before = {path: self._ground.existing(path, whatever) for path in notes}
+        changes = [self._change(path, data, None) for path, data in before.items()]
+        broken = break_links(self._ground, frozenset(notes), unlinks=unlinks)
+        return Plan(
+            kind=OperationKind.DELETE,
+            subject=f"Delete {_named(paths)}",
+            changes=(*changes, *broken.changes),
+            remarks=(*_counted(notes, "deleted"), *_staying(stays), *broken.remarks),
+            broken_links=0 if unlinks else broken.count,
+            emptied=_emptied(folders, notes),
+        )
+
+    def move_folder(self, src: str, dst: str, *, links: bool = True) -> Plan:
+        """Give a folder another path: all notes in it move at once, and the links to them follow."""
+        if dst == src or dst.startswith(f"{src}/"):
+            raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=dst)
+        if self._ground.is_folder(dst):
+            hint = "choose another, or move it into that one with a slash at the end"
+            raise VaultWriteError(Reason.CONFLICT, "there is a folder of that name", hint=hint, path=dst)
+        self._settle()
+        notes, stays, folders = self._chosen([src])
+        moves = {path: f"{dst}{path.removeprefix(src)}" for path in notes}
+        return self._moved(moves, f"Move {src} to {dst}", stays, _emptied(folders, notes), links=links)
+
+    def move_into(self, paths: Sequence[str], folder: str, *, links: bool = True) -> Plan:
+        """Move notes and folders into a folder, each under its own name; empty means the top of the vault."""
+        self._settle()
+        moves: dict[str, str] = {}
+        stays: list[str] = []
+        emptied: tuple[str, ...] = ()
+        for path in paths:
+            notes, others, folders = self._chosen([path])
+            name = path.rpartition("/")[2]
+            to = f"{folder}/{name}" if folder else name
+            if self._ground.is_folder(path) and (to == path or to.startswith(f"{path}/")):
+                raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=to)
+            moves |= {note: f"{to}{note.removeprefix(path)}" for note in notes if note not in moves}
+            stays += others
+            emptied += _emptied(folders, notes)
+        moves = {old: new for old, new in moves.items() if old != new}
+        if len(set(moves.values())) < len(moves):
+            raise VaultWriteError(Reason.CONFLICT, "two of these notes have the same name", path=folder)
+        where = folder or "the top of the vault"
+        return self._moved(moves, f"Move {_named(paths)} to {where}", stays, emptied, links=links)
+
+    def _moved(
+        self, moves: Mapping[str, str], subject: str, stays: Sequence[str], emptied: tuple[str, ...], *, links: bool
+    ) -> Plan:
+        if not moves:
+            return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
+        before: dict[str, bytes] = {}
+        for old, new in moves.items():
+            before[old] = self._ground.existing(old, whatever)
+            self._ground.rules.check_path(new)
+            if new not in moves:
+                self._ground.check_new(new, besides=old)
+        moved = move_many(self._ground, moves, before) if links else FolderMoved(before, (), ())
+        leave = [self._change(old, data, None) for old, data in before.items()]
+        arrive = [self._change(moves[old], None, moved.own[old], like=old) for old in before]
+        folds = {old.casefold() for old in moves}
+        # where only the case differs, some systems would find the old file under the new name
+        order = [*leave, *arrive] if any(new.casefold() in folds for new in moves.values()) else [*arrive, *leave]
+        return Plan(
+            kind=OperationKind.MOVE,
+            subject=subject,
+            changes=(*order, *moved.changes),
+            remarks=(*_counted(list(moves), "moved"), *_staying(stays), *moved.remarks),
+            unread=moved.unread,
+            emptied=emptied,
+        )
+
+    def _change(self, path: str, before: bytes | None, after: bytes | None, *, like: str = "") -> Change:
+        known = before if before is not None else after
+        change = Change(path=path, before=before, after=after, mode=self._ground.mode(like or path, known))
+        self._ground.rules.check(change)
+        return change
+
+    def _chosen(self, paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+        """The notes that paths stand for, the other files in their folders, and these folders."""
+        notes: dict[str, None] = {}
+        stays: dict[str, None] = {}
+        folders: list[str] = []
+        for path in paths:
+            if not self._ground.is_folder(path):
+                notes[path] = None
+                continue
+            inside, others = self._ground.inside(path)
+            folders.append(path)
+            notes |= dict.fromkeys(inside)
+            stays |= dict.fromkeys(others)
+        if not notes:
+            raise VaultWriteError(Reason.MISSING, "there is no note in it", path=paths[0] if paths else "")
+        return list(notes), list(stays), folders
+
+
+def _emptied(folders: Sequence[str], notes: Sequence[str]) -> tuple[str, ...]:
+    """These folders and those of the notes in them, the deepest first."""
+    found = set(folders)
+    for note in notes:
+        above = note.rpartition("/")[0]
+        while any(above == folder or above.startswith(f"{folder}/") for folder in folders):
+            found.add(above)
+            above = above.rpartition("/")[0]
+    return tuple(sorted(found, key=lambda folder: (-folder.count("/"), folder)))
+
+
+def _named(paths: Sequence[str]) -> str:
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+
+
+def _counted(notes: Sequence[str], what: str) -> tuple[str, ...]:
+    return (f"{len(notes)} notes are {what}, as one step of undo",) if len(notes) > 1 else ()
+
+
+def _staying(paths: Sequence[str]) -> tuple[str, ...]:
+    if not paths:
+        return ()
+    which = (
+        "1 file that is no note stays where it is"
+        if len(paths) == 1
+        else f"{len(paths)} files that are no notes stay where they are"
+    )
+    more = " …" if len(paths) > SHOWN_IN_REMARKS else ""
+    return (f"{which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}",)

@@ -1,0 +1,208 @@
+"""Plans undo and redo: what comes back and what goes, net over several operations, and what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.operations import Stacks, each_operation, stacks
+from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, OperationKind, Plan
+from donna_tui.vault.write.plan_context import PlanContext
+
+SHORTEST_ID = 6
+"""Characters of an operation's id that are enough to name it."""
+
+
+class Restorer:
+    """Plans undo and redo. Every method blocks and raises VaultWriteError.
+
+    `settle` is called before a plan is made: it recovers an interrupted write, which may add an operation.
+    """
+
+    def __init__(self, ground: PlanContext, settle: Callable[[], None]) -> None:
+        self._ground = ground
+        self._settle = settle
+        self._repo = ground.repo
+
+    def undo(self, n: int = 1) -> Plan:
+        """Undo the last `n` operations in one step, if every note still is as Donna left it."""
+        self._settle()
+        chosen = self._chosen(OperationKind.UNDO, n)
+        return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
+
+    def undo_one(self, identity: str) -> Plan:
+        """Undo one operation of those that can be undone, whatever was done since to other notes.
+
+        Raises `undo_conflict` if its notes were changed since.
+        """
+        self._settle()
+        chosen = tuple(each for each in self.undoable() if each.id == identity)
+        if not chosen:
+            raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was undone already, or is too long ago")
+        return self._restoring(OperationKind.UNDO, chosen, undoes=(identity,))
+
+    def undo_session(self, session: str, n: int | None = None) -> Plan:
+        """Take back what a session of a client did, or the last `n` operations of it, in one step.
+
+        What others did meanwhile stays, unless it was done to the same notes: then `undo_conflict` is raised.
+        """
+        self._repo.place()
+        self._settle()
+        chosen = tuple(each for each in self.undoable() if session and each.session == session)[:n]
+        if not chosen:
+            raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
+        return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
+
+    def redo(self, n: int = 1) -> Plan:
+        """Redo the last `n` undone operations in one step."""
+        self._settle()
+        chosen = self._chosen(OperationKind.REDO, n)
+        return self._restoring(OperationKind.REDO, chosen, redoes=tuple(each.id for each in chosen))
+
+    def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
+        """The notes that stand in the way of an undo or redo, three ways; empty if none does."""
+        net = _net(_effects(kind, self._chosen(kind, n)))
+        return tuple(clash for change in self._images(net) if (clash := self._clash(change)))
+
+    def undoable(self) -> tuple[Operation, ...]:
+        """The operations that can be undone, newest first."""
+        return self._stacks().undoable
+
+    def redoable(self) -> tuple[Operation, ...]:
+        """The operations that can be done again, the next one first."""
+        return self._stacks().redoable
+
+    def operation_changes(self, identity: str) -> tuple[Change, ...] | None:
+        """What the operation whose id begins so changed; None if there is none. Raises `undo_conflict`."""
+        if len(identity) < SHORTEST_ID or self._repo.find() is None:
+            return None
+        known = each_operation(self._repo, self._repo.record())
+        found = next((each for each in known if each.id.startswith(identity)), None)
+        return tuple(self._images(found.changes)) if found else None
+
+    def _stacks(self) -> Stacks:
+        return stacks(each_operation(self._repo, self._repo.record()))
+
+    def _chosen(self, kind: OperationKind, n: int) -> tuple[Operation, ...]:
+        redo = kind is OperationKind.REDO
+        self._repo.place()
+        available = self.redoable() if redo else self.undoable()
+        if n < 1 or not available:
+            what = "redo" if redo else "undo"
+            reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
+            raise VaultWriteError(reason, f"there is nothing to {what}")
+        if n > len(available):
+            reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
+            raise VaultWriteError(reason, f"there are only {len(available)} operations", hint="ask for fewer")
+        return available[:n]
+
+    def _restoring(
+        self,
+        kind: OperationKind,
+        chosen: Sequence[Operation],
+        *,
+        undoes: tuple[str, ...] = (),
+        redoes: tuple[str, ...] = (),
+    ) -> Plan:
+        changes = self._images(_net(_effects(kind, chosen)))
+        for change in changes:
+            clash = self._clash(change)
+            if clash is not None:
+                raise _stands_in_the_way(kind, clash)
+        changed = tuple(self._in_its_mode(change) for change in changes if change.before != change.after)
+        for change in changed:
+            self._ground.rules.check(change)
+            if change.before is None:
+                self._ground.check_free(change.path, besides=_moved_away(changed))
+        return Plan(kind=kind, subject=_subject(kind, chosen), changes=changed, undoes=undoes, redoes=redoes)
+
+    def _in_its_mode(self, change: Change) -> Change:
+        """A note that is there keeps the mode that it has now: the user may have changed it."""
+        if change.before is None:
+            return change
+        return replace(change, mode=self._ground.mode(change.path, change.before))
+
+    def _clash(self, change: Change) -> Clash | None:
+        found = self._ground.read(change.path)
+        if found == change.before:
+            return None
+        return Clash(path=change.path, expected=change.before, found=found, wanted=change.after)
+
+    def _images(self, net: Sequence[BlobChange]) -> list[Change]:
+        """The changes with their bytes. Raises `undo_conflict` if git no longer has them."""
+        ids = [blob for change in net for blob in (change.before, change.after) if blob]
+        images: dict[str | None, bytes | None] = dict(zip(ids, self._repo.blobs(ids), strict=True))
+        for change in net:
+            if any(blob and images[blob] is None for blob in (change.before, change.after)):
+                raise VaultWriteError(
+                    Reason.UNDO_CONFLICT,
+                    "git no longer has what this note held before",
+                    hint="the history was rewritten; the note stays as it is",
+                    path=change.path,
+                )
+        return [
+            Change(
+                path=each.path,
+                before=images.get(each.before),
+                after=images.get(each.after),
+                mode=each.mode,
+                owner=each.owner,
+            )
+            for each in net
+        ]
+
+
+def _effects(kind: OperationKind, chosen: Sequence[Operation]) -> Iterator[BlobChange]:
+    """What restoring does, change by change, in the order in which it is done."""
+    for operation in chosen:
+        changes = operation.changes if kind is OperationKind.REDO else operation.changes[::-1]
+        for each in changes:
+            if kind is OperationKind.REDO:
+                yield each
+            else:
+                yield BlobChange(path=each.path, before=each.after, after=each.before, mode=each.mode, owner=each.owner)
+
+
+def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
+    """One change a path. Raises `undo_conflict` where the user changed a note between two of the operations."""
+    net: dict[str, BlobChange] = {}
+    for each in effects:
+        earlier = net.get(each.path)
+        if earlier is None:
+            net[each.path] = each
+        elif earlier.after != each.before:
+            raise VaultWriteError(
+                Reason.UNDO_CONFLICT,
+                "this note was edited between the operations that you want to take back",
+                hint="take back fewer at a time",
+                path=each.path,
+            )
+        else:
+            net[each.path] = BlobChange(
+                path=each.path,
+                before=earlier.before,
+                after=each.after,
+                mode=each.mode,
+                owner=each.owner or earlier.owner,
+            )
+    return list(net.values())
+
+
+def _subject(kind: OperationKind, chosen: Sequence[Operation]) -> str:
+    verb = "Undo" if kind is OperationKind.UNDO else "Redo"
+    return f"{verb}: {chosen[0].subject}" if len(chosen) == 1 else f"{verb} {len(chosen)} operations"
+
+
+def _moved_away(changes: Sequence[Change]) -> str:
+    return next((change.path for change in changes if change.after is None), "")
+
+
+def _stands_in_the_way(kind: OperationKind, clash: Clash) -> VaultWriteError:
+    verb = "undone" if kind is OperationKind.UNDO else "redone"
+    return VaultWriteError(
+        Reason.UNDO_CONFLICT,
+        f"this cannot be {verb}: the note was edited since, and nothing of that may be lost",
+        hint="compare what Donna left, what is there now and what would come back",
+        path=clash.path,
+    )

@@ -1,0 +1,343 @@
+"""`VaultWriter`: the one door for what Donna does to a vault. Each call is one commit and one step of undo."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.conflict_resolution import Resolver
+from donna_tui.vault.git.history import History
+from donna_tui.vault.git.index import wait_for_index
+from donna_tui.vault.git.init_repo import begin
+from donna_tui.vault.git.objects import Author, blob_changes, prepare_record
+from donna_tui.vault.git.operations import each_operation, new_operation_id
+from donna_tui.vault.git.repository import GitRepo, Place
+from donna_tui.vault.links.graph import LinkGraph
+from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.write.adopt import Adopter
+from donna_tui.vault.write.changes import (
+    Change,
+    Clash,
+    Operation,
+    OperationKind,
+    Outcome,
+    Plan,
+    Seen,
+    Version,
+    expecting,
+    whatever,
+)
+from donna_tui.vault.write.files import VaultFiles
+from donna_tui.vault.write.journal import Journal
+from donna_tui.vault.write.orphans import UPLOAD, OrphanFiles, Restored, find_orphans
+from donna_tui.vault.write.plan_context import PlanContext
+from donna_tui.vault.write.planner import Planner
+from donna_tui.vault.write.protocol import Step, WriteContext, alone, carry_out
+from donna_tui.vault.write.recovery import keep_leftovers, keep_record, recover
+from donna_tui.vault.write.rules import WriteRules
+from donna_tui.vault.write.selection import SelectionPlanner
+from donna_tui.vault.write.undo_plan import Restorer
+
+_MTIME_SLACK_NS = 1_000
+"""Times of the seed's interface are floats, which hold no more than this."""
+
+BESIDE = "beside-"
+"""How the names of refs begin that keep a change made by other means until it is recorded."""
+
+A_NOTE = "note.md"
+"""A note that could be in a folder, to judge the folder's name by."""
+
+LOCAL_ACTOR = "you"
+"""The actor of what a person does by way of Donna."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the writer tells after an operation: who did what."""
+
+    outcome: Outcome
+    actor: str
+
+
+class VaultWriter:
+    """Writes, deletes, moves, undoes and redoes. Every method blocks; all may be called from several threads.
+
+    `planner` and `restorer` make plans, `apply` carries them out, and `write`, `delete`, `move`, `undo_last` and `redo`
+    do both. All raise VaultWriteError with a reason, and then nothing has changed.
+    `on_recovered` hears what the user should know of an interrupted write that a call found and cleaned up.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        client: VaultClient,
+        rules: WriteRules,
+        author: Author,
+        state: Path,
+        on_written: Callable[[Written], None] = lambda _: None,
+        on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
+        reached: Callable[[Step], None] = lambda _: None,
+    ) -> None:
+        self._root = root
+        vault = VaultRoot(root)
+        files = VaultFiles(vault)
+        self.repo = GitRepo(root)
+        ground = self._ground = PlanContext(client, vault, files, rules, self.repo)
+        self.planner, self.restorer = Planner(ground, self._settle), Restorer(ground, self._settle)
+        self.selection = SelectionPlanner(ground, self._settle)
+        self.history = History(self.repo, client, files)
+        self.resolver = Resolver(ground, client, self.history)
+        self._client = client
+        self._shop = WriteContext(self.repo, files, Journal(state / "writes"), rules, author, reached)
+        self._adopter = Adopter(ground, self.history, self._shop)
+        self.links = LinkGraph(client, files)
+        self._on_written = on_written
+        self._on_recovered = on_recovered
+
+    @property
+    def rules(self) -> WriteRules:
+        """What may be written."""
+        return self._shop.rules
+
+    def init_if_missing(self) -> bool:
+        """Begin a history in the vault, after the user agreed; False if it has one already."""
+        shop = self._shop
+        return begin(self.repo, shop.files, shop.rules, shop.author, self._client.list())
+
+    def recover(self) -> VaultWriteError | None:
+        """Finish or drop the write that a crash cut short; what to tell the user, if there is something to tell."""
+        place = self.repo.find() if self._shop.journal.read() else None
+        if place is None:
+            return None
+        with alone(place):
+            return recover(self._shop, place)
+
+    def _settle(self) -> None:
+        """Recover an interrupted write, if that is possible now; `apply` raises what is in the way otherwise."""
+        with contextlib.suppress(VaultWriteError):
+            if (trouble := self.recover()) is not None:
+                self._on_recovered(trouble)
+
+    def orphans(self) -> list[str]:
+        """The files of unfinished writes that no journal knows any more, relative to the vault."""
+        return find_orphans(self._root)
+
+    def restore_orphans(self) -> Iterator[Restored | VaultWriteError]:
+        """Restore the text of these files, after an unfinished write of our own was recovered; each with its outcome.
+
+        Files that are being uploaded are left alone. Raises VaultWriteError.
+        """
+        place = self.repo.find()
+        with alone(place) if place else contextlib.nullcontext():
+            if place and (trouble := recover(self._shop, place)) is not None:
+                self._on_recovered(trouble)
+            files = OrphanFiles(VaultRoot(self._root), self.repo, place)
+            for path in self.orphans():
+                if not PurePosixPath(path).name.startswith(UPLOAD):
+                    try:
+                        yield files.restore(path)
+                    except (VaultReadError, VaultWriteError) as error:
+                        yield VaultWriteError(error.reason, error.message, hint=error.hint, path=path)
+
+    def apply(self, plan: Plan, *, actor: str = LOCAL_ACTOR, session: str = "") -> Outcome:
+        """Carry out a plan as one operation; `session` names that of the client who asked for it.
+
+        Raises `conflict` if a note is no longer what the plan was made for.
+        """
+        place = self.repo.place()
+        wait_for_index(place)
+        with alone(place):
+            trouble = recover(self._shop, place)
+            if trouble is not None:
+                self._on_recovered(trouble)
+            try:
+                outcome = carry_out(self._shop, place, plan, actor, session)
+            except VaultWriteError:
+                keep_leftovers(self._shop, place)
+                raise
+        for folder in plan.emptied or _left_by(plan):
+            self._shop.files.remove_empty(folder)
+        if outcome.changed:
+            self._on_written(Written(outcome, actor))
+        return outcome
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder at a path; a slash at its end does not count."""
+        return self._ground.is_folder(path.rstrip("/"))
+
+    def why_not_new(self, path: str, besides: str = "") -> str:
+        """Why a note cannot be created at a path, or `besides` moved there; empty if it can."""
+        try:
+            self.rules.check_path(path)
+            self._ground.check_new(path, besides=besides)
+        except VaultWriteError as error:
+            return error.message
+        return ""
+
+    def create_folder(self, path: str) -> None:
+        """Create an empty folder. Git does not keep it before a note is in it."""
+        self.rules.check_path(f"{path}/{A_NOTE}")
+        self._ground.check_new(f"{path}/{A_NOTE}")
+        self._shop.files.make_folder(path)
+
+    def remove_folder(self, path: str) -> bool:
+        """Remove a folder that nothing is in. Whether it is gone."""
+        return self._shop.files.remove_empty(path)
+
+    def empty_folders(self) -> tuple[str, ...]:
+        """The folders that nothing is in."""
+        return tuple(path for path in self._shop.files.empty_folders() if not self._client.ignores(path))
+
+    def keep_version(self, path: str) -> Version:
+        """A note as it is now, which is in git from then on: for whoever lets another program change it."""
+        place = self.repo.place()
+        with alone(place):
+            trouble = recover(self._shop, place)
+            if trouble is not None:
+                self._on_recovered(trouble)
+            return self._adopter.keep(place, path)
+
+    def plan_since(self, version: Version) -> Plan:
+        """Commit what another program made of a note since that version."""
+        return self._adopter.since(self.repo.place(), version)
+
+    def plan_outside(self, paths: Sequence[str]) -> Plan:
+        """Commit what was edited outside, in these notes."""
+        return self._adopter.outside(paths)
+
+    @contextlib.contextmanager
+    def recording(self, kind: OperationKind, changes: Sequence[Change], *, actor: str) -> Iterator[None]:
+        """Record changes that the block makes by other means: the bytes before and after, as a step of undo.
+
+        The branch does not move. The bytes are in git, below a ref, before the block is entered; the record joins the
+        history once it has ended, and is dropped if it fails. What Donna or git may not change back is recorded too,
+        but is no step of undo. Raises VaultWriteError, and then the block has not been entered.
+        """
+        place = self.repo.place()
+        with alone(place):
+            shop, record = self._shop, self._operation_of(kind, changes, place, actor)
+            ref = place.pending(shop.journal.home(), f"{BESIDE}{record.id}")
+            images = [data for change in changes for data in (change.before, change.after) if data is not None]
+            previous, commit = prepare_record(shop.repo, place, record, shop.author, images, ref=ref)
+            try:
+                yield
+            except BaseException:
+                self.repo.drop_ref(ref)
+                raise
+            if not self.repo.append_record(previous, commit, f"donna: {record.kind}", drop=ref):
+                raise VaultWriteError(Reason.GIT_LOCKED, "another program moves Donna's own refs", hint="try again")
+
+    def keep_interrupted(self) -> None:
+        """Append to the history, as kept text, what `recording` had begun to record when the program was killed."""
+        place = self.repo.find()
+        if place is None:
+            return
+        with alone(place):
+            below = place.pending(self._shop.journal.home(), BESIDE)
+            listed = self.repo.command.ask("for-each-ref", "--format=%(refname)", f"{below}*")
+            for ref in listed.output.decode("ascii", "replace").split():
+                for operation in each_operation(self.repo, ref, limit=1):
+                    keep_record(self._shop, place, operation, operation.changes, ())
+                self.repo.drop_ref(ref)
+
+    def _operation_of(self, kind: OperationKind, changes: Sequence[Change], place: Place, actor: str) -> Operation:
+        newest = next(each_operation(self.repo, self.repo.record(), limit=1), None)
+        refused = self._ground.refused([change.reversed for change in changes])
+        verbs = {OperationKind.WRITE: "Replace", OperationKind.DELETE: "Delete", OperationKind.MOVE: "Move over"}
+        return Operation(
+            id=new_operation_id(newest.id if newest else ""),
+            kind=OperationKind.KEPT if refused else kind,
+            actor=actor,
+            subject=f"{verbs.get(kind, 'Change')} {changes[0].path}",
+            at=time.time(),
+            commit="",
+            changes=blob_changes(changes, place.object_format),
+        )
+
+    def write(
+        self,
+        path: str,
+        content: str,
+        expected_mtime: float | None = None,
+        message: str | None = None,
+        *,
+        expected_etag: str | None = None,
+        replace: bool = False,
+        actor: str = LOCAL_ACTOR,
+    ) -> str:
+        """Write a note; the commit. Without an etag or a time it may overwrite whatever is there."""
+        plan = self.planner.write(path, content, seen=self._seen(path, expected_etag, expected_mtime), replace=replace)
+        return self._apply(plan, message, actor)
+
+    def delete(
+        self, path: str, message: str | None = None, *, expected_etag: str | None = None, actor: str = LOCAL_ACTOR
+    ) -> str:
+        """Delete a note; the commit."""
+        return self._apply(self.planner.delete(path, seen=self._seen(path, expected_etag)), message, actor)
+
+    def move(
+        self,
+        src: str,
+        dst: str,
+        message: str | None = None,
+        *,
+        expected_etag: str | None = None,
+        links: bool = True,
+        actor: str = LOCAL_ACTOR,
+    ) -> str:
+        """Move a note and, unless told otherwise, the links to it; the commit."""
+        return self._apply(
+            self.planner.move(src, dst, seen=self._seen(src, expected_etag), links=links), message, actor
+        )
+
+    def undo_last(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
+        """Take back the last `n` operations in one commit; the ids of what was undone, newest first."""
+        plan = self.restorer.undo(n)
+        self.apply(plan, actor=actor)
+        return list(plan.undoes)
+
+    def redo(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
+        """Do the last `n` undone operations again in one commit; their ids, the first one first."""
+        plan = self.restorer.redo(n)
+        self.apply(plan, actor=actor)
+        return list(plan.redoes)
+
+    def undoable(self) -> tuple[Operation, ...]:
+        """The operations that can be undone, newest first."""
+        return self.restorer.undoable()
+
+    def redoable(self) -> tuple[Operation, ...]:
+        """The operations that can be done again, the next one first."""
+        return self.restorer.redoable()
+
+    def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
+        """The notes that stand in the way of an undo or redo, three ways."""
+        return self.restorer.clashes(kind, n)
+
+    def _seen(self, path: str, etag: str | None, mtime: float | None = None) -> Seen:
+        if etag is not None:
+            return expecting(etag)
+        if mtime is not None:
+            wanted = round(mtime * 1e9)
+            return lambda found: found is not None and abs(self._client.stat(path).mtime_ns - wanted) < _MTIME_SLACK_NS
+        return whatever
+
+    def _apply(self, plan: Plan, message: str | None, actor: str) -> str:
+        named = dataclasses.replace(plan, subject=message) if message else plan
+        return self.apply(named, actor=actor).commit
+
+
+def _left_by(plan: Plan) -> list[str]:
+    """The folders that an undo or a redo takes notes from, the deepest first: what was created with them goes too."""
+    if plan.kind not in (OperationKind.UNDO, OperationKind.REDO):
+        return []
+    gone = (PurePosixPath(change.path) for change in plan.changes if change.after is None)
+    folders = {folder.as_posix() for path in gone for folder in path.parents if folder.name}
+    return sorted(folders, key=lambda folder: (-folder.count("/"), folder))

@@ -1,0 +1,268 @@
+"""Serve the visible files of a vault, and keep private ones from every client that is not their owner."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from functools import partial
+from threading import Lock
+from typing import BinaryIO
+
+from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.client import NOTE_ENDINGS, decode
+from donna_tui.vault.include import GlobSet
+from donna_tui.vault.note.read import parse_frontmatter
+from donna_tui.vault.paths import VaultRoot, refused
+from donna_tui.vault.write.atomic import NO_LINKS, read_at
+from donna_tui.vault.write.changes import OperationKind
+from donna_tui.vault.write.file_names import check_place, find_twin
+from donna_tui.vault.write.files import changed_meanwhile, told
+from donna_tui.webdav.preimages import Keep, Touched, keep_nothing
+from donna_tui.webdav.upload import WAITING, Item, Upload
+
+MOST_KNOWN = 100_000
+"""Files of which it is remembered whether they are private."""
+
+
+class PrivateFiles:
+    """Tells private files. What was found holds for as long as a file does not change. All threads may ask.
+
+    Backups and conflict copies of a note are as private as it is, so every text is looked at. A note that cannot be
+    judged is private.
+    """
+
+    def __init__(self, root: VaultRoot, *, max_bytes: int, key: str) -> None:
+        self._root, self._max_bytes, self._key = root, max_bytes, key
+        self._known: dict[tuple[str, str], bool] = {}
+        self._lock = Lock()
+
+    def __call__(self, item: Item) -> bool:
+        version = item.path, item.etag
+        with self._lock:
+            known = self._known.get(version)
+        if known is None:
+            known = self._is_private(item)
+            with self._lock:
+                if len(self._known) >= MOST_KNOWN:
+                    self._known.clear()
+                self._known[version] = known
+        return known
+
+    def _is_private(self, item: Item) -> bool:
+        in_doubt = item.path.lower().endswith(NOTE_ENDINGS)
+        if item.size > self._max_bytes:
+            return in_doubt
+        try:
+            with self._root.open(item.path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+                if not item.is_still(os.fstat(descriptor)):
+                    return True  # of a version that is gone nobody reads a word
+                text, _ = decode(file.read(self._max_bytes))
+        except (DonnaError, OSError):
+            return in_doubt
+        front = parse_frontmatter(text)
+        metadata = front.data if front.present else None
+        return classify(metadata, text, key=self._key, broken=bool(front.problem)) is not Sensitivity.PUBLIC
+
+
+_FATAL = frozenset({Reason.ROOT_MISSING, Reason.IO_ERROR})
+
+
+class ServedTree:
+    """Looks into one vault and changes it as its user does. Every method blocks; all may be called from any thread.
+
+    What is hidden, ignored, a link or a device is not there. `withheld` says of a file whether it is kept back; `keep`
+    keeps the bytes of those that are overwritten or removed.
+    """
+
+    def __init__(
+        self,
+        root: VaultRoot,
+        ignore: GlobSet,
+        withheld: Callable[[Item], bool] = lambda _: False,
+        keep: Keep = keep_nothing,
+    ) -> None:
+        self._root = root
+        self._keep = keep
+        self._ignore = ignore
+        self._withheld = withheld
+
+    def find(self, path: str) -> Item | None:
+        """What is at a path; None if nothing is to be seen there. Raises VaultReadError if the vault is missing."""
+        if not path:
+            with self._root.open_folder() as folder:
+                return Item.of("", os.fstat(folder), is_folder=True)
+        try:
+            *parts, name = self._checked(path)
+            with self._root.open_folder(parts) as folder:
+                return self._seen(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
+        except FileNotFoundError:
+            return None
+        except DonnaError as error:
+            if error.reason in _FATAL:
+                raise
+            return None
+
+    def within(self, path: str) -> list[Item]:
+        """What is in a folder, sorted by name. Raises VaultReadError."""
+        parts = path.split("/") if path else []
+        with self._root.open_folder(parts) as folder, _readable(), os.scandir(folder) as found:
+            return [item for each in sorted(found, key=lambda each: each.name) if (item := self._listed(path, each))]
+
+    def open(self, item: Item) -> BinaryIO:
+        """A file to read from. Raises VaultReadError, and VaultWriteError (`conflict`) for another version."""
+        with self._root.open(item.path) as descriptor:
+            if not item.is_still(os.fstat(descriptor)):
+                raise changed_meanwhile(item.path)
+            return os.fdopen(os.dup(descriptor), "rb")
+
+    def arrive(self, path: str, expected: Item | None) -> Upload:
+        """Where the bytes of a file go that replaces `expected`, or is new. Raises VaultWriteError."""
+        with self._place(path, is_new=expected is None) as (folder, _):
+            return Upload(folder, path, expected, self._keep)
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder. Raises VaultWriteError."""
+        with self._place(path, is_new=True) as (folder, name):
+            os.mkdir(name, dir_fd=folder)
+            os.fsync(folder)
+
+    def remove(self, item: Item) -> None:
+        """Take away a file, or a folder with nothing in it. Raises VaultWriteError: `conflict` for another version."""
+        with self._place(item.path) as (folder, name):
+            if item.is_folder:
+                try:
+                    os.rmdir(name, dir_fd=folder)
+                except OSError as error:
+                    if error.errno == errno.ENOTEMPTY:
+                        raise _holds_more(item.path) from error
+                    raise
+            else:
+                _check_version(item, folder, name)
+                with self._keep(OperationKind.DELETE, (Touched(folder, name, item.path, item.size, 0, lambda: None),)):
+                    _unlink_version(item, folder, name)
+            os.fsync(folder)
+
+    def move(self, item: Item, path: str, replaced: Item | None) -> None:
+        """Give a file or folder another path, where `replaced` is, or nothing.
+
+        Raises VaultWriteError: `conflict` for another version of either.
+        """
+        is_new = replaced is None
+        source = self._place(item.path)
+        target = self._place(path, is_new=is_new, besides=item.path)
+        with source as (old_folder, old), target as (new_folder, new):
+            _check_version(item, old_folder, old)
+            if replaced is None and not item.is_folder:
+                _rename_file(item, old_folder, old, new_folder, new)
+            elif replaced is None:
+                os.rename(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
+            else:
+                moved = partial(read_at, old_folder, old)
+                over = Touched(new_folder, new, path, replaced.size, item.size, moved)
+                gone = Touched(old_folder, old, item.path, item.size, 0, lambda: None, is_lost=False)
+                with self._keep(OperationKind.MOVE, (over, gone)):
+                    if not replaced.is_still(os.stat(new, dir_fd=new_folder, follow_symlinks=False)):
+                        raise changed_meanwhile(path)
+                    _check_version(item, old_folder, old)
+                    os.rename(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
+            os.fsync(new_folder)
+            os.fsync(old_folder)
+
+    @contextlib.contextmanager
+    def _place(self, path: str, *, is_new: bool = False, besides: str = "") -> Iterator[tuple[int, str]]:
+        """The open folder of a place that may be changed, and the name in it; nothing may be there if it is new."""
+        *parts, name = self._checked(path)
+        with told(path), self._root.open_folder(parts) as folder:
+            if is_new:
+                self._check_free(folder, path, name, besides)
+            yield folder, name
+
+    def _check_free(self, folder: int, path: str, name: str, besides: str) -> None:
+        """Raises for a name that is taken: also by what is not in sight, or by one that some systems take for it."""
+        twin = find_twin(self._root, path, besides=besides)
+        if twin:
+            message = f"“{twin}” differs only in case or accents' form: some systems take both for one"
+            raise VaultWriteError(Reason.CONFLICT, message, path=path)
+        try:
+            there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        if not (besides and _is_same(self.find(besides), there)):
+            raise VaultWriteError(Reason.CONFLICT, "there is something of that name which is not served", path=path)
+
+    def _checked(self, path: str) -> list[str]:
+        parts = check_place(path)
+        if any(self._ignore.matches("/".join(parts[: depth + 1])) for depth in range(len(parts))):
+            raise VaultWriteError(Reason.IGNORED, "the path is in an ignored place", path=path)
+        return parts
+
+    def _listed(self, folder: str, each: os.DirEntry[str]) -> Item | None:
+        path = f"{folder}/{each.name}" if folder else each.name
+        try:
+            self._checked(path)
+            return self._seen(path, each.stat(follow_symlinks=False))
+        except (DonnaError, FileNotFoundError):
+            return None
+
+    def _seen(self, path: str, found: os.stat_result) -> Item | None:
+        if stat.S_ISDIR(found.st_mode):
+            return Item.of(path, found, is_folder=True)
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        item = Item.of(path, found, is_folder=False)
+        return None if self._withheld(item) else item
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise refused(error) from error
+
+
+def _check_version(item: Item, folder: int, name: str) -> None:
+    """Raises VaultWriteError (`conflict`) for another version of a file; a folder changes with every file in it."""
+    if not item.is_folder and not item.is_still(os.stat(name, dir_fd=folder, follow_symlinks=False)):
+        raise changed_meanwhile(item.path)
+
+
+def _unlink_version(item: Item, folder: int, name: str) -> None:
+    """Remove a file only if it is this version: it is renamed first, and renamed back if somebody had just saved it."""
+    waiting = f"{WAITING}{secrets.token_hex(8)}"
+    os.rename(name, waiting, src_dir_fd=folder, dst_dir_fd=folder)
+    if not item.is_still(os.stat(waiting, dir_fd=folder, follow_symlinks=False)):
+        _rename_file(item, folder, waiting, folder, name)
+        raise changed_meanwhile(item.path)
+    os.unlink(waiting, dir_fd=folder)
+
+
+def _rename_file(item: Item, old_folder: int, old: str, new_folder: int, new: str) -> None:
+    """Without ever replacing what somebody put there a moment ago: a second name, then the first one goes."""
+    try:
+        os.link(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder, follow_symlinks=False)
+    except FileExistsError:
+        if not _is_same(item, os.stat(new, dir_fd=new_folder, follow_symlinks=False)):
+            raise changed_meanwhile(item.path) from None
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+    else:
+        os.unlink(old, dir_fd=old_folder)
+        return
+    os.rename(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
+
+
+def _is_same(item: Item | None, there: os.stat_result) -> bool:
+    """Whether two names lead to one file, as those do that differ in case where case does not count."""
+    return item is not None and item.inode == there.st_ino
+
+
+def _holds_more(path: str) -> VaultWriteError:
+    message = "the folder holds files that are not served, so it stays"
+    return VaultWriteError(Reason.CONFLICT, message, path=path)
