@@ -436,7 +436,7 @@ async def with_calendar(home: Home, vault: Path, meetings: Sequence[Meeting]) ->
         await engine.sync()
         fetched = Fetched(tuple(meetings), complete=False)
         at = datetime.datetime(2026, 6, 1, tzinfo=UTC).timestamp()
-        await engine.memory.book.run(lambda book: mirror.store(book, "work", mirror.IMPORTED, WINDOW, fetched, at))
+        await engine.memory.db.run(lambda db: mirror.store(db, "work", mirror.IMPORTED, WINDOW, fetched, at))
         yield engine
     finally:
         await engine.stop()

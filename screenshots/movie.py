@@ -97,10 +97,10 @@ def row_of(strip: Strip) -> Row:
     pieces: list[tuple[str, str, str, bool, bool]] = []
     for text, style, _ in strip:
         style = style or Style.null()
-        colour, ground = hexed(style.color, FOREGROUND), hexed(style.bgcolor, BACKGROUND)
+        colour, vault_state = hexed(style.color, FOREGROUND), hexed(style.bgcolor, BACKGROUND)
         if style.reverse:
-            colour, ground = ground, colour
-        look = (ground, bool(style.bold), bool(style.italic))
+            colour, vault_state = vault_state, colour
+        look = (vault_state, bool(style.bold), bool(style.italic))
         if pieces and pieces[-1][2:] == look and (colour == pieces[-1][1] or not text.strip()):
             pieces[-1] = (pieces[-1][0] + text, *pieces[-1][1:])
         else:
@@ -157,10 +157,10 @@ def intervals(frames: Sequence[tuple[list[Row], float]]) -> Iterator[tuple[int, 
 def drawn_row(row: Row, y: float) -> Iterator[str]:
     """The rectangles and texts of a line."""
     x = float(MARGIN)
-    for text, colour, ground, bold, italic in row:
+    for text, colour, vault_state, bold, italic in row:
         width = cell_len(text) * CELL
-        if ground != BACKGROUND and width:
-            yield f'<rect x="{x:.1f}" y="{y:.0f}" width="{width + 0.3:.1f}" height="{LINE}" fill="{ground}"/>'
+        if vault_state != BACKGROUND and width:
+            yield f'<rect x="{x:.1f}" y="{y:.0f}" width="{width + 0.3:.1f}" height="{LINE}" fill="{vault_state}"/>'
         bare = text.strip()
         if bare:
             start = x + (len(text) - len(text.lstrip())) * CELL

@@ -148,7 +148,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Desk:
+class Dispatcher:
     """Answers the calls of all clients of one server. `workspace` is the space as a session sees it."""
 
     workspace: Callable[[ClientSession], ToolContext]
@@ -188,19 +188,19 @@ class Desk:
         return tools_for(write=self.write)
 
 
-def build_server(desk: Desk) -> Server[Any]:
+def build_server(service: Dispatcher) -> Server[Any]:
     """The server of the official SDK over a desk."""
 
     async def list_tools(_: ServerRequestContext[Any], __: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[published(tool) for tool in desk.tools])
+        return types.ListToolsResult(tools=[published(tool) for tool in service.tools])
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        if desk.tool(params.name) is None:
+        if service.tool(params.name) is None:
             raise MCPError(code=types.INVALID_PARAMS, message="there is no such tool")
-        session = desk.sessions.of(_client_of(context), _transport_of(context))
-        return _result(await desk.call(session, params.name, params.arguments))
+        session = service.sessions.of(_client_of(context), _transport_of(context))
+        return _result(await service.call(session, params.name, params.arguments))
 
     return Server(
         "donna",

@@ -66,7 +66,7 @@ class Following:
     async def settle(self) -> None:
         """Drop what was followed before and is no longer."""
         now = self._clock()
-        await self._books.run(lambda book: keep_only(book, self.names, now))
+        await self._books.run(lambda db: keep_only(db, self.names, now))
 
     async def refresh(self, *, everything: bool = False) -> None:
         """Fetch the calendars that may have changed, or all. What goes wrong with one is told of that one.
@@ -90,8 +90,8 @@ class Following:
             await self._keep(source, fetched, now, began)
 
     async def _keep(self, source: CalendarSource, fetched: Fetched, now: float, began: float) -> None:
-        def work(book: MemoryDb) -> Stored:
-            return store(book, source.name, source.kind, window_around(now), fetched, now)
+        def work(db: MemoryDb) -> Stored:
+            return store(db, source.name, source.kind, window_around(now), fetched, now)
 
         stored = await self._books.run(work)
         self._hub.post(
@@ -109,7 +109,7 @@ class Following:
 
     async def _keep_problem(self, source: CalendarSource, error: DonnaError, began: float) -> None:
         problem = f"{error.message}; {error.hint}" if error.hint else error.message
-        await self._books.run(lambda book: note_problem(book, source.name, source.kind, problem))
+        await self._books.run(lambda db: note_problem(db, source.name, source.kind, problem))
         self._hub.post(
             CalendarFetched(
                 calendar=source.name, kind=source.kind, reason=error.reason, latency_ms=_milliseconds_since(began)

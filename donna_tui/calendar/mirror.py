@@ -34,15 +34,15 @@ class Stored:
     gone: int = 0
 
 
-def store(book: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetched, at: float) -> Stored:
+def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetched, at: float) -> Stored:
     """Bring in what was fetched of a calendar at `at` (Unix time). Doing it twice changes nothing.
 
     A meeting that is no longer in a complete listing is cancelled, if it lies in the window and either has not ended,
     or ended after the earliest meeting that is listed: some calendars leave out what is over, and that has taken place.
     """
-    database = book.database
+    database = db.database
     rows = {meeting.event_id: _row(meeting) for meeting in fetched.meetings}
-    with book.change():
+    with db.change():
         _note(database, calendar, kind, "", at)
         known = _known(database, calendar)
         news = [row for event_id, row in rows.items() if known.get(event_id) != row]
@@ -99,10 +99,10 @@ def _vanished(database: Database, calendar: str, window: Window, fetched: Fetche
     return {event_id for (event_id,) in rows}
 
 
-def note_problem(book: MemoryDb, calendar: str, kind: str, problem: str) -> None:
+def note_problem(db: MemoryDb, calendar: str, kind: str, problem: str) -> None:
     """Keep, in a sentence, why a calendar could not be read. What is known of it stays."""
-    with book.change():
-        _note(book.database, calendar, kind, problem, None)
+    with db.change():
+        _note(db.database, calendar, kind, problem, None)
 
 
 def _note(database: Database, calendar: str, kind: str, problem: str, at: float | None) -> None:
@@ -114,14 +114,14 @@ def _note(database: Database, calendar: str, kind: str, problem: str, at: float 
     )
 
 
-def keep_only(book: MemoryDb, followed: Iterable[str], at: float) -> None:
+def keep_only(db: MemoryDb, followed: Iterable[str], at: float) -> None:
     """Drop calendars that are followed no longer, with what has not begun. What was imported, and the past, stay."""
     names = set(followed)
-    with book.change():
-        for row in calendar_rows(book.database):
+    with db.change():
+        for row in calendar_rows(db.database):
             if row.kind != IMPORTED and row.name not in names:
-                book.database.run("DELETE FROM calendars WHERE user_id = ? AND calendar_id = ?", (ME, row.name))
-                book.database.run(
+                db.database.run("DELETE FROM calendars WHERE user_id = ? AND calendar_id = ?", (ME, row.name))
+                db.database.run(
                     "DELETE FROM calendar_mirror WHERE user_id = ? AND calendar_id = ? AND start_time > ?",
                     (ME, row.name, at),
                 )
@@ -189,14 +189,14 @@ def series_without_notes(database: Database) -> frozenset[str]:
     return frozenset(identity for (identity,) in rows)
 
 
-def want_notes(book: MemoryDb, meeting: Meeting, *, wanted: bool) -> None:
+def want_notes(db: MemoryDb, meeting: Meeting, *, wanted: bool) -> None:
     """Keep that the user wants notes of the series of a meeting, or none; of the meeting alone if it has no series."""
     key = _NEVER + (meeting.series_id or meeting.event_id)
-    with book.change():
+    with db.change():
         if wanted:
-            book.database.run("DELETE FROM meta WHERE key = ?", (key,))
+            db.database.run("DELETE FROM meta WHERE key = ?", (key,))
         else:
-            book.database.run("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, meeting.title[:200]))
+            db.database.run("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, meeting.title[:200]))
 
 
 def _meetings(database: Database, condition: str, parameters: tuple[Any, ...]) -> list[Meeting]:
@@ -241,9 +241,7 @@ def watermark(database: Database, calendar: str) -> float | None:
     return found
 
 
-def set_watermark(book: MemoryDb, calendar: str, at: float) -> None:
+def set_watermark(db: MemoryDb, calendar: str, at: float) -> None:
     """Note that meetings of a calendar have been looked after until `at`."""
-    with book.change():
-        book.database.run(
-            "UPDATE calendars SET watermark = ? WHERE user_id = ? AND calendar_id = ?", (at, ME, calendar)
-        )
+    with db.change():
+        db.database.run("UPDATE calendars SET watermark = ? WHERE user_id = ? AND calendar_id = ?", (at, ME, calendar))

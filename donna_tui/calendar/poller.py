@@ -125,7 +125,7 @@ class MeetingEndPoller:
             await self._following.refresh()
             if self._refreshed is not None:
                 await self._refreshed()
-            for row in await self._books.run(lambda book: calendar_rows(book.database)):
+            for row in await self._books.run(lambda db: calendar_rows(db.database)):
                 await self._look_at(row)
 
     async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -139,20 +139,20 @@ class MeetingEndPoller:
         now = self._clock()
         since = await self._since(row.name, now)
         until = now + self._config.brief_minutes * 60
-        due = await self._books.run(lambda book: due_meetings(book.database, row.name, since, until))
+        due = await self._books.run(lambda db: due_meetings(db.database, row.name, since, until))
         waiting = [meeting for meeting in due if not await self._hand_on(meeting, now)]
         known_until = now if row.kind == IMPORTED else min(now, row.fetched_at or since)
         reached = min([known_until, *(meeting.end.timestamp() - 1 for meeting in waiting)])
         if reached > since:
-            await self._books.run(lambda book: set_watermark(book, row.name, reached))
+            await self._books.run(lambda db: set_watermark(db, row.name, reached))
         self._forget_before(now - CATCH_UP_SECONDS)
 
     async def _since(self, calendar: str, now: float) -> float:
         """After which end meetings count. A mark that lies in the future was set by a clock that was wrong."""
-        mark = await self._books.run(lambda book: watermark(book.database, calendar))
+        mark = await self._books.run(lambda db: watermark(db.database, calendar))
         if mark is None or mark > now + CATCH_UP_SECONDS:
             first = now - self._config.lookback_minutes * 60
-            await self._books.run(lambda book: set_watermark(book, calendar, first))
+            await self._books.run(lambda db: set_watermark(db, calendar, first))
             return first
         return max(mark, now - CATCH_UP_SECONDS)
 

@@ -212,14 +212,14 @@ class _Reading:
             with _within(ENTRY_SECONDS):
                 event = parsed_event(entry, self._zone)
             for remark in event.remarks:
-                self._tell(remark, entry.number, event.uid)
+                self._report(remark, entry.number, event.uid)
             return event
         except UnusableError as error:
-            self._tell(str(error), entry.number, entry.uid)
+            self._report(str(error), entry.number, entry.uid)
         except TooLongError:
-            self._tell("it takes too long to read", entry.number, entry.uid)
+            self._report("it takes too long to read", entry.number, entry.uid)
         except Exception:  # whatever an event does to the library, the others go on
-            self._tell("it cannot be read", entry.number, entry.uid)
+            self._report("it cannot be read", entry.number, entry.uid)
         return None
 
     def _expand(self, series: Series) -> bool:
@@ -232,13 +232,13 @@ class _Reading:
             with _within(ENTRY_SECONDS):
                 meetings, all_of_them = meetings_of(series, self._calendar, self._window, self._zone)
         except TooLongError:
-            self._tell("its occurrences take too long to tell", number, uid)
+            self._report("its occurrences take too long to tell", number, uid)
             return True
         except Exception:
-            self._tell("its occurrences cannot be told", number, uid)
+            self._report("its occurrences cannot be told", number, uid)
             return True
         if not all_of_them:
-            self._tell(f"only the first {MOST_OF_A_SERIES:,} of its occurrences are taken", number, uid)
+            self._report(f"only the first {MOST_OF_A_SERIES:,} of its occurrences are taken", number, uid)
         return self._add(meetings)
 
     def _add(self, meetings: list[Meeting]) -> bool:
@@ -251,7 +251,7 @@ class _Reading:
             self._meetings[meeting.event_id] = meeting
         return True
 
-    def _tell(self, message: str, number: int, uid: str = "") -> None:
+    def _report(self, message: str, number: int, uid: str = "") -> None:
         self._found.problems.append(EntryProblem(message, number, uid))
 
     def _out_of_time(self) -> None:

@@ -101,7 +101,7 @@ def _list(space: str | None, *, as_json: bool) -> None:
         if session is None:
             return []
         async with open_books(session) as books:
-            return await books.run(lambda book: calendar_rows(book.database))
+            return await books.run(lambda db: calendar_rows(db.database))
 
     known = {row.name: row for row in run(rows())}
     listed: list[dict[str, Any]] = []

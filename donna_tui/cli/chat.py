@@ -63,11 +63,11 @@ async def _import(session: Session, paths: Sequence[Path], user: str, *, sensiti
     reports: list[ImportReport] = []
     messages: list[str] = []
     async with engine_for(session, "donna chat import") as engine:
-        desk = engine.memory
+        service = engine.memory
         for path in paths:
             try:
                 with _progress(path) as on_progress:
-                    report = await desk.import_chat(path, user=user, sensitive=sensitive, on_progress=on_progress)
+                    report = await service.import_chat(path, user=user, sensitive=sensitive, on_progress=on_progress)
             except DonnaError as error:
                 if len(paths) == 1:
                     raise
@@ -76,10 +76,10 @@ async def _import(session: Session, paths: Sequence[Path], user: str, *, sensiti
             reports.append(report)
             where = f"{path}, " if len(paths) > 1 else ""
             messages += [f"{where}line {bad.number}: {bad.why}" for bad in report.bad]
-        summaries = await desk.compress_due()
-        suggestions = await desk.suggestions(limit=MOST_SUGGESTIONS)
+        summaries = await service.compress_due()
+        suggestions = await service.suggestions(limit=MOST_SUGGESTIONS)
         with shown_progress(engine):
-            indexed = await desk.settle()
+            indexed = await service.settle()
     return Imported(_total(reports), tuple(messages), summaries, len(suggestions), indexed)
 
 
@@ -162,20 +162,20 @@ def run_watch(folder: str, space: str | None, *, once: bool, sensitive: bool) ->
 
 async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool) -> None:
     async with engine_for(session, "donna chat watch") as engine:
-        desk = engine.memory
-        logs = LogFolder(folder, desk.parts.folder)
+        service = engine.memory
+        logs = LogFolder(folder, service.parts.folder)
         say(f"donna: following {folder}; ctrl+c ends it")
         while True:
-            report = await desk.follow(logs, sensitive=sensitive)
-            closed = await desk.close_quiet_sessions(time.time() - QUIET_SECONDS)
+            report = await service.follow(logs, sensitive=sensitive)
+            closed = await service.close_quiet_sessions(time.time() - QUIET_SECONDS)
             if report.turns or report.malformed:
                 malformed = f", {plural(report.malformed, 'line')} could not be used" if report.malformed else ""
                 emit_lines([f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')}{malformed}"])
             if report.turns or closed:
-                suggestions = await desk.suggestions(limit=MOST_SUGGESTIONS) if report.turns else ()
-                emit_lines(_afterwards(await desk.compress_due(), len(suggestions)))
+                suggestions = await service.suggestions(limit=MOST_SUGGESTIONS) if report.turns else ()
+                emit_lines(_afterwards(await service.compress_due(), len(suggestions)))
             if once:
-                await desk.settle()
+                await service.settle()
                 return
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -196,10 +196,10 @@ def run_suggestions(accept: str, dismiss: str, space: str | None, *, as_json: bo
 
 async def _suggestions(session: Session, accept: str, dismiss: str) -> tuple[tuple[Suggestion, ...], str]:
     async with engine_for(session, "donna chat suggestions") as engine:
-        desk = engine.memory
+        service = engine.memory
         if not accept and not dismiss:
-            return await desk.suggestions(limit=MOST_SUGGESTIONS), ""
-        answered = await desk.answer_suggestion(accept or dismiss, accepted=bool(accept))
+            return await service.suggestions(limit=MOST_SUGGESTIONS), ""
+        answered = await service.answer_suggestion(accept or dismiss, accepted=bool(accept))
         return (answered,), "accepted" if accept else "dismissed"
 
 

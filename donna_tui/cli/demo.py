@@ -20,7 +20,7 @@ from donna_tui.cli.session import Session
 from donna_tui.drafts import queue
 from donna_tui.memory.chat import Cut
 from donna_tui.memory.conversations import Recorder
-from donna_tui.memory.database import MemoryDb, book_path, open_book
+from donna_tui.memory.database import MemoryDb, db_path, open_db
 from donna_tui.memory.facts import Told, remember
 from donna_tui.memory.importers import Import
 from donna_tui.platform.demo import is_furnished, record_contents
@@ -101,12 +101,12 @@ def furnish_demo(session: Session) -> None:
         _make_history(writer, root, now)
         _make_conflict(root, now)
     _write_today(writer, root, now)
-    book = open_book(private_folder(session.space.state))
+    db = open_db(private_folder(session.space.state))
     try:
-        _fill_calendar(book, now)
-        _fill_memory(book, now)
+        _fill_calendar(db, now)
+        _fill_memory(db, now)
     finally:
-        book.close()
+        db.close()
     record_contents(root, lambda _: drafts_in(session.space.state))
 
 
@@ -117,13 +117,13 @@ def drafts_of_demo(paths: AppPaths, folder: Path) -> Mapping[str, str] | None:
 
 def drafts_in(state: Path) -> Mapping[str, str] | None:
     """The drafts that wait in the space with this state folder, as they were written, by path."""
-    if not book_path(state).exists():
+    if not db_path(state).exists():
         return {}
-    book = open_book(state)
+    db = open_db(state)
     try:
-        entries = queue.entries(book.database)
+        entries = queue.entries(db.database)
     finally:
-        book.close()
+        db.close()
     if any(entry.state in (DraftState.APPROVED, DraftState.REJECTED) for entry in entries):
         return None
     return {entry.path: entry.original for entry in entries if entry.path}
@@ -175,7 +175,7 @@ def _text(file: Path) -> str:
     return file.read_bytes().decode("utf-8")
 
 
-def _fill_memory(book: MemoryDb, now: datetime.datetime) -> None:
+def _fill_memory(db: MemoryDb, now: datetime.datetime) -> None:
     """A conversation of yesterday, and two things to remember. What is known already is left as it is."""
     begun = now.astimezone(datetime.UTC) - datetime.timedelta(days=1)
     lines = (
@@ -187,23 +187,23 @@ def _fill_memory(book: MemoryDb, now: datetime.datetime) -> None:
         }
         for place, (who, text) in enumerate(_TALK)
     )
-    if book.database.value("SELECT count(*) FROM turns"):
+    if db.database.value("SELECT count(*) FROM turns"):
         return
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "talk.jsonl"
         file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-        for _ in Import(Recorder(book)).run(file):
+        for _ in Import(Recorder(db)).run(file):
             pass
     for text in _TOLD:
-        remember(book, Told(text), Cut(EstimatedTokens(), 256), now.timestamp())
+        remember(db, Told(text), Cut(EstimatedTokens(), 256), now.timestamp())
 
 
-def _fill_calendar(book: MemoryDb, now: datetime.datetime) -> None:
+def _fill_calendar(db: MemoryDb, now: datetime.datetime) -> None:
     """Meetings of some days, and three around now: one that is over, one that is about to begin, and one later.
 
     Two of them are due: their drafts are written as soon as the notes are in the index.
     """
-    around = meetings_between(book.database, (now - KEPT).timestamp(), (now + KEPT).timestamp())
+    around = meetings_between(db.database, (now - KEPT).timestamp(), (now + KEPT).timestamp())
     if any(each.event_id.startswith(_identity(CUTOVER)) for each in around):
         return
     over = _half_hour(now - datetime.timedelta(hours=2))
@@ -218,9 +218,9 @@ def _fill_calendar(book: MemoryDb, now: datetime.datetime) -> None:
         ),
         _made(f"ruth/{later.date()}", "1:1 with Ruth", later, 30, "ruth", ("Ruth Castellan",), "Cutover\nHolidays"),
     )
-    store(book, CALENDAR, IMPORTED, Window(now - AROUND, now + AROUND), Fetched(meetings), now.timestamp())
-    if watermark(book.database, CALENDAR) is None:
-        set_watermark(book, CALENDAR, (now - LOOKED_AFTER).timestamp())
+    store(db, CALENDAR, IMPORTED, Window(now - AROUND, now + AROUND), Fetched(meetings), now.timestamp())
+    if watermark(db.database, CALENDAR) is None:
+        set_watermark(db, CALENDAR, (now - LOOKED_AFTER).timestamp())
 
 
 def _half_hour(at: datetime.datetime) -> datetime.datetime:

@@ -64,7 +64,7 @@ def run_approve(named: str, without: list[int], space: str | None, *, agreed: bo
         agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
         return plan, await engine.drafts.approve(row.id, plan) if agrees else None
 
-    _tell(*run(_with(open_session(space), decide)), as_json=as_json)
+    _report(*run(_with(open_session(space), decide)), as_json=as_json)
 
 
 def run_reject(named: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
@@ -76,7 +76,7 @@ def run_reject(named: str, space: str | None, *, agreed: bool, as_json: bool) ->
         agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
         return plan, await engine.drafts.reject(row.id, plan) if agrees else None
 
-    _tell(*run(_with(open_session(space), decide)), as_json=as_json)
+    _report(*run(_with(open_session(space), decide)), as_json=as_json)
 
 
 def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
@@ -85,9 +85,9 @@ def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
     draft = run(_with(session, lambda engine: _draft(engine.drafts, named)))
     if draft.row.state is not DraftState.WAITING:
         raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
-    shelf = EditDrafts(session.space.state / "edits")
+    unsaved = EditDrafts(session.space.state / "edits")
     edit = Edit(draft.row.path, draft.text, draft.etag, draft.text)
-    copy = shelf.begin(edit)
+    copy = unsaved.begin(edit)
     text = _edited(copy)
     writer = writer_for(session, allowlist=(EVERYWHERE,))
     try:
@@ -96,8 +96,8 @@ def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
     except DonnaError as error:
         message = f"{error.message}; your text is in {copy}"
         raise DonnaError(error.reason, message, hint=error.hint) from error
-    shelf.drop(edit.path)
-    _tell(plan, outcome, as_json=as_json)
+    unsaved.drop(edit.path)
+    _report(plan, outcome, as_json=as_json)
 
 
 def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
@@ -108,7 +108,7 @@ def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
         row = await engine.drafts.regenerate((await _row(engine.drafts, named)).id)
         return await with_repository(session, engine, row, as_json=as_json)
 
-    tell_row(run(_with(session, again)), as_json=as_json)
+    print_row(run(_with(session, again)), as_json=as_json)
 
 
 def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bool) -> None:
@@ -150,7 +150,7 @@ async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as
     return await engine.drafts.regenerate(row.id)
 
 
-def tell_row(row: DraftRow, *, as_json: bool) -> None:
+def print_row(row: DraftRow, *, as_json: bool) -> None:
     """Print what became of a draft; exit with 5 if it failed."""
     emit(row_fields(row), as_json=as_json, human=lambda: [row_line(row)])
     if row.state is DraftState.FAILED:
@@ -176,8 +176,8 @@ async def _with(session: Session, work: Callable[[Engine], Awaitable[Any]]) -> A
         return await work(engine)
 
 
-async def _row(desk: DraftService, named: str) -> DraftRow:
-    rows = await desk.drafts(everything=True)
+async def _row(service: DraftService, named: str) -> DraftRow:
+    rows = await service.drafts(everything=True)
     found = [row for row in rows if named in (row.id, row.path)] or [row for row in rows if row.id.startswith(named)]
     if len(found) != 1:
         message = f"there is no draft {named}" if not found else f"several drafts begin with {named}"
@@ -185,11 +185,11 @@ async def _row(desk: DraftService, named: str) -> DraftRow:
     return found[0]
 
 
-async def _draft(desk: DraftService, named: str) -> Draft:
-    return await desk.draft((await _row(desk, named)).id)
+async def _draft(service: DraftService, named: str) -> Draft:
+    return await service.draft((await _row(service, named)).id)
 
 
-def _tell(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
+def _report(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
     if outcome is None:
         return say("Nothing was changed.")
     fields = {

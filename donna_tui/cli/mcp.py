@@ -25,7 +25,7 @@ from donna_tui.platform.paths import app_paths
 from donna_tui.types.errors import DonnaError, Reason
 
 if TYPE_CHECKING:
-    from donna_tui.agents.server import Desk
+    from donna_tui.agents.server import Dispatcher
     from donna_tui.agents.stdio import Wire
     from donna_tui.agents.tools.context import ClientSession, ToolContext
     from donna_tui.engine.engine import Engine
@@ -120,14 +120,14 @@ async def _call(session: Session, name: str, arguments: dict[str, Any], served: 
 
 
 async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
-    from donna_tui.agents.server import Desk, Sessions, build_server
+    from donna_tui.agents.server import Dispatcher, Sessions, build_server
     from donna_tui.agents.tools.context import Quota
 
     task = asyncio.current_task()
     if task:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async with _staying(session) as engine:
-        desk = Desk(
+        service = Dispatcher(
             lambda client: _workspace(engine, session, served, client),
             Sessions(Quota(served.quota), alone=wire is not None),
             served.write,
@@ -135,12 +135,12 @@ async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
         if wire:
             from donna_tui.agents.stdio import serve_stdio
 
-            await serve_stdio(build_server(desk), wire)
+            await serve_stdio(build_server(service), wire)
         else:
-            await _serve_http(desk, session, served.port)
+            await _serve_http(service, session, served.port)
 
 
-async def _serve_http(desk: Desk, session: Session, port: int) -> None:
+async def _serve_http(service: Dispatcher, session: Session, port: int) -> None:
     from donna_tui.agents.guard import token_file, token_of
     from donna_tui.agents.http import serve_http
     from donna_tui.agents.server import build_server
@@ -151,7 +151,7 @@ async def _serve_http(desk: Desk, session: Session, port: int) -> None:
     def ready(address: str) -> None:
         say(f"donna: serving {session.space.name} at {address}", f"       the token is in {token_file(state)}")
 
-    await serve_http(build_server(desk), port=port, token=token, ready=ready)
+    await serve_http(build_server(service), port=port, token=token, ready=ready)
 
 
 @contextlib.asynccontextmanager

@@ -68,9 +68,9 @@ def run_import(path: str, space: str | None, *, as_json: bool) -> None:
 
 def run_write(event: str, space: str | None, *, as_json: bool) -> None:
     """Draft the note of a meeting; exit with 5 if that failed."""
-    from donna_tui.cli.draft import tell_row
+    from donna_tui.cli.draft import print_row
 
-    tell_row(run(_write(open_session(space), event, as_json=as_json)), as_json=as_json)
+    print_row(run(_write(open_session(space), event, as_json=as_json)), as_json=as_json)
 
 
 async def _write(session: Session, event: str, *, as_json: bool) -> DraftRow:
@@ -127,14 +127,14 @@ async def _meetings(
 ) -> tuple[list[Meeting], list[CalendarRow]]:
     async with open_books(session) as books:
         await _bring_up_to_date(session, books, zone)
-        meetings = await books.run(lambda book: meetings_between(book.database, start, end))
-        return meetings, await books.run(lambda book: calendar_rows(book.database))
+        meetings = await books.run(lambda db: meetings_between(db.database, start, end))
+        return meetings, await books.run(lambda db: calendar_rows(db.database))
 
 
 async def _bring_up_to_date(session: Session, books: DbThread, zone: ZoneInfo) -> None:
     """Read what is followed, unless that was just done, by this command or by a Donna that is open."""
     now = time.time()
-    rows = await books.run(lambda book: calendar_rows(book.database))
+    rows = await books.run(lambda db: calendar_rows(db.database))
     fresh = {row.name for row in rows if not row.problem and now - (row.fetched_at or 0.0) < FRESH_SECONDS}
     stale = [calendar for calendar in session.config.calendars if calendar.name not in fresh]
     await Following(books, sources_for(stale, zone, session.space.state), EventHub()).refresh()
@@ -145,14 +145,14 @@ async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
     window = Window(now - IMPORTED_BACK, now + IMPORTED_AHEAD)
     fetched = await IcsFiles(place.name, place, local_zone()).fetch(window)
     async with open_books(session) as books:
-        return fetched, await books.run(lambda book: _store(book, place.name, window, fetched, now.timestamp()))
+        return fetched, await books.run(lambda db: _store(db, place.name, window, fetched, now.timestamp()))
 
 
-def _store(book: MemoryDb, name: str, window: Window, fetched: Fetched, at: float) -> Stored:
-    known = {row.name: row.kind for row in calendar_rows(book.database)}
+def _store(db: MemoryDb, name: str, window: Window, fetched: Fetched, at: float) -> Stored:
+    known = {row.name: row.kind for row in calendar_rows(db.database)}
     if known.get(name, IMPORTED) != IMPORTED:
         raise DonnaError(Reason.CONFLICT, f"a calendar that is followed is called {name}", hint="rename the file")
-    return store(book, name, IMPORTED, window, fetched, at)
+    return store(db, name, IMPORTED, window, fetched, at)
 
 
 def _imported(place: Path, fetched: Fetched, stored: Stored) -> dict[str, Any]:

@@ -52,7 +52,7 @@ async def _ask(session: Session, *, as_json: bool) -> None:
     from donna_tui.cli.session import engine_for
     from donna_tui.config.routes import load_routes, models_file
     from donna_tui.llm.failures import address_of
-    from donna_tui.ops.models import PURPOSES, library_of, say_a_word
+    from donna_tui.ops.models import PURPOSES, ask_one_word, library_of
     from donna_tui.types.errors import DonnaError
 
     rows: list[dict[str, Any]] = []
@@ -65,7 +65,7 @@ async def _ask(session: Session, *, as_json: bool) -> None:
             row = {"id": alias, "model": route.model, "server": address_of(route), "ok": True}
             try:
                 library_of(route)
-                took = await say_a_word(engine.router, alias)
+                took = await ask_one_word(engine.router, alias)
                 row |= {"seconds": round(took.latency_ms / 1_000, 2), "cost_usd": took.cost_usd}
                 lines.append(f"✓ {purpose}: {route.model} at {row['server']} answered in {row['seconds']} s")
             except DonnaError as error:

@@ -96,9 +96,9 @@ def run_forget(identity: str, space: str | None, *, for_good: bool, undo: bool, 
 
 async def _forget(session: Session, identity: str, *, for_good: bool, undo: bool) -> bool:
     async with engine_for(session, "donna forget") as engine:
-        desk = engine.memory
-        changed = await (desk.bring_back(identity) if undo else desk.forget(identity, for_good=for_good))
-        if not await desk.settle() and engine.read_only:
+        service = engine.memory
+        changed = await (service.bring_back(identity) if undo else service.forget(identity, for_good=for_good))
+        if not await service.settle() and engine.read_only:
             say(f"donna: {FOLLOWS}")
     if for_good and any(session.space.state.glob("*-erasing")):
         say("donna: another program reads the index: the words may be in its log for a moment; see donna doctor")

@@ -87,7 +87,7 @@ def _space_lines(rows: list[SpaceRow]) -> Iterator[str]:
 
 def _state(row: SpaceRow) -> str:
     if row.state == "indexed":
-        return f"{row.notes} notes" + (f", kept by {row.keeper}" if row.keeper else "")
+        return f"{row.notes} notes" + (f", kept by {row.maintainer}" if row.maintainer else "")
     return f"not indexed ({row.message})" if row.message else "not indexed yet"
 
 

@@ -87,7 +87,7 @@ def _server(session: Session, wanted: Wanted, folder: Path) -> WebdavServer:
     password = _password(folder, wanted)
     writer.keep_interrupted()
     sweep(session.space.root)
-    return WebdavServer(tree, password, address, read_only=wanted.read_only, on_trouble=_tell)
+    return WebdavServer(tree, password, address, read_only=wanted.read_only, on_trouble=_report)
 
 
 def _webdav_parts() -> type[Address]:
@@ -147,5 +147,5 @@ async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> No
         await engine.stop()
 
 
-def _tell(trouble: str) -> None:
+def _report(trouble: str) -> None:
     say(f"donna: {trouble}")

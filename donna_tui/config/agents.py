@@ -240,7 +240,7 @@ class Agent:
     store: Path | None
 
 
-def _told_apart(agents: tuple[AgentConfig, ...]) -> tuple[AgentConfig, ...]:
+def _ids_by_prefix(agents: tuple[AgentConfig, ...]) -> tuple[AgentConfig, ...]:
     """Names that differ only in case would share a folder on some systems. Raises ValueError."""
     names = [agent.id.casefold() for agent in agents]
     for agent in agents:
@@ -249,7 +249,7 @@ def _told_apart(agents: tuple[AgentConfig, ...]) -> tuple[AgentConfig, ...]:
     return agents
 
 
-Agents = Annotated[tuple[AgentConfig, ...], Field(max_length=MOST_AGENTS), AfterValidator(_told_apart)]
+Agents = Annotated[tuple[AgentConfig, ...], Field(max_length=MOST_AGENTS), AfterValidator(_ids_by_prefix)]
 
 
 class AgentsConfig(Block):

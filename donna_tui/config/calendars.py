@@ -74,7 +74,7 @@ class CalendarConfig(Block):
         return path
 
 
-def _told_apart(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfig, ...]:
+def _ids_by_prefix(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfig, ...]:
     names = [calendar.name for calendar in calendars]
     for name in names:
         if names.count(name) > 1:
@@ -85,5 +85,5 @@ def _told_apart(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfig, 
 Calendars = Annotated[
     tuple[CalendarConfig, ...],
     Field(max_length=MOST_CALENDARS),
-    AfterValidator(_told_apart),
+    AfterValidator(_ids_by_prefix),
 ]

@@ -122,33 +122,33 @@ class Entry:
         )
 
 
-def begin(book: MemoryDb, entry: Entry) -> Entry:
+def begin(db: MemoryDb, entry: Entry) -> Entry:
     """The row of an occasion; the first time it is made."""
-    _insert(book, entry, otherwise="IGNORE")
-    known = of_key(book.database, entry.skill, entry.key, entry.user_id)
+    _insert(db, entry, otherwise="IGNORE")
+    known = of_key(db.database, entry.skill, entry.key, entry.user_id)
     assert known is not None
     return known
 
 
-def save(book: MemoryDb, entry: Entry) -> Entry:
+def save(db: MemoryDb, entry: Entry) -> Entry:
     """Store a row as it is now."""
-    _insert(book, entry, otherwise="REPLACE")
+    _insert(db, entry, otherwise="REPLACE")
     return entry
 
 
-def drop(book: MemoryDb, identity: str) -> None:
+def drop(db: MemoryDb, identity: str) -> None:
     """Take a row away for which there was nothing to write."""
-    with book.change():
-        book.database.run("DELETE FROM drafts WHERE id = ?", (identity,))
+    with db.change():
+        db.database.run("DELETE FROM drafts WHERE id = ?", (identity,))
 
 
-def fail(book: MemoryDb, entry: Entry, reason: str, detail: str, now: float) -> Entry:
+def fail(db: MemoryDb, entry: Entry, reason: str, detail: str, now: float) -> Entry:
     """Note that it could not be written, and when it is tried again."""
     again = now + BACK_OFF[entry.attempts] if entry.attempts < len(BACK_OFF) else None
     failed = replace(
         entry, state=DraftState.FAILED.value, reason=reason, detail=detail, attempts=entry.attempts + 1, next_try=again
     )
-    return save(book, failed)
+    return save(db, failed)
 
 
 def of_key(database: Database, skill: str, key: str, user_id: str = ME) -> Entry | None:
@@ -197,11 +197,11 @@ def _entry(row: Sequence[Any]) -> Entry:
     return Entry(**{**named, "sensitive": bool(named["sensitive"])})
 
 
-def _insert(book: MemoryDb, entry: Entry, *, otherwise: Literal["IGNORE", "REPLACE"]) -> None:
+def _insert(db: MemoryDb, entry: Entry, *, otherwise: Literal["IGNORE", "REPLACE"]) -> None:
     values = [getattr(entry, name) for name in _COLUMNS.replace(" ", "").split(",")]
     places = ", ".join("?" * len(values))
-    with book.change():
-        book.database.run(f"INSERT OR {otherwise} INTO drafts ({_COLUMNS}) VALUES ({places})", values)  # noqa: S608
+    with db.change():
+        db.database.run(f"INSERT OR {otherwise} INTO drafts ({_COLUMNS}) VALUES ({places})", values)  # noqa: S608
 
 
 ID_KEY = "donna_id"

@@ -57,7 +57,7 @@ class WriterParts:
     vault_client: VaultClient
     vault_writer: VaultWriter
     drafter: Drafter
-    book: DbThread
+    db: DbThread
     hub: EventHub
     find: Callable[[str], Awaitable[list[str]]]
     clock: Callable[[], float] = field(default=time.time)
@@ -123,7 +123,7 @@ class MemoryInformedWriter:
         try:
             return await self._write(run, entry)
         except _NothingToSayError:
-            await self._parts.book.run(lambda book: queue.drop(book, entry.id))
+            await self._parts.db.run(lambda db: queue.drop(db, entry.id))
             return WriteResult(run.effective_path, skipped=True, reason=NOTHING)
         except DonnaError as error:
             return await self._failed(run, entry, error)
@@ -136,7 +136,7 @@ class MemoryInformedWriter:
             id=new_id(), skill=run.template, key=run.key, title=run.title, state=queue.COMPOSING,
             target=run.target_path, user_id=run.user_id, created_at=self._parts.clock(),
         )  # fmt: skip
-        entry = await self._parts.book.run(lambda book: queue.begin(book, fresh))
+        entry = await self._parts.db.run(lambda db: queue.begin(db, fresh))
         self._parts.reached("begun")
         return entry
 
@@ -258,15 +258,15 @@ class MemoryInformedWriter:
         raise DonnaError(Reason.CONFLICT, f"there are {MOST_NAMES} notes of the name {run.effective_path}")
 
     async def _failed(self, run: Run, entry: Entry, error: DonnaError) -> WriteResult:
-        known = await self._parts.book.run(lambda book: queue.of_id(book.database, entry.id)) or entry
+        known = await self._parts.db.run(lambda db: queue.of_id(db.database, entry.id)) or entry
         now = self._parts.clock()
-        await self._parts.book.run(lambda book: queue.fail(book, known, error.reason.value, error.message, now))
+        await self._parts.db.run(lambda db: queue.fail(db, known, error.reason.value, error.message, now))
         path = run.effective_path
         self._parts.hub.post(AutowriteFailed(template=run.template, key=run.key, path=path, reason=error.reason.value))
         return WriteResult(path, skipped=True, reason=error.message, draft=entry.id)
 
     async def _save(self, entry: Entry) -> Entry:
-        return await self._parts.book.run(lambda book: queue.save(book, entry))
+        return await self._parts.db.run(lambda db: queue.save(db, entry))
 
 
 def _names(path: str) -> list[str]:

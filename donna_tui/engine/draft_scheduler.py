@@ -34,7 +34,7 @@ from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult, WriterPar
 from donna_tui.engine.draft_service import DraftService, DraftServiceParts
 from donna_tui.engine.memory_service import MemoryService
 from donna_tui.engine.vault_service import announce, report_to
-from donna_tui.memory.database import book_path
+from donna_tui.memory.database import db_path
 from donna_tui.memory.facts import latest_corrections
 from donna_tui.platform.paths import resource
 from donna_tui.platform.spaces import Space
@@ -81,7 +81,7 @@ class DraftScheduler:
         self._rules = {each.name: each.notes for each in parts.config.calendars}
 
     @cached_property
-    def desk(self) -> DraftService:
+    def service(self) -> DraftService:
         """Where drafts and meetings are looked at and decided on."""
         parts = self._parts
         return DraftService(
@@ -93,7 +93,7 @@ class DraftScheduler:
                 me=parts.config.me,
                 rules=self._rules,
                 add_calendar=self._add_calendar,
-                book=parts.memory().book,
+                db=parts.memory().db,
                 read=parts.read,
                 skill=self.meeting_skill,
                 note=parts.memory().log_correction,
@@ -153,7 +153,7 @@ class DraftScheduler:
                 vault_client=self._client,
                 vault_writer=self._open_writer(),
                 drafter=self._drafter,
-                book=parts.memory().book,
+                db=parts.memory().db,
                 hub=parts.hub,
                 find=lambda key: parts.read(lambda index: notes_of_key(index, key)),
             )
@@ -180,20 +180,20 @@ class DraftScheduler:
         return vault_client(self._parts.config, self._parts.space.root)
 
     async def _corrections(self, task_type: str) -> list[Corrected]:
-        found = await self._parts.memory().book.run(
-            lambda book: latest_corrections(book.database, task_type, MOST_CORRECTIONS)
+        found = await self._parts.memory().db.run(
+            lambda db: latest_corrections(db.database, task_type, MOST_CORRECTIONS)
         )
         allowed = [each for each in found if not (self._drafter.remote and each.sensitive)]
         return [Corrected(each.original, each.corrected, each.sensitive) for each in allowed]
 
     async def _meetings(self, start: float, end: float) -> list[Meeting]:
-        return await self._parts.memory().book.run(lambda book: meetings_between(book.database, start, end))
+        return await self._parts.memory().db.run(lambda db: meetings_between(db.database, start, end))
 
     async def _meeting_again(self, entry: Entry) -> None:
-        await self.desk.draft_meeting(entry.key)
+        await self.service.draft_meeting(entry.key)
 
     async def _meeting_run(self, entry: Entry) -> Run:
-        return await self.meeting_skill.asked(await self.desk.meeting(entry.key))
+        return await self.meeting_skill.asked(await self.service.meeting(entry.key))
 
     async def _again(self, entry: Entry) -> None:
         await self._writer.carry_out(await self._cadence_run(entry))
@@ -218,7 +218,7 @@ class DraftScheduler:
     async def _until_wanted(self) -> None:
         """A space without calendars, memory and hours to keep has nothing to draft from."""
         config = self._parts.config
-        memory = book_path(self._parts.space.state)
+        memory = db_path(self._parts.space.state)
         while not (config.calendars or any(cadences(config.skills)) or memory.exists()):
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -248,27 +248,25 @@ class DraftScheduler:
         """
         now = time.time()
         begun_before = now if at_start else now - CUT_SHORT_SECONDS
-        for entry in await self._parts.memory().book.run(
-            lambda book: queue.due_again(book.database, now, begun_before)
-        ):
+        for entry in await self._parts.memory().db.run(lambda db: queue.due_again(db.database, now, begun_before)):
             with contextlib.suppress(DonnaError):  # such as a meeting that is in no calendar any more
-                await self.desk.again(entry)
+                await self.service.again(entry)
 
     async def _dispatch(self, meeting: Meeting) -> None:
-        if not await self.desk.why_no_draft(meeting) and not await self.desk.has_note(meeting):
+        if not await self.service.why_no_draft(meeting) and not await self.service.has_note(meeting):
             await self.meeting_skill.run(meeting)
 
     @cached_property
     def _poller(self) -> MeetingEndPoller:
         parts = self._parts
         return MeetingEndPoller(
-            parts.memory().book,
+            parts.memory().db,
             sources_for(parts.config.calendars, self._zone, parts.space.state),
             self._dispatch,
             parts.hub,
             parts.config.skills.meeting_note,
             parts.clock,
-            self.desk.follow_calendar,
+            self.service.follow_calendar,
         )
 
     async def _add_calendar(self, where: str, name: str, username: str, password: str) -> str:
@@ -288,8 +286,8 @@ class DraftScheduler:
 
     async def close(self) -> None:
         """Wait for what is being written."""
-        if "desk" in self.__dict__:
-            await self.desk.close()
+        if "service" in self.__dict__:
+            await self.service.close()
 
 
 _CADENCES: dict[str, Callable[[CadenceParts, datetime.date], Run]] = {

@@ -62,7 +62,7 @@ class DraftServiceParts:
     makes_pages: bool
     me: Collection[str]
     rules: Mapping[str, Notes]
-    book: DbThread
+    db: DbThread
     read: Read
     skill: MeetingNoteSkill
     note: Callable[[Correction], Awaitable[Any]]
@@ -86,7 +86,7 @@ class DraftService:
 
     async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
         """What waits or has failed, the newest first; with `everything` also what was decided, at most 200 of it."""
-        found = await self._parts.book.run(lambda book: queue.entries(book.database))
+        found = await self._parts.db.run(lambda db: queue.entries(db.database))
         decided = [entry for entry in found if entry.state in queue.DECIDED]
         revived = {entry.id: await self._revived(entry) for entry in decided[:LOOKED_AT]}
         now = [revived.get(entry.id, entry) for entry in found]
@@ -218,7 +218,7 @@ class DraftService:
             await self._check_drafted_here(entry)
         except DonnaError as error:
             known, why = await self._entry(entry.id), (error.reason.value, error.message)
-            await self._parts.book.run(lambda book: queue.fail(book, known, *why, time.time()))
+            await self._parts.db.run(lambda db: queue.fail(db, known, *why, time.time()))
             raise
         await self._parts.drafters[entry.skill](entry)
 
@@ -252,7 +252,7 @@ class DraftService:
 
     async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
         """The meetings that begin between two Unix times, in order, with the state of their notes."""
-        found, known, without_notes = await self._parts.book.run(lambda book: _with_entries(book, start, end))
+        found, known, without_notes = await self._parts.db.run(lambda db: _with_entries(db, start, end))
         keys = [key_of(each) for each in found]
         notes: dict[str, str] = await self._parts.read(lambda index: paths_of_keys(index, keys))
         now = self._parts.clock()
@@ -261,7 +261,7 @@ class DraftService:
 
     async def why_no_draft(self, meeting: Meeting) -> str:
         """Why no draft of a meeting is written by itself, in a sentence; empty if one is."""
-        without_notes = await self._parts.book.run(lambda book: series_without_notes(book.database))
+        without_notes = await self._parts.db.run(lambda db: series_without_notes(db.database))
         return self._why_not(meeting, without_notes)
 
     def _why_not(self, meeting: Meeting, without_notes: Collection[str]) -> str:
@@ -271,7 +271,7 @@ class DraftService:
     async def want_notes(self, event_id: str, *, wanted: bool) -> None:
         """Keep whether drafts of the series of a meeting are written by themselves. Drafts that wait stay."""
         meeting = await self.meeting(event_id)
-        await self._parts.book.run(lambda book: want_notes(book, meeting, wanted=wanted))
+        await self._parts.db.run(lambda db: want_notes(db, meeting, wanted=wanted))
 
     async def preview(self, event_id: str) -> Preview:
         """The note of a meeting as it would be written now. Nothing is written, and no model is asked."""
@@ -299,7 +299,7 @@ class DraftService:
         A meeting that moved or was renamed moves and renames its draft; one that was cancelled before its end withdraws
         it. What the person typed stays. A draft that cannot be changed now is left for the next time.
         """
-        for entry in await self._parts.book.run(lambda book: queue.entries(book.database)):
+        for entry in await self._parts.db.run(lambda db: queue.entries(db.database)):
             if entry.skill != TEMPLATE or entry.state not in (DraftState.WAITING, DraftState.FAILED):
                 continue
             meeting = await self._meeting_of(entry)
@@ -312,13 +312,13 @@ class DraftService:
                     await self._realign(entry, meeting)
 
     async def _meeting_of(self, entry: Entry) -> Meeting | None:
-        return await self._parts.book.run(lambda book: meeting_of(book.database, entry.key))
+        return await self._parts.db.run(lambda db: meeting_of(db.database, entry.key))
 
     async def _withdraw(self, entry: Entry, meeting: Meeting) -> None:
         if meeting.end <= self._parts.clock():
             return
         if entry.state == DraftState.FAILED:
-            await self._parts.book.run(lambda book: queue.drop(book, entry.id))
+            await self._parts.db.run(lambda db: queue.drop(db, entry.id))
             return
         note = await self._run(self._approver.note_of, entry)
         if note.text != entry.original:
@@ -328,7 +328,7 @@ class DraftService:
         plan = await self._run(self._approver.plan_rejection, entry)
         subject = f"Withdraw {entry.path}: the meeting was cancelled"
         await self._run(self._parts.writer.apply, replace(plan, subject=subject), actor=ACTOR)
-        await self._parts.book.run(lambda book: queue.drop(book, entry.id))
+        await self._parts.db.run(lambda db: queue.drop(db, entry.id))
 
     async def _realign(self, entry: Entry, meeting: Meeting) -> None:
         if entry.detail:  # it was cancelled for a while
@@ -358,7 +358,7 @@ class DraftService:
 
     async def calendars(self) -> tuple[CalendarRow, ...]:
         """The calendars that are followed."""
-        return tuple(await self._parts.book.run(lambda book: calendar_rows(book.database)))
+        return tuple(await self._parts.db.run(lambda db: calendar_rows(db.database)))
 
     async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
         """Read the calendar in a file, a folder or at a web address, and follow it from now on, also after a restart.
@@ -381,7 +381,7 @@ class DraftService:
     async def meeting(self, event_id: str) -> Meeting:
         """The meeting with this id, or the latest one of the series with it. Raises DonnaError (`missing`)."""
         now = self._parts.clock().timestamp()
-        meeting = await self._parts.book.run(lambda book: meeting_of(book.database, event_id, now))
+        meeting = await self._parts.db.run(lambda db: meeting_of(db.database, event_id, now))
         if meeting is None:
             raise DonnaError(Reason.MISSING, f"there is no meeting {event_id}", hint="donna meetings list")
         return meeting
@@ -421,13 +421,13 @@ class DraftService:
         await self._save(replace(entry, state=state.value, decided_at=time.time()))
 
     async def _entry(self, identity: str) -> Entry:
-        entry = await self._parts.book.run(lambda book: queue.of_id(book.database, identity))
+        entry = await self._parts.db.run(lambda db: queue.of_id(db.database, identity))
         if entry is None:
             raise DonnaError(Reason.MISSING, f"there is no draft {identity}", hint="donna draft list")
         return entry
 
     async def _save(self, entry: Entry) -> Entry:
-        return await self._parts.book.run(lambda book: queue.save(book, entry))
+        return await self._parts.db.run(lambda db: queue.save(db, entry))
 
     async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
@@ -437,6 +437,6 @@ class DraftService:
             raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read or written ({error.strerror})") from error
 
 
-def _with_entries(book: MemoryDb, start: float, end: float) -> tuple[list[Meeting], dict[str, Entry], frozenset[str]]:
-    database = book.database
+def _with_entries(db: MemoryDb, start: float, end: float) -> tuple[list[Meeting], dict[str, Entry], frozenset[str]]:
+    database = db.database
     return meetings_between(database, start, end), queue.keys_of(database, TEMPLATE), series_without_notes(database)

@@ -19,7 +19,7 @@ from donna_tui.engine.memory_host import HostParts, MemoryHost
 from donna_tui.engine.model_manager import ModelLoader, ModelManager
 from donna_tui.engine.neighbours import pipeline_parts
 from donna_tui.engine.passages import Passage, passage_in
-from donna_tui.engine.status_reporter import StatusReporter, measure, worth_telling
+from donna_tui.engine.status_reporter import StatusReporter, measure, worth_reporting
 from donna_tui.index.database import Database
 from donna_tui.index.documents import folders_of, sources_of
 from donna_tui.index.invocations import InputHash, load_key
@@ -80,16 +80,18 @@ class Engine:
         self._drafts = Lazy(self._build_drafts)
         self._neighbours = Lazy(self._build_neighbours)
         loader = ModelLoader(config.embedding, paths.cache, self.hub)
-        self._model = ModelManager(loader, lambda: self._desk, lambda: self._keeper, stays=watch, by_meaning=by_meaning)
+        self._model = ModelManager(
+            loader, lambda: self._searcher, lambda: self._maintainer, stays=watch, by_meaning=by_meaning
+        )
         self.model_known, self.at_best = self._model.known, self._model.at_best
         self._started = self._asleep = False
         self._waking = asyncio.Lock()
-        self._open_desk: SearchService | None = None
+        self._open_service: SearchService | None = None
         self._log_file = paths.log / LOG_NAME
         self._questions = QuestionHistory(space.state)
         self._tasks = Supervisor(self.hub)
-        self._monitor = StatusReporter(self.hub, lambda: measure(self._keeper, self._tenure.readers))
-        self._tenure = IndexLease(space, what, self.hub, self._build_keeper, self._keep, stays=watch)
+        self._monitor = StatusReporter(self.hub, lambda: measure(self._maintainer, self._lease.readers))
+        self._lease = IndexLease(space, what, self.hub, self._build_maintainer, self._keep, stays=watch)
 
     # Life
 
@@ -113,18 +115,18 @@ class Engine:
         self._input_hash = InputHash(load_key(self.space.state))
         retrieval, policy = self._config.retrieval, policy_of(self._config)
         settings = Settings(retrieval.min_score, retrieval.max_k, policy.deadline_seconds)
-        self._open_desk = SearchService(
-            lambda: self._tenure.readers, settings, self.hub, self._input_hash, self._search_scorer()
+        self._open_service = SearchService(
+            lambda: self._lease.readers, settings, self.hub, self._input_hash, self._search_scorer()
         )
         self.hub.post(EngineStateChanged(state="starting"))
         if not self._log.opened:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
-        await self._tenure.begin()
+        await self._lease.begin()
         self._tasks.start("loading the model", self._model.load)
-        counting = after(self._desk.first_answer if self._watch else worth_telling, self._monitor.run)
+        counting = after(self._searcher.first_answer if self._watch else worth_reporting, self._monitor.run)
         self._tasks.start("counting", counting)
         if self._watch:
-            self._tasks.start("taking over the index", self._tenure.take_over)
+            self._tasks.start("taking over the index", self._lease.take_over)
             self._tasks.start("finishing an unfinished write", after(self.at_best, self._recover))
             if port := self._config.metrics.port:
                 from donna_tui.engine.metrics import serve_metrics
@@ -142,9 +144,9 @@ class Engine:
 
     def _open_vault(self) -> VaultService:
         """Its import takes longer than a search does, and only who stays needs it."""
-        from donna_tui.engine.vault_service import open_desk
+        from donna_tui.engine.vault_service import open_service
 
-        return open_desk(self._config, self.space, self.hub, self._read)
+        return open_service(self._config, self.space, self.hub, self._read)
 
     async def _recover(self) -> None:
         await (await asyncio.to_thread(self._vault)).recover(self.hub)
@@ -161,13 +163,13 @@ class Engine:
     def memory(self) -> MemoryService:
         """Remembers, lists, forgets and recalls what is no note. Raises SpaceError where nothing is indexed."""
         self._require_indexed()
-        return self._host.desk
+        return self._host.service
 
     @property
     def drafts(self) -> DraftService:
         """Lists, previews, approves and rejects drafts, and looks at the calendar."""
         self._require_indexed()
-        return self._drafts().desk
+        return self._drafts().service
 
     @property
     def router(self) -> ModelRouter | None:
@@ -187,15 +189,15 @@ class Engine:
 
         return DraftScheduler(DraftSchedulerParts(
             space=self.space, config=self._config, hub=self.hub, read=self._read,
-            search=lambda request, most: self._desk.search(request, max_k=most), memory=lambda: self._host.desk,
+            search=lambda request, most: self._searcher.search(request, max_k=most), memory=lambda: self._host.service,
             router=lambda: self._host.router, clock=self._clock,
         ))  # fmt: skip
 
     async def _draft(self) -> None:
         """Draft by itself, once searches are at their quickest and the notes that a draft rests on can be found."""
         await self.model_known.wait()
-        if self._keeper:
-            await self._keeper.caught_up()
+        if self._maintainer:
+            await self._maintainer.caught_up()
         await self._drafts().follow()
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
@@ -205,22 +207,22 @@ class Engine:
     def _build_host(self) -> MemoryHost:
         return MemoryHost(HostParts(
             folder=self.space.state, cache=self._paths.cache, config=self._config, hub=self.hub, read=self._read,
-            search=lambda request, most: self._desk.search(request, max_k=most), keeper=lambda: self._keeper,
+            search=lambda request, most: self._searcher.search(request, max_k=most), maintainer=lambda: self._maintainer,
             ready=self._model_to_come,
         ))  # fmt: skip
 
-    def _build_keeper(self) -> IndexMaintainer:
+    def _build_maintainer(self) -> IndexMaintainer:
         parts = pipeline_parts(self.space, self._config, self._host, self._client, self.hub, stays=self._watch)
-        return IndexMaintainer(parts, self.hub, self._desk, self._input_hash)
+        return IndexMaintainer(parts, self.hub, self._searcher, self._input_hash)
 
-    async def _keep(self, keeper: IndexMaintainer) -> None:
+    async def _keep(self, maintainer: IndexMaintainer) -> None:
         """This process keeps the index from now on."""
         with contextlib.suppress(OSError):  # on a full disk the space is simply not remembered
             remember(self.space)
         self.hub.subscribe(self._model.heard)
         if self._watch:
-            self._tasks.start("following the vault", after(self.at_best, keeper.follow))
-        await self._model.give(keeper)
+            self._tasks.start("following the vault", after(self.at_best, maintainer.follow))
+        await self._model.give(maintainer)
         self.hub.post(EngineStateChanged(state="running"))
         self._model.follow()
         if self._watch and not self.space.agent:
@@ -239,7 +241,7 @@ class Engine:
             if each.made:
                 await each.made.close()
         await self._host.close()
-        await self._tenure.end()  # before the model, so that nothing fails for want of it
+        await self._lease.end()  # before the model, so that nothing fails for want of it
         await self._model.close()
         self.hub.post(EngineStateChanged(state="stopped"))
         self._monitor.close()
@@ -255,16 +257,16 @@ class Engine:
         """
         self._require_indexed()
         try:
-            if self._keeper:
-                await self._keeper.compare(full=full)
+            if self._maintainer:
+                await self._maintainer.compare(full=full)
         except DonnaError:  # what is known may be searched all the same
             await self._model_to_come()
             raise
         await self._model_to_come()
-        if self._tenure.trouble:
-            raise self._tenure.trouble
-        if self._keeper:
-            await self._keeper.finish(full=full)
+        if self._lease.trouble:
+            raise self._lease.trouble
+        if self._maintainer:
+            await self._maintainer.finish(full=full)
             if counted:
                 await self._monitor.refresh()
             self._model.follow()
@@ -299,8 +301,8 @@ class Engine:
         if why := self._not_indexed:
             return unindexed(request, why)
         try:
-            own = await self._desk.search(request)
-            return await self._neighbours().search(self._desk, request, own) if request.everywhere else own
+            own = await self._searcher.search(request)
+            return await self._neighbours().search(self._searcher, request, own) if request.everywhere else own
         except DatabaseError as error:
             self._report(error)
             raise
@@ -308,12 +310,12 @@ class Engine:
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
         """Passages of other notes that are like this one. Raises DatabaseError."""
         if self._is_here(hit.space):
-            return await self._desk.more_like(hit, request)
-        return await self._neighbours().more_like(self._desk, hit, request)
+            return await self._searcher.more_like(hit, request)
+        return await self._neighbours().more_like(self._searcher, hit, request)
 
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
         """Why a note is not among the hits of a question. Raises DatabaseError."""
-        return await self._desk.why_not(path, request)
+        return await self._searcher.why_not(path, request)
 
     async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
         """Notes and headings whose name holds the letters of a query in their order, the best first; the notes that
@@ -329,7 +331,7 @@ class Engine:
         Raises DatabaseError or VaultReadError.
         """
         found = await self.names("", limit)
-        if len(found) >= limit or self._keeper is None or self._keeper.is_caught_up:
+        if len(found) >= limit or self._maintainer is None or self._maintainer.is_caught_up:
             return found
         from donna_tui.engine.start_page import latest_on_disk
 
@@ -348,7 +350,7 @@ class Engine:
 
         day = datetime.date.fromtimestamp(self._clock())
         candidates = await self._read(lambda database: question_candidates(database, day))
-        return await answered_question(candidates, lambda each: self._desk.search_in(self._tenure.readers, each, ""))
+        return await answered_question(candidates, lambda each: self._searcher.search_in(self._lease.readers, each, ""))
 
     async def questions(self) -> tuple[str, ...]:
         """The questions that were asked here before, the latest first."""
@@ -365,7 +367,7 @@ class Engine:
         Raises VaultReadError.
         """
         if self._is_here(space):
-            return await passage_in(self._tenure.readers, self._client, path, (start_line, end_line))
+            return await passage_in(self._lease.readers, self._client, path, (start_line, end_line))
         return await self._neighbours().passage(space, path, (start_line, end_line))
 
     async def folders(self) -> tuple[str, ...]:
@@ -395,8 +397,8 @@ class Engine:
 
     async def retry(self, path: str = "") -> None:
         """Try a failed note again, or everything."""
-        if self._keeper:
-            await self._keeper.retry(path)
+        if self._maintainer:
+            await self._maintainer.retry(path)
 
     async def install_model(self) -> None:
         """Download and prepare the default embedding model, and search by meaning from then on. Raises ModelError."""
@@ -404,8 +406,8 @@ class Engine:
 
     async def resume(self) -> None:
         """What is missing is really gone: remove it from the index."""
-        if self._keeper:
-            self._keeper.accept_missing()
+        if self._maintainer:
+            self._maintainer.accept_missing()
 
     def status(self) -> Status:
         """How things are now."""
@@ -413,19 +415,19 @@ class Engine:
             space=self.space.name,
             root=self.space.root,
             database=self.database,
-            owner=self._tenure.owner,
+            owner=self._lease.owner,
             log_file=self._log_file,
         )
 
     @property
     def database(self) -> Path:
         """The index file in use."""
-        return self._tenure.database
+        return self._lease.database
 
     @property
     def read_only(self) -> bool:
         """Whether this process cannot keep the index up to date now."""
-        return self._keeper is None
+        return self._maintainer is None
 
     @property
     def _not_indexed(self) -> SpaceError | None:
@@ -438,24 +440,24 @@ class Engine:
             raise why
 
     @property
-    def _desk(self) -> SearchService:
+    def _searcher(self) -> SearchService:
         self._require_indexed()
-        if self._open_desk is None:
+        if self._open_service is None:
             raise SpaceError(Reason.BUSY, "the engine is not running")
-        return self._open_desk
+        return self._open_service
 
     def _build_freshness(self) -> Freshness:
         return Freshness(FreshParts(
-            client=self._client, policy=policy_of(self._config), keeper=lambda: self._keeper,
-            readers=lambda: self._tenure.readers, model_known=self.model_known, sync=self.sync, stays=self._watch,
+            client=self._client, policy=policy_of(self._config), maintainer=lambda: self._maintainer,
+            readers=lambda: self._lease.readers, model_known=self.model_known, sync=self.sync, stays=self._watch,
         ))  # fmt: skip
 
     @property
-    def _keeper(self) -> IndexMaintainer | None:
-        return self._tenure.keeper
+    def _maintainer(self) -> IndexMaintainer | None:
+        return self._lease.maintainer
 
     async def _read(self, work: Callable[[Database], T]) -> T:
-        return await self._tenure.readers.run(lambda database, _: work(database))
+        return await self._lease.readers.run(lambda database, _: work(database))
 
     def _report(self, error: DatabaseError) -> None:
         self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))

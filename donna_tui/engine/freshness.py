@@ -60,13 +60,13 @@ def _heard(task: asyncio.Task[None]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshParts:
-    """`keeper` is None while another process keeps the index; `sync` does all that a program does which does not stay,
+    """`maintainer` is None while another process keeps the index; `sync` does all that a program does which does not stay,
     and `stays` says that this one does.
     """
 
     client: VaultClient
     policy: SyncPolicy
-    keeper: Callable[[], IndexMaintainer | None]
+    maintainer: Callable[[], IndexMaintainer | None]
     readers: Callable[[], Readers]
     model_known: asyncio.Event
     sync: Callable[[], Awaitable[None]]
@@ -92,7 +92,7 @@ class Freshness:
             return f"stale: {error.message}"
 
     async def _stale(self, deadline: float) -> str:
-        if self._parts.keeper() is None:
+        if self._parts.maintainer() is None:
             return await self._kept_by_another(deadline)
         if not self._due:
             return DIFFERS if await self._lacking() else ""
@@ -101,8 +101,8 @@ class Freshness:
             brought = await self._brought(deadline)
         if not brought and await self._lacking():
             return LATE
-        keeper = self._parts.keeper()
-        return MISSING if keeper and keeper.indexes.active.departures.held else ""
+        maintainer = self._parts.maintainer()
+        return MISSING if maintainer and maintainer.indexes.active.deletions.held else ""
 
     @property
     def _due(self) -> bool:
@@ -128,10 +128,10 @@ class Freshness:
         self._begun = True
         if not self._parts.stays:
             return await self._parts.sync()
-        keeper = self._parts.keeper()
-        if keeper:
-            await keeper.compare(full=False)
-            await keeper.indexes.active.settled()
+        maintainer = self._parts.maintainer()
+        if maintainer:
+            await maintainer.compare(full=False)
+            await maintainer.indexes.active.settled()
 
     async def _kept_by_another(self, deadline: float) -> str:
         """The other process notices changes by itself; wait for those that were there when it was asked.
@@ -166,8 +166,8 @@ class Freshness:
 
     async def _lacking(self) -> bool:
         """Whether text is not in, or vectors that a known model could give."""
-        keeper, client = self._parts.keeper(), self._parts.client
-        if keeper and keeper.indexes.active.working:
+        maintainer, client = self._parts.maintainer(), self._parts.client
+        if maintainer and maintainer.indexes.active.working:
             return True
         return await self._parts.readers().run(lambda database, _: any(differing(client, database)))
 

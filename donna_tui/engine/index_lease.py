@@ -40,7 +40,7 @@ class IndexLease:
         self._space, self._what, self._hub, self._build, self._begun = space, what, hub, build, begun
         self._lock = SpaceLock(space.state)
         self._readers: Readers | None = None
-        self.keeper: IndexMaintainer | None = None
+        self.maintainer: IndexMaintainer | None = None
         self.trouble: DatabaseError | None = None
 
     async def begin(self) -> None:
@@ -62,7 +62,7 @@ class IndexLease:
 
     async def take_over(self) -> None:
         """Keep the index as soon as that is possible; until then read the newest that the other process has built."""
-        while not self.keeper:
+        while not self.maintainer:
             await asyncio.sleep(RETRY_SECONDS)
             if not await self._keep():
                 await self._follow_generation()
@@ -78,24 +78,24 @@ class IndexLease:
             self._clear_trouble()
             return False
         try:
-            keeper = self._build()
-            await keeper.open()
+            maintainer = self._build()
+            await maintainer.open()
         except DatabaseError as error:
             self._lock.release()
             if error.reason not in PASSING:
                 raise
-            self._tell(error)
+            self._report(error)
             return False
         except BaseException:
             self._lock.release()
             raise
         self._clear_trouble()
-        self.keeper = keeper
+        self.maintainer = maintainer
         await self._close_readers()
-        await self._begun(keeper)
+        await self._begun(maintainer)
         return True
 
-    def _tell(self, error: DatabaseError) -> None:
+    def _report(self, error: DatabaseError) -> None:
         if self.trouble is None or self.trouble.reason is not error.reason:
             self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
         self.trouble = error
@@ -124,8 +124,8 @@ class IndexLease:
     @property
     def readers(self) -> Readers:
         """The reading threads of the index in use. Raises SpaceError before `begin` and after `end`."""
-        if self.keeper:
-            return self.keeper.indexes.active.readers
+        if self.maintainer:
+            return self.maintainer.indexes.active.readers
         if self._readers is None:
             raise SpaceError(Reason.BUSY, "the engine is not running")
         return self._readers
@@ -133,15 +133,15 @@ class IndexLease:
     @property
     def database(self) -> Path:
         """The index file in use."""
-        if self.keeper:
-            return self.keeper.indexes.active.path
+        if self.maintainer:
+            return self.maintainer.indexes.active.path
         return index_path(self._space.state, current_generation(self._space.state) or 1)
 
     async def end(self) -> None:
         """Close everything and let another process keep the index."""
-        keeper, self.keeper = self.keeper, None
-        if keeper:
-            await keeper.close()
+        maintainer, self.maintainer = self.maintainer, None
+        if maintainer:
+            await maintainer.close()
         await self._close_readers()
         self._lock.release()
 

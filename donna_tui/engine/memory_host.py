@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostParts:
-    """`folder` is the space's state folder, `cache` holds the models; `keeper` is None while another process keeps the
+    """`folder` is the space's state folder, `cache` holds the models; `maintainer` is None while another process keeps the
     index; `ready` waits until it is known whether there is a model.
     """
 
@@ -41,7 +41,7 @@ class HostParts:
     hub: EventHub
     read: Read
     search: Search
-    keeper: Callable[[], IndexMaintainer | None]
+    maintainer: Callable[[], IndexMaintainer | None]
     ready: Callable[[], Awaitable[None]]
 
 
@@ -51,7 +51,7 @@ class MemoryHost:
     def __init__(self, parts: HostParts) -> None:
         self._parts = parts
         self._known_cut: Cut | None = None
-        self._desk: MemoryService | None = None
+        self._service: MemoryService | None = None
 
     @property
     def cut(self) -> Cut:
@@ -77,12 +77,12 @@ class MemoryHost:
         return lambda pipeline: MemoryIndexer(parts, pipeline)
 
     @property
-    def desk(self) -> MemoryService:
+    def service(self) -> MemoryService:
         """Remembers, lists, forgets and recalls. Its import takes longer than a search does."""
-        if self._desk is None:
+        if self._service is None:
             from donna_tui.engine.memory_service import DeskParts, MemoryService
 
-            self._desk = MemoryService(
+            self._service = MemoryService(
                 DeskParts(
                     folder=self._parts.folder,
                     config=self._parts.config,
@@ -95,7 +95,7 @@ class MemoryHost:
                     summarize=self._summarize,
                 )
             )
-        return self._desk
+        return self._service
 
     @cached_property
     def router(self) -> ModelRouter | None:
@@ -108,7 +108,7 @@ class MemoryHost:
         from donna_tui.llm.ledger import CallLedger
         from donna_tui.llm.router import ModelRouter
 
-        return ModelRouter(routes, CallLedger(self.desk.book), self._parts.hub)
+        return ModelRouter(routes, CallLedger(self.service.db), self._parts.hub)
 
     async def _summarize(self, found: Material) -> str:
         if self.router is None:
@@ -118,26 +118,26 @@ class MemoryHost:
         return await summarize(self.router, found)
 
     def _changed(self) -> None:
-        keeper = self._parts.keeper()
-        if keeper:
-            look(keeper)
+        maintainer = self._parts.maintainer()
+        if maintainer:
+            look(maintainer)
 
     async def _settle(self, patience: float) -> bool:
-        keeper = self._parts.keeper()
-        if keeper is None:
+        maintainer = self._parts.maintainer()
+        if maintainer is None:
             return False
         await self._parts.ready()
-        return await settled(keeper, patience)
+        return await settled(maintainer, patience)
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
         """Bring one source in anew. Raises SpaceError where another process keeps the index."""
-        keeper = self._parts.keeper()
-        if keeper is None:
+        maintainer = self._parts.maintainer()
+        if maintainer is None:
             raise SpaceError(Reason.BUSY, "another Donna keeps this index up to date", hint="close it, and try again")
         await self._parts.ready()
-        return await backfill(keeper, source)
+        return await backfill(maintainer, source)
 
     async def close(self) -> None:
         """Close the memory if it was opened."""
-        if self._desk:
-            await self._desk.close()
+        if self._service:
+            await self._service.close()

@@ -23,7 +23,7 @@ from donna_tui.memory.facts import (
     procedural,
     remember,
     replace_fact,
-    take_back_session,
+    undo_session,
     would_replace,
 )
 from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin
@@ -91,11 +91,11 @@ class ConversationService:
 
     def __init__(self, parts: DeskParts) -> None:
         self.parts = parts
-        self.book = DbThread(parts.folder, parts.hub, parts.changed)
+        self.db = DbThread(parts.folder, parts.hub, parts.changed)
 
     async def sessions(self, user_id: str | None = ME) -> tuple[SessionRow, ...]:
         """The conversations of a user, or with None of everybody, those that began first at the beginning."""
-        return await self.book.run(lambda book: tuple(list_sessions(book.database, user_id)))
+        return await self.db.run(lambda db: tuple(list_sessions(db.database, user_id)))
 
     async def say(
         self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False, closed: bool = False
@@ -105,22 +105,22 @@ class ConversationService:
         They become memories as their buffer is flushed, the last ones once the conversation is `closed`.
         """
 
-        def add(book: MemoryDb) -> tuple[int, int]:
-            recorder = Recorder(book, user_id, sensitive, one_user=True)
+        def add(db: MemoryDb) -> tuple[int, int]:
+            recorder = Recorder(db, user_id, sensitive, one_user=True)
             recorder.add(turns)
             if closed:
                 recorder.close_sessions()
             return recorder.added, recorder.known
 
-        return await self.book.change(add)
+        return await self.db.change(add)
 
     async def follow(
         self, logs: LogFolder, *, sensitive: bool = False, on_step: Callable[[int], None] = lambda _: None
     ) -> ImportReport:
         """Import what is new in a folder of logs; their sessions stay open. Being cancelled loses no turn."""
-        importing = await self.book.run(lambda book: Import(Recorder(book, sensitive=sensitive)))
+        importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive)))
         steps = logs.read_new(importing)
-        while (step := await self.book.run(lambda _: next(steps, None))) is not None:
+        while (step := await self.db.run(lambda _: next(steps, None))) is not None:
             on_step(step)
         if importing.report.turns:
             self.parts.changed()
@@ -128,11 +128,11 @@ class ConversationService:
 
     async def close_quiet_sessions(self, before: float) -> int:
         """Close the sessions in which nothing was said since `before` (Unix time); how many those are."""
-        return await self.book.change(lambda book: expire_sessions(book, before))
+        return await self.db.change(lambda db: expire_sessions(db, before))
 
     async def suggestions(self, *, limit: int = 50, user_id: str = ME) -> tuple[Suggestion, ...]:
         """The preferences that were stated in chats and wait for an answer, the latest first."""
-        return await self.book.run(lambda book: tuple(list_suggestions(book.database, limit, user_id)))
+        return await self.db.run(lambda db: tuple(list_suggestions(db.database, limit, user_id)))
 
     async def import_chat(
         self,
@@ -147,37 +147,35 @@ class ConversationService:
         `user` takes only the turns of that person, as the owner's, from a file with those of several; otherwise each
         turn is stored for the user that it names.
         """
-        importing = await self.book.run(
-            lambda book: Import(Recorder(book, sensitive=sensitive, one_user=bool(user)), user)
-        )
+        importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive, one_user=bool(user)), user))
         steps = importing.run(path)
-        while (progress := await self.book.run(lambda _: next(steps, None))) is not None:
+        while (progress := await self.db.run(lambda _: next(steps, None))) is not None:
             on_progress(progress)
         self.parts.changed()
-        await self.book.back_up()
+        await self.db.back_up()
         return importing.report
 
     async def compress_due(self) -> tuple[MemoryChunk, ...]:
         """Sum up the oldest sessions of every user who has too many; the summaries."""
-        users = await self.book.run(lambda book: users_of(book.database))
+        users = await self.db.run(lambda db: users_of(db.database))
         return tuple([summary for user in users for summary in await self.compress(user)])
 
     async def compress(self, user_id: str = ME) -> tuple[MemoryChunk, ...]:
         """Sum up the oldest sessions, if there are more than the configured number that are not; the summaries."""
         threshold = self.parts.config.recall.compression_threshold
-        sessions = await self.book.run(lambda book: due(book.database, threshold, user_id))
+        sessions = await self.db.run(lambda db: due(db.database, threshold, user_id))
         return tuple([memory_of_fact(await self._compressed(session, user_id)) for session in sessions])
 
     async def _compressed(self, session: SessionRow, user_id: str) -> Fact:
         rules, cut = TurnRules(self.parts.config.sources.chat), await self._cut()
-        found = await self.book.run(lambda book: material(book, session, rules, user_id))
+        found = await self.db.run(lambda db: material(db, session, rules, user_id))
         told = await self.parts.summarize(found)
         summary = told or summary_of(found.title, found.turns, cut.counter)
-        return await self.book.change(lambda book: compress(book, found, summary, user_id))
+        return await self.db.change(lambda db: compress(db, found, summary, user_id))
 
     async def expand(self, session: str, user_id: str = ME) -> bool:
         """Take the summary of a session back. False if it has none."""
-        return await self.book.change(lambda book: expand(book, session, time.time(), user_id))
+        return await self.db.change(lambda db: expand(db, session, time.time(), user_id))
 
     async def settle(self, patience: float | None = None) -> bool:
         """Wait until the index has what is remembered; False if another process or some trouble holds that up."""
@@ -185,10 +183,10 @@ class ConversationService:
 
     async def close(self) -> None:
         """Back up what has changed if it is time, and close the memory."""
-        await self.book.close()
+        await self.db.close()
 
     async def _cut(self) -> Cut:
-        return await self.book.run(lambda _: self.parts.cut())
+        return await self.db.run(lambda _: self.parts.cut())
 
 
 PATIENCE_SECONDS = 30.0
@@ -244,7 +242,7 @@ class MemoryService(ConversationService):
         """Remember a text (`ingest` of seed 002); its memories, with their importance if the index has them in time."""
         told = Told(text, user_id, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
         cut = await self._cut()
-        facts = await self.book.change(lambda book: remember(book, told, cut, time.time()))
+        facts = await self.db.change(lambda db: remember(db, told, cut, time.time()))
         await self.parts.settle(patience)
         return tuple([await self._stored(fact) for fact in facts])
 
@@ -253,7 +251,7 @@ class MemoryService(ConversationService):
     ) -> list[tuple[Fact, str]]:
         """The preferences that remembering this text would replace, each with what would take its place."""
         told, cut = Told(text, user_id, "", memory_type_hint, sensitive=sensitive), await self._cut()
-        return await self.book.run(lambda book: would_replace(book, told, cut))
+        return await self.db.run(lambda db: would_replace(db, told, cut))
 
     async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
         """The preferences that remembering a suggestion would replace."""
@@ -268,11 +266,11 @@ class MemoryService(ConversationService):
         Raises DonnaError (`missing`) if there is no open suggestion of that id.
         """
 
-        def answer(book: MemoryDb) -> Suggestion | None:
-            with book.change():
-                return answer_suggestion(book, identity, ACCEPTED if accepted else DISMISSED, user_id)
+        def answer(db: MemoryDb) -> Suggestion | None:
+            with db.change():
+                return answer_suggestion(db, identity, ACCEPTED if accepted else DISMISSED, user_id)
 
-        found = await self.book.change(answer)
+        found = await self.db.change(answer)
         if found is None:
             raise DonnaError(
                 Reason.MISSING, f"there is no suggestion {identity}", hint="donna chat suggestions lists them"
@@ -292,7 +290,7 @@ class MemoryService(ConversationService):
 
     async def log_correction(self, correction: Correction) -> bool:
         """Store a correction; False if it was stored before."""
-        return await self.book.change(lambda book: _add_correction(book, correction))
+        return await self.db.change(lambda db: _add_correction(db, correction))
 
     async def correct(
         self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
@@ -317,9 +315,7 @@ class MemoryService(ConversationService):
         await self.log_correction(correction)
         if identity.startswith("memory:"):
             cut = await self._cut()
-            await self.book.change(
-                lambda book: replace_fact(book, memory.source_id, original, corrected, cut, time.time())
-            )
+            await self.db.change(lambda db: replace_fact(db, memory.source_id, original, corrected, cut, time.time()))
         return correction
 
     # Forgetting
@@ -332,28 +328,28 @@ class MemoryService(ConversationService):
         target = await self._target(identity)
         now = time.time()
         if not for_good:
-            return await self.book.change(lambda book: forget(book, target, now))
-        erased = await self.book.change(lambda book: forget_for_good(book, target, now))
-        await self.book.renew_backups()
+            return await self.db.change(lambda db: forget(db, target, now))
+        erased = await self.db.change(lambda db: forget_for_good(db, target, now))
+        await self.db.renew_backups()
         return erased
 
-    async def take_back_session(self, session_id: str) -> int:
+    async def undo_session(self, session_id: str) -> int:
         """Forget all that was told in a session; how many memories that were. What they replaced counts again."""
-        return await self.book.change(lambda book: take_back_session(book, session_id, time.time()))
+        return await self.db.change(lambda db: undo_session(db, session_id, time.time()))
 
     async def bring_back(self, identity: str) -> bool:
         """Undo a `forget` that was not for good."""
         target = await self._target(identity)
-        return await self.book.change(lambda book: forget(book, target, None))
+        return await self.db.change(lambda db: forget(db, target, None))
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
         """Pin a memory: it counts as fully important, and comes first among preferences. Or unpin it."""
         target = await self._target(identity)
-        return await self.book.change(lambda book: pin(book, target, pinned=pinned))
+        return await self.db.change(lambda db: pin(db, target, pinned=pinned))
 
     async def _target(self, identity: str) -> Target:
         named: str | None = await self.parts.read(lambda index: id_of_passage(index, identity))
-        return await self.book.run(lambda book: find_target(book.database, named or identity))
+        return await self.db.run(lambda db: find_target(db.database, named or identity))
 
     # Recalling
 
@@ -411,9 +407,9 @@ class MemoryService(ConversationService):
         return self._recaller
 
     async def _preferences(self, user_id: str) -> list[Fact]:
-        return await self.book.run(lambda book: procedural(book.database, user_id))
+        return await self.db.run(lambda db: procedural(db.database, user_id))
 
 
-def _add_correction(book: MemoryDb, correction: Correction) -> bool:
-    with book.change():
-        return add_correction(book, correction)
+def _add_correction(db: MemoryDb, correction: Correction) -> bool:
+    with db.change():
+        return add_correction(db, correction)

@@ -57,7 +57,7 @@ class ModelLoader:
             sources = configured_sources()
             await asyncio.to_thread(install_model, self._cache, sources, self._on_phase, self._cancelled)
         except ModelError as error:
-            self._tell(error)
+            self._report(error)
             raise
 
     async def load(self) -> EmbeddingService | None:
@@ -69,10 +69,10 @@ class ModelLoader:
                 self.hub.post(ProblemCleared(reason=before.reason))
             return service
         except DonnaError as error:
-            self._tell(error)
+            self._report(error)
         except OSError as error:
             message = f"the model cannot be prepared in {self._cache} ({error.strerror})"
-            self._tell(DonnaError(Reason.IO_ERROR, message, hint="is there space, and may Donna write there?"))
+            self._report(DonnaError(Reason.IO_ERROR, message, hint="is there space, and may Donna write there?"))
         return None
 
     async def _build(self) -> EmbeddingService:
@@ -91,7 +91,7 @@ class ModelLoader:
         if phase is not ModelPhase.READY:  # which is told once searches use it
             self.hub.post(ModelStateChanged(phase=phase, detail=detail))
 
-    def _tell(self, error: DonnaError) -> None:
+    def _report(self, error: DonnaError) -> None:
         self.failure = error
         phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
         self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
@@ -115,13 +115,13 @@ class ModelManager:
     def __init__(
         self,
         loader: ModelLoader,
-        desk: Callable[[], SearchService],
-        keeper: Callable[[], IndexMaintainer | None],
+        searcher: Callable[[], SearchService],
+        maintainer: Callable[[], IndexMaintainer | None],
         *,
         stays: bool,
         by_meaning: bool = True,
     ) -> None:
-        self._loader, self._desk, self._keeper, self._stays = loader, desk, keeper, stays
+        self._loader, self._searcher, self._maintainer, self._stays = loader, searcher, maintainer, stays
         self._service: EmbeddingService | None = None
         self.known, self._wanted = asyncio.Event(), asyncio.Event()
         if by_meaning:
@@ -134,7 +134,7 @@ class ModelManager:
         """
         await self._wanted.wait()
         if self._stays:
-            await self._desk().first_answer()
+            await self._searcher().first_answer()
         while not await self._loaded():
             await asyncio.sleep(RETRY_SECONDS)
 
@@ -147,9 +147,9 @@ class ModelManager:
         """Try once. Whether that is all that can be done."""
         self._service = await self._loader.load()
         if self._service is None:
-            self._desk().use(None, *_excuse(self._loader.failure))
-        if keeper := self._keeper():
-            await keeper.use_model(self._service)
+            self._searcher().use(None, *_excuse(self._loader.failure))
+        if maintainer := self._maintainer():
+            await maintainer.use_model(self._service)
         self.follow()
         self.known.set()
         if self._service:
@@ -160,14 +160,14 @@ class ModelManager:
     async def at_best(self) -> None:
         """Wait until what was asked first is answered, and by meaning if the model comes soon."""
         with contextlib.suppress(SpaceError):  # nothing is indexed, so nothing is asked
-            await self._desk().first_answer()
+            await self._searcher().first_answer()
             if await set_within(self.known, MODEL_FIRST_SECONDS):
-                await self._desk().first_answer()
+                await self._searcher().first_answer()
 
-    async def give(self, keeper: IndexMaintainer) -> None:
+    async def give(self, maintainer: IndexMaintainer) -> None:
         """This keeper has only now begun."""
         if self.known.is_set():
-            await keeper.use_model(self._service)
+            await maintainer.use_model(self._service)
 
     def heard(self, event: EngineEvent) -> None:
         """Another index may be in use from now on."""
@@ -178,11 +178,11 @@ class ModelManager:
         """Search by meaning where the vectors of the index are those of the loaded model."""
         if self._service is None:
             return
-        keeper = self._keeper()
-        if keeper is None or keeper.indexes.speaks_model:
-            self._desk().use(self._service)
+        maintainer = self._maintainer()
+        if maintainer is None or maintainer.indexes.speaks_model:
+            self._searcher().use(self._service)
         else:
-            self._desk().use(None, OTHER_MODEL)
+            self._searcher().use(None, OTHER_MODEL)
 
     async def to_come(self, failure: Callable[[], DonnaError | None]) -> None:
         """Wait until it is known, where it is wanted. Raises what keeps it from coming."""
@@ -197,8 +197,8 @@ class ModelManager:
 
     async def _is_spare(self) -> bool:
         """Whether the model is at hand, and every passage has its vector by it, or another process sees to that."""
-        model, keeper = await self._loader.unloaded(), self._keeper()
-        if model is None or (keeper and not await keeper.indexes.is_complete(model.version)):
+        model, maintainer = await self._loader.unloaded(), self._maintainer()
+        if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):
             return False
         self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))
         return True

@@ -54,11 +54,11 @@ class Neighbours:
         self._left: list[Readers] = []
         self._looking = asyncio.Lock()
 
-    async def search(self, desk: SearchService, request: SearchRequest, own: SearchOutcome) -> SearchOutcome:
+    async def search(self, searcher: SearchService, request: SearchRequest, own: SearchOutcome) -> SearchOutcome:
         """An answer of the open space together with those of the others, best first."""
         async with self._looking:
             neighbours = await asyncio.to_thread(self._look)
-        answers = await asyncio.gather(*(self._answer(desk, request, each) for each in neighbours))
+        answers = await asyncio.gather(*(self._answer(searcher, request, each) for each in neighbours))
         silent = [each.name for each, answer in zip(neighbours, answers, strict=True) if answer is None]
         outcomes = [_named(self._here.name, own), *(answer for answer in answers if answer is not None)]
         return _together(own, outcomes, silent)
@@ -68,10 +68,10 @@ class Neighbours:
         neighbour = self._of(space)
         return await passage_in(neighbour.readers, neighbour.client, path, lines)
 
-    async def more_like(self, desk: SearchService, hit: Hit, request: SearchRequest) -> SearchOutcome:
+    async def more_like(self, searcher: SearchService, hit: Hit, request: SearchRequest) -> SearchOutcome:
         """Passages of a hit's own space that are like it. Raises DatabaseError and VaultReadError."""
         neighbour = self._of(hit.space)
-        return _named(neighbour.name, await desk.more_like(hit, request, neighbour.readers))
+        return _named(neighbour.name, await searcher.more_like(hit, request, neighbour.readers))
 
     def root_of(self, space: str) -> Path:
         """The folder of a space that was searched. Raises VaultReadError."""
@@ -115,11 +115,13 @@ class Neighbours:
         self._open[space.state] = made
         return made
 
-    async def _answer(self, desk: SearchService, request: SearchRequest, neighbour: Neighbour) -> SearchOutcome | None:
+    async def _answer(
+        self, searcher: SearchService, request: SearchRequest, neighbour: Neighbour
+    ) -> SearchOutcome | None:
         """None where the index cannot be read now."""
         try:
             built = await neighbour.readers.run(lambda database, _: recipe_of(database))
-            return _named(neighbour.name, await desk.search_in(neighbour.readers, request, built.embedding))
+            return _named(neighbour.name, await searcher.search_in(neighbour.readers, request, built.embedding))
         except DatabaseError:
             return None
 

@@ -58,16 +58,16 @@ class Measurement:
     vector_engine: str
 
 
-async def worth_telling() -> None:
+async def worth_reporting() -> None:
     """Wait until a command has taken so long that its progress is worth counting."""
     await asyncio.sleep(TELLING_SECONDS)
 
 
-async def measure(keeper: IndexMaintainer | None, readers: Readers) -> Measurement:
+async def measure(maintainer: IndexMaintainer | None, readers: Readers) -> Measurement:
     """Count in the newest index of a keeper; where another process keeps it, in the one that is read."""
-    if keeper is None:
+    if maintainer is None:
         return await readers.run(_counted)
-    pipeline = keeper.indexes.newest
+    pipeline = maintainer.indexes.newest
     counted = await pipeline.readers.run(_counted)
     return replace(
         counted,

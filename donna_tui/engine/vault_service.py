@@ -47,7 +47,7 @@ ReadIndex = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 LEFT_OUT = "your settings leave it out of the index (sources.vault.ignore_globs)"
 
 
-def open_desk(config: MemoryConfig, space: Space, hub: EventHub, read_index: ReadIndex) -> VaultService:
+def open_service(config: MemoryConfig, space: Space, hub: EventHub, read_index: ReadIndex) -> VaultService:
     """The desk of a space. A person who looks at each change may make it anywhere in the vault."""
     return VaultService(
         vault_client(config, space.root),
@@ -70,13 +70,13 @@ class VaultService:
         indexed: VaultClient,
         writer: VaultWriter,
         read_index: ReadIndex,
-        shelf: EditDrafts,
+        unsaved: EditDrafts,
     ) -> None:
         self._client = client
         self._indexed = indexed
         self._writer = writer
         self._read_index = read_index
-        self._shelf = shelf
+        self._unsaved = unsaved
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-vault")
 
     async def recover(self, hub: EventHub) -> None:
@@ -177,7 +177,7 @@ class VaultService:
         """A conflict copy and its note, both as they are now."""
         return await self._run(self._writer.resolver.conflict, path)
 
-    async def plan_settle(self, conflict: Conflict, keep: Keep) -> Plan:
+    async def plan_resolution(self, conflict: Conflict, keep: Keep) -> Plan:
         """What keeping one version, or both, and dropping the copy would do."""
         return await self._run(self._writer.resolver.plan, conflict, keep)
 
@@ -215,15 +215,15 @@ class VaultService:
 
     async def waiting_edits(self) -> tuple[Edit, ...]:
         """Edits that were begun and not written, also by a program that was stopped."""
-        return await self._run(self._shelf.edits)
+        return await self._run(self._unsaved.edits)
 
     async def keep_edit(self, edit: Edit) -> None:
         """Keep an edit that is not written yet."""
-        await self._run(self._shelf.keep, edit)
+        await self._run(self._unsaved.keep, edit)
 
     async def begin_edit(self, edit: Edit) -> Path:
         """A copy of an edit for an editor, which outlives the program until the edit is kept, written or dropped."""
-        return await self._run(self._shelf.begin, edit)
+        return await self._run(self._unsaved.begin, edit)
 
     async def edited_text(self, copy: Path) -> str:
         """What the editor left in that copy."""
@@ -235,7 +235,7 @@ class VaultService:
 
     async def drop_edit(self, path: str) -> None:
         """Forget the edit of a note."""
-        await self._run(self._shelf.drop, path)
+        await self._run(self._unsaved.drop, path)
 
     async def close(self) -> None:
         """Wait for what is being written."""

@@ -20,7 +20,7 @@ from donna_tui.index.documents import (
     write_document,
 )
 from donna_tui.index.migrations import set_meta
-from donna_tui.index.vector_backend import open_vectors, standing_vectors
+from donna_tui.index.vector_backend import existing_vectors, open_vectors
 from donna_tui.index.vectors import VecTable, Vector, VectorIndex, is_worn, log_vectors, packed, rebuild
 from donna_tui.text.chunker import Chunk, embedding_text
 from donna_tui.types.errors import DatabaseError, Reason
@@ -67,7 +67,7 @@ class MemoryStore:
     ) -> None:
         self.database = database
         self.version = ""
-        self.vectors: VectorIndex = standing_vectors(database)
+        self.vectors: VectorIndex = existing_vectors(database)
         self._chunk = chunk
         self._window = window
 

@@ -33,7 +33,7 @@ def open_vectors(database: Database, dim: int) -> VectorIndex:
     return table
 
 
-def standing_vectors(database: Database) -> VectorIndex:
+def existing_vectors(database: Database) -> VectorIndex:
     """The vector index of a writable database while no model is known: what is deleted leaves it all the same."""
     if not has_vector_table(database):
         return ExactScan()

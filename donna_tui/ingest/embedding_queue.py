@@ -93,18 +93,18 @@ class EmbeddingQueue:
         if self._away:
             return await self._wait_for_server()
         if not self._work.is_set():
-            self._come_to_rest()
+            self._become_idle()
         if await set_within(self._work, RETRY_SECONDS if self._failed else None):
             self._work.clear()
             return
         await self._try_failed_again()
 
-    def _come_to_rest(self) -> None:
+    def _become_idle(self) -> None:
         self.idle.set()
         self._rested()
 
     async def _wait_for_server(self) -> None:
-        self._come_to_rest()
+        self._become_idle()
         self._ask_now.clear()
         await set_within(self._ask_now, RETRY_SECONDS)
         self.idle.clear()

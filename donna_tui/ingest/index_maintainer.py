@@ -30,10 +30,10 @@ WATCH_SECONDS = 5.0
 class IndexMaintainer:
     """The writing side of an engine: only the process that holds the space's lock has one."""
 
-    def __init__(self, parts: Parts, hub: EventHub, desk: SearchService, input_hash: InputHash) -> None:
+    def __init__(self, parts: Parts, hub: EventHub, searcher: SearchService, input_hash: InputHash) -> None:
         self.indexes = Indexes(parts, hub, input_hash)
         self._root: Path = parts.root
-        self._hub, self._desk = hub, desk
+        self._hub, self._searcher = hub, searcher
         self._policy = parts.policy
         self._watcher = Watcher(
             parts.root, hub, self.indexes.follow, include=parts.include, quiet_ms=parts.policy.quiet_ms
@@ -113,15 +113,15 @@ class IndexMaintainer:
             await pipeline.write(pipeline.store.retry_failed)
             paths = [path] if path else await pipeline.write(lambda each=pipeline: retry_due(each.store.database, None))  # type: ignore[misc]
             pipeline.queue.put(Job(each, "retry", time.time()) for each in paths)
-            if pipeline.backlog:
-                pipeline.backlog.wake(now=True)
+            if pipeline.embeddings:
+                pipeline.embeddings.wake(now=True)
             if not path:
                 pipeline.rescan([""])
 
     def accept_missing(self) -> None:
         """The user says that what is missing is really gone."""
         for pipeline in self.indexes.pipelines:
-            pipeline.departures.accept()
+            pipeline.deletions.accept()
 
     async def _compare_forever(self) -> None:
         why = START if self._policy.on_start else ""
@@ -161,7 +161,7 @@ class IndexMaintainer:
                 self._root_lost.set()
 
     async def _log_invocations(self) -> None:
-        rows = self._desk.take_invocations()
+        rows = self._searcher.take_invocations()
         if rows:
             pipeline = self.indexes.active
             await pipeline.write(lambda: record(pipeline.store.database, rows))

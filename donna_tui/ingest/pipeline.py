@@ -26,7 +26,7 @@ from donna_tui.ingest.progress import ALWAYS, SyncPolicy
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
 from donna_tui.ingest.reconcile import Difference, compare
 from donna_tui.ingest.source import Gone, Outcome, Unchanged, VaultSource
-from donna_tui.ingest.watcher import Hint, sort_hints
+from donna_tui.ingest.watcher import Hint, sort_events
 from donna_tui.ingest.worker import IngestWorker
 from donna_tui.platform.supervisor import Supervisor
 from donna_tui.text.chunker import Chunk
@@ -71,7 +71,7 @@ class Pipeline:
         self._parts, self._hub, self.generation = parts, parts.hub, generation
         self.queue = MemoryIngestQueue()
         self.readers = Readers(index_path(parts.folder, generation), stays=parts.stays)
-        self.backlog: EmbeddingQueue | None = None
+        self.embeddings: EmbeddingQueue | None = None
         self.last_reconcile: float | None = None
         self.beside: Beside | None = None
         self._store: MemoryStore | None = None
@@ -94,11 +94,11 @@ class Pipeline:
         self.beside = parts.beside(self) if parts.beside else None
         self._source = VaultSource(parts.client, self._store, parts.chunk, self.beside)
         self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._settle)
-        self.departures = PendingDeletions(
+        self.deletions = PendingDeletions(
             self._hub, parts.rename_window, self._depart, self._reading, self._count_notes
         )
         self._tasks.start("reading notes", self._worker.run)
-        self._tasks.start("removing notes", self.departures.run)
+        self._tasks.start("removing notes", self.deletions.run)
         self._tasks.start("comparing folders", self._rescan_forever)
         if self.beside:
             self._tasks.start("following the memory", self.beside.run)
@@ -118,8 +118,8 @@ class Pipeline:
         """From now on chunks get vectors from this service."""
         store = self.store
         await self.write(lambda: store.use_embeddings(version, dim))
-        self.backlog = EmbeddingQueue(store, self.write, service, self._hub, input_hash, self._embedded)
-        self._tasks.start("embedding", self.backlog.run)
+        self.embeddings = EmbeddingQueue(store, self.write, service, self._hub, input_hash, self._embedded)
+        self._tasks.start("embedding", self.embeddings.run)
 
     def _embedded(self) -> None:
         """What is indexed beside the notes may be scored now, and whoever waits until all is in waits for that."""
@@ -169,9 +169,9 @@ class Pipeline:
     @property
     def working(self) -> bool:
         """Whether anything that is known to differ is not in yet: text, or vectors where there is a model."""
-        embedding = self.backlog is not None and not self.backlog.idle.is_set()
+        embedding = self.embeddings is not None and not self.embeddings.idle.is_set()
         beside = self.beside is not None and self.beside.waiting
-        return self._reading() or self.departures.waiting or embedding or beside
+        return self._reading() or self.deletions.waiting or embedding or beside
 
     def _reading(self) -> bool:
         return self._worker.busy or len(self.queue) > 0 or self._rescan_asked.is_set() or self._comparing
@@ -217,7 +217,7 @@ class Pipeline:
 
     async def _follow(self, paths: Iterable[str]) -> None:
         root, client = self._parts.root, self._parts.client
-        found = await asyncio.to_thread(sort_hints, client, root, paths)
+        found = await asyncio.to_thread(sort_events, client, root, paths)
         below = [path for each in found.vanished for path in await self._known_below(each)]
         now = time.time()
         self.queue.put(Job(path, "changed", now) for path in (*found.notes, *below))
@@ -270,11 +270,11 @@ class Pipeline:
         # what was read while the vault was compared is looked at again, but is no new note any more
         self.queue.put(Job(path, "changed" if path in read_meanwhile else "new") for path in found.new)
         self.queue.put(Job(path, "rebuild" if reread else "changed") for path in found.changed)
-        self.departures.expect(found.gone, accept=accept)
+        self.deletions.expect(found.gone, accept=accept)
         if not prefix:
             if self.beside:
                 self.beside.look()
-            self.departures.complete(found.gone)
+            self.deletions.complete(found.gone)
             self.last_reconcile = time.time()
         self._hub.post(_reconciled(why, found, started))
         return bool(found.new or found.changed)
@@ -284,20 +284,20 @@ class Pipeline:
     def _settle(self, job: Job, outcome: Outcome) -> None:
         for read_meanwhile in self._comparisons:
             read_meanwhile.add(job.path)
-        self._tell(job, outcome)
+        self._report(job, outcome)
         if self.queue.drained_after_overflow():
             self.rescan([""])
 
-    def _tell(self, job: Job, outcome: Outcome) -> None:
+    def _report(self, job: Job, outcome: Outcome) -> None:
         if isinstance(outcome, Gone):
-            self.departures.expect([job.path])
+            self.deletions.expect([job.path])
             return
         if isinstance(outcome, Unchanged):
             return
-        if isinstance(outcome, NoteIndexed) and self.backlog:
+        if isinstance(outcome, NoteIndexed) and self.embeddings:
             if outcome.found_after_ms is not None:
-                self.backlog.saved(job.path, outcome.at - outcome.found_after_ms / 1000)
-            self.backlog.wake()
+                self.embeddings.saved(job.path, outcome.at - outcome.found_after_ms / 1000)
+            self.embeddings.wake()
         self._hub.post(outcome)
 
     async def _depart(self, path: str) -> None:

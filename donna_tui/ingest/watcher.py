@@ -26,7 +26,7 @@ class FileEvents:
     vanished: tuple[str, ...]
 
 
-def sort_hints(client: VaultClient, root: Path, paths: Iterable[str]) -> FileEvents:
+def sort_events(client: VaultClient, root: Path, paths: Iterable[str]) -> FileEvents:
     """Look at each path. The root itself counts as a folder named by the empty string."""
     notes: list[str] = []
     folders: list[str] = []

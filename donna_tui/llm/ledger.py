@@ -26,26 +26,26 @@ class ModelCall:
 class CallLedger:
     """Keeps and adds up the calls of a space. Raises DatabaseError."""
 
-    def __init__(self, book: DbThread) -> None:
-        self._book = book
+    def __init__(self, db: DbThread) -> None:
+        self._db = db
 
     async def record(self, call: ModelCall) -> None:
         """Add a row."""
-        await self._book.run(lambda book: record_call(book, call, time.time()))
+        await self._db.run(lambda db: record_call(db, call, time.time()))
 
     async def spent_today(self) -> float:
         """The cost in US dollars of all calls since midnight, local time."""
         since = _midnight()
-        return await self._book.run(lambda book: spent_since(book, since))
+        return await self._db.run(lambda db: spent_since(db, since))
 
 
-def record_call(book: MemoryDb, call: ModelCall, at: float) -> None:
+def record_call(db: MemoryDb, call: ModelCall, at: float) -> None:
     """Add a row; it is on the disk when this returns."""
     each = call.metadata
     private = call.prompt.sensitivity is not Sensitivity.PUBLIC
-    digest = InputHash(book.key)(_text(call.prompt), sensitive=private)
-    with book.change():
-        book.database.run(
+    digest = InputHash(db.key)(_text(call.prompt), sensitive=private)
+    with db.change():
+        db.database.run(
             "INSERT INTO model_calls (at, task_type, alias, model, latency_ms, tokens_in, tokens_out, cost_usd,"
             " input_hash, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (at, call.task_type, each.alias, each.model, each.latency_ms, each.tokens_in, each.tokens_out,
@@ -53,9 +53,9 @@ def record_call(book: MemoryDb, call: ModelCall, at: float) -> None:
         )  # fmt: skip
 
 
-def spent_since(book: MemoryDb, at: float) -> float:
+def spent_since(db: MemoryDb, at: float) -> float:
     """The cost in US dollars of all calls since a moment, in Unix time."""
-    return float(book.database.value("SELECT coalesce(sum(cost_usd), 0) FROM model_calls WHERE at >= ?", (at,)))
+    return float(db.database.value("SELECT coalesce(sum(cost_usd), 0) FROM model_calls WHERE at >= ?", (at,)))
 
 
 def _text(prompt: Payload) -> str:

@@ -86,18 +86,18 @@ def due(database: Database, threshold: int, user_id: str = ME) -> list[SessionRo
     return open_ones[: threshold // 2] if len(open_ones) > threshold else []
 
 
-def material(book: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str = ME) -> Material:
+def material(db: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str = ME) -> Material:
     """What a session is summed up from."""
-    key = find_session(book.database, session.name, user_id)
+    key = find_session(db.database, session.name, user_id)
     assert key is not None
-    turns = tuple(filter(rules.counts, read_turns(book.database, key)))
-    return Material(session, title_of(session, speakers_of(book.database, key)), turns)
+    turns = tuple(filter(rules.counts, read_turns(db.database, key)))
+    return Material(session, title_of(session, speakers_of(db.database, key)), turns)
 
 
-def compress(book: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact:
+def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact:
     """Store the summary of a session, and mark its turns as summed up; the summary."""
     session = found.session
-    key = find_session(book.database, session.name, user_id)
+    key = find_session(db.database, session.name, user_id)
     assert key is not None
     fact = Fact(
         id=new_id(),
@@ -110,27 +110,27 @@ def compress(book: MemoryDb, found: Material, summary: str, user_id: str = ME) -
         source_session_id=session.name,
         compression_source=True,
     )
-    with book.change():
-        add_facts(book, [fact])
-        book.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (fact.id, key))
-        book.changed("chat", key)
+    with db.change():
+        add_facts(db, [fact])
+        db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (fact.id, key))
+        db.changed("chat", key)
     return fact
 
 
-def expand(book: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
+def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
     """Take a summary back, so that the turns of its session are recalled again. False if there is none."""
-    key = find_session(book.database, name, user_id)
-    summary = book.database.value("SELECT summary FROM sessions WHERE id = ?", (key,)) if key else ""
+    key = find_session(db.database, name, user_id)
+    summary = db.database.value("SELECT summary FROM sessions WHERE id = ?", (key,)) if key else ""
     if not summary:
         return False
-    with book.change():
-        release(book, summary)
-        mark(book, "memory", summary, "forgotten_at", now)
+    with db.change():
+        release(db, summary)
+        mark(db, "memory", summary, "forgotten_at", now)
     return True
 
 
-def release(book: MemoryDb, summary: str) -> None:
+def release(db: MemoryDb, summary: str) -> None:
     """Within a transaction: no session is summed up by this memory any more."""
-    for (key,) in book.database.rows("SELECT id FROM sessions WHERE summary = ?", (summary,)):
-        book.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (key,))
-        book.changed("chat", key)
+    for (key,) in db.database.rows("SELECT id FROM sessions WHERE summary = ?", (summary,)):
+        db.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (key,))
+        db.changed("chat", key)

@@ -38,7 +38,7 @@ class Recorder:
     A turn belongs to the user that its source names (`origin`), unless `one_user` says that all are `user_id`'s.
     """
 
-    book: MemoryDb
+    db: MemoryDb
     user_id: str = ME
     sensitive: bool = False
     one_user: bool = False
@@ -49,24 +49,24 @@ class Recorder:
 
     def add(self, turns: Sequence[NewTurn]) -> None:
         """Add turns that are not known yet, all or none of them. When it returns they are on the disk."""
-        with self.book.change():
+        with self.db.change():
             touched = {session for session in map(self._add, turns) if session is not None}
             for session in touched:
-                self.book.database.run("UPDATE sessions SET closed = 0 WHERE id = ?", (session,))
-                self.book.changed("chat", session)
+                self.db.database.run("UPDATE sessions SET closed = 0 WHERE id = ?", (session,))
+                self.db.changed("chat", session)
 
     def close_sessions(self) -> None:
         """The sessions of these turns are complete: what is still in their buffers becomes a memory."""
-        with self.book.change():
+        with self.db.change():
             for session in sorted(self.sessions):
-                close_session(self.book, session)
+                close_session(self.db, session)
 
     def _add(self, turn: NewTurn) -> int | None:
         """The session, if the turn is new or tells a title."""
         session, titled = self._session(turn)
         self.sessions.add(session)
         identity = self._identity(session, turn)
-        database = self.book.database
+        database = self.db.database
         if database.value("SELECT 1 FROM turns WHERE session = ? AND identity = ?", (session, identity)):
             self.known += 1
             return session if titled else None
@@ -78,7 +78,7 @@ class Recorder:
             (session, identity, number, place, turn.role, turn.speaker, turn.text, turn.at),
         )
         self.added += 1
-        suggest(self.book, database.connection.last_insert_rowid(), turn.role, turn.speaker, turn.text)
+        suggest(self.db, database.connection.last_insert_rowid(), turn.role, turn.speaker, turn.text)
         return session
 
     def _session(self, turn: NewTurn) -> tuple[int, bool]:
@@ -91,7 +91,7 @@ class Recorder:
         for owner, name in dict.fromkeys(
             ((self.user_id, turn.session), (user, turn.session), (user, f"{turn.origin}/{turn.session}"))
         ):
-            rows = self.book.database.rows(
+            rows = self.db.database.rows(
                 "SELECT id, origin, title FROM sessions WHERE user_id = ? AND name = ?", (owner, name)
             )
             if rows and rows[0][1] == turn.origin:
@@ -101,11 +101,11 @@ class Recorder:
         session, _, title = rows[0]
         news = bool(turn.title) and turn.title != title
         if news:
-            self.book.database.run("UPDATE sessions SET title = ? WHERE id = ?", (turn.title, session))
+            self.db.database.run("UPDATE sessions SET title = ? WHERE id = ?", (turn.title, session))
         return session, news
 
     def _new_session(self, user: str, name: str, turn: NewTurn) -> int:
-        database = self.book.database
+        database = self.db.database
         database.run(
             "INSERT INTO sessions (user_id, name, origin, title, sensitive) VALUES (?, ?, ?, ?, ?)",
             (user, name, turn.origin, turn.title, int(self.sensitive)),
@@ -128,7 +128,7 @@ class Recorder:
 
     def _hash(self, *parts: str) -> bytes:
         data = "\0".join(parts).encode("utf-8", "replace")
-        return hashlib.blake2b(data, digest_size=16, key=self.book.key).digest()
+        return hashlib.blake2b(data, digest_size=16, key=self.db.key).digest()
 
 
 def _free_number(database: Database, session: int, wanted: int | None) -> int:
@@ -138,24 +138,24 @@ def _free_number(database: Database, session: int, wanted: int | None) -> int:
     return int(database.value("SELECT coalesce(max(number), 0) + 1 FROM turns WHERE session = ?", (session,)))
 
 
-def close_session(book: MemoryDb, session: int) -> None:
+def close_session(db: MemoryDb, session: int) -> None:
     """Within a transaction: nothing more is expected of a session now."""
-    if not book.database.value("SELECT closed FROM sessions WHERE id = ?", (session,)):
-        book.database.run("UPDATE sessions SET closed = 1 WHERE id = ?", (session,))
-        book.changed("chat", session)
+    if not db.database.value("SELECT closed FROM sessions WHERE id = ?", (session,)):
+        db.database.run("UPDATE sessions SET closed = 1 WHERE id = ?", (session,))
+        db.changed("chat", session)
 
 
-def expire_sessions(book: MemoryDb, before: float) -> int:
+def expire_sessions(db: MemoryDb, before: float) -> int:
     """Close the open sessions in which nobody has said anything since `before` (Unix time). Returns how many."""
-    rows = book.database.rows(
+    rows = db.database.rows(
         "SELECT id FROM sessions s WHERE closed = 0 AND coalesce("
         "(SELECT max(at) FROM turns WHERE session = s.id), 0) < ?",
         (before,),
     )
     if rows:
-        with book.change():
+        with db.change():
             for (session,) in rows:
-                close_session(book, session)
+                close_session(db, session)
     return len(rows)
 
 
@@ -233,42 +233,40 @@ def read_turns(database: Database, session: int) -> Iterator[Turn]:
         after = rows[-1][:2]
 
 
-def mark_turns(book: MemoryDb, session: int, first: int, last: int, *, forgotten_at: float | None) -> int:
+def mark_turns(db: MemoryDb, session: int, first: int, last: int, *, forgotten_at: float | None) -> int:
     """Within a transaction: forget turns, or bring them back with None. Returns how many changed."""
-    return _update(book, session, first, last, "forgotten_at", forgotten_at, erased_too=False)
+    return _update(db, session, first, last, "forgotten_at", forgotten_at, erased_too=False)
 
 
-def pin_turns(book: MemoryDb, session: int, first: int, last: int, *, pinned: bool) -> int:
+def pin_turns(db: MemoryDb, session: int, first: int, last: int, *, pinned: bool) -> int:
     """Within a transaction: pin turns, or unpin them."""
-    return _update(book, session, first, last, "pinned", int(pinned), erased_too=True)
+    return _update(db, session, first, last, "pinned", int(pinned), erased_too=True)
 
 
-def _update(
-    book: MemoryDb, session: int, first: int, last: int, column: str, value: object, *, erased_too: bool
-) -> int:
+def _update(db: MemoryDb, session: int, first: int, last: int, column: str, value: object, *, erased_too: bool) -> int:
     only = "" if erased_too else " AND text <> ''"
-    book.database.run(
+    db.database.run(
         f"UPDATE turns SET {column} = ? WHERE session = ? AND number BETWEEN ? AND ?{only}",  # noqa: S608
         (value, session, first, last),
     )
-    changed = book.database.connection.changes()
+    changed = db.database.connection.changes()
     if changed:
-        book.changed("chat", session)
+        db.changed("chat", session)
     return changed
 
 
-def erase_turns(book: MemoryDb, session: int, first: int, last: int, now: float) -> int:
+def erase_turns(db: MemoryDb, session: int, first: int, last: int, now: float) -> int:
     """Within a transaction: take the words of turns away for good. What remains keeps an import from bringing them
     back.
     """
-    book.database.run(
+    db.database.run(
         "UPDATE turns SET text = '', speaker = '', pinned = 0, forgotten_at = ?"
         " WHERE session = ? AND number BETWEEN ? AND ?",
         (now, session, first, last),
     )
-    changed = book.database.connection.changes()
+    changed = db.database.connection.changes()
     if changed:
-        book.changed("chat", session)
+        db.changed("chat", session)
     return changed
 
 

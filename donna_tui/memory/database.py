@@ -330,14 +330,14 @@ def finish_erasures(database: Database) -> bool:
     return not mark.exists()
 
 
-def book_path(folder: Path) -> Path:
+def db_path(folder: Path) -> Path:
     """Where the memory of the space with this state folder is."""
     return folder / NAME
 
 
-def open_book(folder: Path) -> MemoryDb:
+def open_db(folder: Path) -> MemoryDb:
     """Open the memory of a space; the first time it is made. Raises DatabaseError."""
-    path = book_path(folder)
+    path = db_path(folder)
     restored = ""
     with told(path):
         try:
@@ -349,15 +349,15 @@ def open_book(folder: Path) -> MemoryDb:
             database = _open(path)
     try:
         finish_erasures(database)
-        return _book(database, restored)
+        return _db(database, restored)
     except DatabaseError:
         database.close()
         raise
 
 
-def read_book(folder: Path) -> MemoryDb | None:
+def read_db(folder: Path) -> MemoryDb | None:
     """The memory of a space for reading; None while there is none. Raises DatabaseError."""
-    path = book_path(folder)
+    path = db_path(folder)
     if not path.exists():
         return None
     with told(path):
@@ -408,7 +408,7 @@ def _migrate(database: Database) -> None:
                 database.run("INSERT INTO migrations VALUES (?)", (name,))
 
 
-def _book(database: Database, restored: str) -> MemoryDb:
+def _db(database: Database, restored: str) -> MemoryDb:
     if restored:
         database.run("DELETE FROM meta WHERE key = 'id'")
     with database.transaction():

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from donna_tui.memory.conversations import expire_sessions
-from donna_tui.memory.database import MemoryDb, back_up, back_up_if_due, drop_backups, open_book
+from donna_tui.memory.database import MemoryDb, back_up, back_up_if_due, drop_backups, open_db
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub, ProblemRaised
 
@@ -26,7 +26,7 @@ class DbThread:
     def __init__(self, folder: Path, hub: EventHub, changed: Callable[[], None]) -> None:
         self._folder, self._hub, self._changed = folder, hub, changed
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-memory")
-        self._book: MemoryDb | None = None
+        self._db: MemoryDb | None = None
 
     async def run(self, work: Callable[[MemoryDb], T]) -> T:
         """Run a piece of work with the memory."""
@@ -44,7 +44,7 @@ class DbThread:
 
     async def back_up(self) -> None:
         """Make a backup if it is time."""
-        await self.run(lambda book: back_up_if_due(book.database, time.time()))
+        await self.run(lambda db: back_up_if_due(db.database, time.time()))
 
     async def renew_backups(self) -> None:
         """Put a new backup in the place of all others, since they hold what is to be forgotten for good."""
@@ -52,27 +52,27 @@ class DbThread:
 
     async def close(self) -> None:
         """Back up what has changed if it is time, and close the memory."""
-        if self._book:
+        if self._db:
             await self.run(_last_things)
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
     def _opened(self) -> MemoryDb:
-        if self._book is None:
-            self._book = open_book(self._folder)
-            expire_sessions(self._book, time.time() - EXPIRY_SECONDS)
-            if self._book.restored:
-                self._hub.post(_restored(self._book.restored))
-        return self._book
+        if self._db is None:
+            self._db = open_db(self._folder)
+            expire_sessions(self._db, time.time() - EXPIRY_SECONDS)
+            if self._db.restored:
+                self._hub.post(_restored(self._db.restored))
+        return self._db
 
 
-def _renew_backups(book: MemoryDb) -> None:
-    drop_backups(book.database.path.parent)
-    back_up(book.database, time.time())
+def _renew_backups(db: MemoryDb) -> None:
+    drop_backups(db.database.path.parent)
+    back_up(db.database, time.time())
 
 
-def _last_things(book: MemoryDb) -> None:
-    back_up_if_due(book.database, time.time())
-    book.close()
+def _last_things(db: MemoryDb) -> None:
+    back_up_if_due(db.database, time.time())
+    db.close()
 
 
 def _restored(backup: str) -> ProblemRaised:

@@ -126,10 +126,10 @@ def new_id() -> str:
     return secrets.token_hex(ID_BYTES)
 
 
-def add_facts(book: MemoryDb, facts: Sequence[Fact]) -> None:
+def add_facts(db: MemoryDb, facts: Sequence[Fact]) -> None:
     """Within a transaction: store memories. A procedural one takes the place of the one with the same key."""
     for fact in facts:
-        book.database.run(
+        db.database.run(
             f"INSERT INTO memories ({_FACT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
             (
                 fact.id, fact.type.value, fact.content, fact.created_at, fact.user_id, fact.session_id,
@@ -137,17 +137,17 @@ def add_facts(book: MemoryDb, facts: Sequence[Fact]) -> None:
             ),
         )  # fmt: skip
         if fact.type is MemoryType.PROCEDURAL:
-            _set_procedural(book, fact)
-        book.changed("memory", fact.id)
+            _set_procedural(db, fact)
+        db.changed("memory", fact.id)
 
 
-def _set_procedural(book: MemoryDb, fact: Fact) -> None:
+def _set_procedural(db: MemoryDb, fact: Fact) -> None:
     key = _slot(fact.content, sensitive=fact.sensitive)
-    held = book.database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (fact.user_id, key))
+    held = db.database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (fact.user_id, key))
     if held:
-        book.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fact.id, held))
-        book.changed("memory", held)
-    book.database.run(
+        db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fact.id, held))
+        db.changed("memory", held)
+    db.database.run(
         "INSERT INTO procedural VALUES (?, ?, ?) ON CONFLICT (user_id, key) DO UPDATE SET memory = excluded.memory",
         (fact.user_id, key, fact.id),
     )
@@ -202,11 +202,11 @@ def latest_corrections(database: Database, task_type: str, most: int, user_id: s
     return [_correction(row) for row in rows]
 
 
-def add_correction(book: MemoryDb, correction: Correction) -> bool:
+def add_correction(db: MemoryDb, correction: Correction) -> bool:
     """Within a transaction: store a correction; False if it is there already, for logging it twice is one."""
-    if book.database.value("SELECT 1 FROM corrections WHERE id = ?", (correction.id,)):
+    if db.database.value("SELECT 1 FROM corrections WHERE id = ?", (correction.id,)):
         return False
-    book.database.run(
+    db.database.run(
         f"INSERT INTO corrections ({_CORRECTION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         (
             correction.id, correction.field, correction.original, correction.corrected, correction.input,
@@ -214,7 +214,7 @@ def add_correction(book: MemoryDb, correction: Correction) -> bool:
             int(correction.pinned),
         ),
     )  # fmt: skip
-    book.changed("correction", correction.id)
+    db.changed("correction", correction.id)
     return True
 
 
@@ -233,52 +233,52 @@ def _correction(row: Sequence[object]) -> Correction:
     return Correction(**{**values, **flags})
 
 
-def mark(book: MemoryDb, source: str, identity: str, column: str, value: object) -> bool:
+def mark(db: MemoryDb, source: str, identity: str, column: str, value: object) -> bool:
     """Within a transaction: set `forgotten_at` or `pinned` of a memory or correction. False if there is none."""
     table = {"memory": "memories", "correction": "corrections"}[source]
-    book.database.run(f"UPDATE {table} SET {column} = ? WHERE id = ?", (value, identity))  # noqa: S608
-    found = bool(book.database.connection.changes())
+    db.database.run(f"UPDATE {table} SET {column} = ? WHERE id = ?", (value, identity))  # noqa: S608
+    found = bool(db.database.connection.changes())
     if found:
-        book.changed(source, identity)
+        db.changed(source, identity)
     return found
 
 
-def take_back_session(book: MemoryDb, session_id: str, now: float) -> int:
+def undo_session(db: MemoryDb, session_id: str, now: float) -> int:
     """Within a transaction: forget all that was told in a session, and let count again what that took the place of.
 
     Returns how many memories were forgotten.
     """
-    told = book.database.rows(
+    told = db.database.rows(
         "SELECT id FROM memories WHERE session_id = ? AND forgotten_at IS NULL ORDER BY created_at DESC, rowid DESC",
         (session_id,),
     )
     for (identity,) in told:
-        mark(book, "memory", identity, "forgotten_at", now)
-        _reinstate(book, identity)
+        mark(db, "memory", identity, "forgotten_at", now)
+        _reinstate(db, identity)
     return len(told)
 
 
-def _reinstate(book: MemoryDb, newer: str) -> None:
+def _reinstate(db: MemoryDb, newer: str) -> None:
     """What a memory superseded is superseded by what came after it; by nothing if it was the last."""
-    older = book.database.rows("SELECT id FROM memories WHERE superseded_by = ? AND forgotten_at IS NULL", (newer,))
-    after = book.database.value("SELECT superseded_by FROM memories WHERE id = ?", (newer,))
+    older = db.database.rows("SELECT id FROM memories WHERE superseded_by = ? AND forgotten_at IS NULL", (newer,))
+    after = db.database.value("SELECT superseded_by FROM memories WHERE id = ?", (newer,))
     for (identity,) in older:
-        book.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (after, identity))
-        book.database.run("UPDATE procedural SET memory = ? WHERE memory = ?", (identity, newer))
-        book.changed("memory", identity)
+        db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (after, identity))
+        db.database.run("UPDATE procedural SET memory = ? WHERE memory = ?", (identity, newer))
+        db.changed("memory", identity)
 
 
-def erase(book: MemoryDb, source: str, identity: str) -> bool:
+def erase(db: MemoryDb, source: str, identity: str) -> bool:
     """Within a transaction: take the row away for good, with what it superseded. False if there is none."""
     table = {"memory": "memories", "correction": "corrections"}[source]
     if source == "memory":
-        for (older,) in book.database.rows("SELECT id FROM memories WHERE superseded_by = ?", (identity,)):
-            erase(book, source, older)
-        book.database.run("UPDATE sessions SET summary = '' WHERE summary = ?", (identity,))
-    book.database.run(f"DELETE FROM {table} WHERE id = ?", (identity,))  # noqa: S608
-    found = bool(book.database.connection.changes())
+        for (older,) in db.database.rows("SELECT id FROM memories WHERE superseded_by = ?", (identity,)):
+            erase(db, source, older)
+        db.database.run("UPDATE sessions SET summary = '' WHERE summary = ?", (identity,))
+    db.database.run(f"DELETE FROM {table} WHERE id = ?", (identity,))  # noqa: S608
+    found = bool(db.database.connection.changes())
     if found:
-        book.changed(source, identity)
+        db.changed(source, identity)
     return found
 
 
@@ -388,7 +388,7 @@ class Told:
     pinned: bool = False
 
 
-def remember(book: MemoryDb, told: Told, cut: Cut, now: float) -> list[Fact]:
+def remember(db: MemoryDb, told: Told, cut: Cut, now: float) -> list[Fact]:
     """Clean a text, cut it where its meaning does, find the type of each piece, and store them; the memories.
 
     What is remembered already is not stored twice. Embedding and scoring follow in the index. Raises DonnaError for a
@@ -399,23 +399,23 @@ def remember(book: MemoryDb, told: Told, cut: Cut, now: float) -> list[Fact]:
     fresh: list[Fact] = []
     for piece in pieces:
         kind = route(piece, told.hint)
-        held = same_fact(book.database, told.user_id, piece, kind)
-        fact = read_fact(book.database, held) if held else None
+        held = same_fact(db.database, told.user_id, piece, kind)
+        fact = read_fact(db.database, held) if held else None
         if fact:
             known.append(fact)
         elif piece not in {each.content for each in fresh}:
             fresh.append(_new_fact(piece, kind, told, now))
-    with book.change():
-        add_facts(book, fresh)
+    with db.change():
+        add_facts(db, fresh)
     return [*known, *fresh]
 
 
-def would_replace(book: MemoryDb, told: Told, cut: Cut) -> list[tuple[Fact, str]]:
+def would_replace(db: MemoryDb, told: Told, cut: Cut) -> list[tuple[Fact, str]]:
     """The preferences that `remember` would replace, each with the text that would take its place."""
     found = []
     for piece in pieces_of(told.text, cut):
         if route(piece, told.hint) is MemoryType.PROCEDURAL:
-            held = held_preference(book.database, told.user_id, piece, sensitive=told.sensitive)
+            held = held_preference(db.database, told.user_id, piece, sensitive=told.sensitive)
             if held and held.content != piece:
                 found.append((held, piece))
     return found
@@ -431,14 +431,14 @@ def pieces_of(text: str, cut: Cut) -> list[str]:
     return [cleaned[low:high] for low, high in cut.spans(cleaned)]
 
 
-def replace_fact(book: MemoryDb, identity: str, wrong: str, right: str, cut: Cut, now: float) -> list[Fact]:
+def replace_fact(db: MemoryDb, identity: str, wrong: str, right: str, cut: Cut, now: float) -> list[Fact]:
     """Let a remembered fact say something else; what it said stays, superseded.
 
     What a person put right is theirs from then on: it is of no session, and goes with none that is taken back.
     Only `wrong` is replaced, or all of the fact if that is empty; where `wrong` is not in it, nothing is. Raises
     DonnaError (`missing`).
     """
-    old = read_fact(book.database, identity)
+    old = read_fact(db.database, identity)
     if old is None:
         raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
     content = old.content.replace(wrong, right, 1) if wrong else right
@@ -446,11 +446,11 @@ def replace_fact(book: MemoryDb, identity: str, wrong: str, right: str, cut: Cut
         return [old]
     pieces = pieces_of(content, cut)
     fresh = [replace(old, id=new_id(), content=piece, created_at=now, session_id="") for piece in pieces]
-    with book.change():
-        book.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fresh[0].id, old.id))
-        book.database.run("DELETE FROM procedural WHERE memory = ?", (old.id,))
-        book.changed("memory", old.id)
-        add_facts(book, fresh)
+    with db.change():
+        db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fresh[0].id, old.id))
+        db.database.run("DELETE FROM procedural WHERE memory = ?", (old.id,))
+        db.changed("memory", old.id)
+        add_facts(db, fresh)
     return fresh
 
 

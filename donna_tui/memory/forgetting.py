@@ -61,49 +61,49 @@ def _find(database: Database, source: str, item: str, user_id: str) -> Target | 
     return Target(MemorySource.CHAT, item, session) if session else None
 
 
-def forget(book: MemoryDb, target: Target, now: float | None) -> bool:
+def forget(db: MemoryDb, target: Target, now: float | None) -> bool:
     """Forget at a Unix time, or with None bring back. Whether anything changed."""
-    with book.change():
+    with db.change():
         if target.source is MemorySource.CHAT:
-            return mark_turns(book, target.session, target.first, target.last, forgotten_at=now) > 0
+            return mark_turns(db, target.session, target.first, target.last, forgotten_at=now) > 0
         if now is not None:
-            release(book, target.item)
-        return mark(book, target.source, target.item, "forgotten_at", now)
+            release(db, target.item)
+        return mark(db, target.source, target.item, "forgotten_at", now)
 
 
-def forget_for_good(book: MemoryDb, target: Target, now: float) -> bool:
+def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
     """Erase the words from `memory.db` and its log. Whether anything was there.
 
     If another process reads at this very moment, the log is emptied later, by whoever opens the memory next (see
     `finish_erasures`). The backups are the caller's to drop.
     """
-    erasure_mark(book.database.path).touch(mode=0o600)
-    with book.change():
+    erasure_mark(db.database.path).touch(mode=0o600)
+    with db.change():
         if target.source is MemorySource.CHAT:
-            erased = erase_turns(book, target.session, target.first, target.last, now) > 0
-            _erase_summaries(book, target.session)
+            erased = erase_turns(db, target.session, target.first, target.last, now) > 0
+            _erase_summaries(db, target.session)
         else:
-            release(book, target.item)
-            erased = erase(book, target.source, target.item)
-    finish_erasures(book.database)
+            release(db, target.item)
+            erased = erase(db, target.source, target.item)
+    finish_erasures(db.database)
     return erased
 
 
-def _erase_summaries(book: MemoryDb, session: int) -> None:
+def _erase_summaries(db: MemoryDb, session: int) -> None:
     """Summaries are made of words of the session, those that were taken back as well."""
-    rows = book.database.rows(
+    rows = db.database.rows(
         "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
         " WHERE s.id = ? AND m.compression_source",
         (session,),
     )
     for (summary,) in rows:
-        release(book, summary)
-        erase(book, MemorySource.MEMORY, summary)
+        release(db, summary)
+        erase(db, MemorySource.MEMORY, summary)
 
 
-def pin(book: MemoryDb, target: Target, *, pinned: bool) -> bool:
+def pin(db: MemoryDb, target: Target, *, pinned: bool) -> bool:
     """Pin, so that a memory is recalled however unimportant it seems, or unpin."""
-    with book.change():
+    with db.change():
         if target.source is MemorySource.CHAT:
-            return pin_turns(book, target.session, target.first, target.last, pinned=pinned) > 0
-        return mark(book, target.source, target.item, "pinned", int(pinned))
+            return pin_turns(db, target.session, target.first, target.last, pinned=pinned) > 0
+        return mark(db, target.source, target.item, "pinned", int(pinned))

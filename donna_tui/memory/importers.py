@@ -540,18 +540,18 @@ class Import:
 
     def _turns(self, piece: Piece | BadLine) -> Iterator[NewTurn]:
         if isinstance(piece, BadLine):
-            self._tell(piece)
+            self._report(piece)
             return
         self._format = self._format or format_of(piece.value)
         for found in turns_of(piece.value, piece.line):
             if isinstance(found, BadLine):
-                self._tell(found)
+                self._report(found)
             elif isinstance(found, LeftOut):
                 self._left_out += found.count
             elif self.user in ("", found.origin):
                 yield found
 
-    def _tell(self, bad: BadLine) -> None:
+    def _report(self, bad: BadLine) -> None:
         self._malformed += 1
         if len(self._bad) < SHOWN:
             self._bad = (*self._bad, bad)

@@ -25,9 +25,9 @@ from donna_tui.ingest.pipeline import Pipeline
 from donna_tui.ingest.worker import FLUSH_SECONDS, PASSING, PAUSE_SECONDS
 from donna_tui.memory.chat import ChatSource, Cut, title_of
 from donna_tui.memory.conversations import find_session, read_session, read_turns, speakers_of
-from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, read_book
+from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, read_db
 from donna_tui.memory.facts import correction_document, fact_document, read_correction, read_fact
-from donna_tui.memory.scores import keep_scores, score_waiting, settle_departed, waiting
+from donna_tui.memory.scores import finish_deletions, keep_scores, score_waiting, waiting
 from donna_tui.memory.tasks import VERSION, TaskSource
 from donna_tui.platform.supervisor import set_within
 from donna_tui.text.chunker import Chunk
@@ -66,30 +66,30 @@ class Deriver:
         told = f"{self._sources.chat!r}{self._sources.corrections!r}{self._cut.counter.name}{self._cut.window}"
         return f"{DERIVER_VERSION}:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
-    def documents(self, book: Database, index: Database, source: str, item: str) -> tuple[str, str, Made]:
+    def documents(self, db: Database, index: Database, source: str, item: str) -> tuple[str, str, Made]:
         """The user of an item, what the source ids of its documents begin with, and the documents it has now."""
         user = str(
-            book.value(f"SELECT user_id FROM {_TABLES[source]} WHERE id = ?", (item,))  # noqa: S608
+            db.value(f"SELECT user_id FROM {_TABLES[source]} WHERE id = ?", (item,))  # noqa: S608
             or index.value(
                 "SELECT user_id FROM memory_documents WHERE source_type = ? AND source_id = ?", (source, item)
             )
             or ME
         )
         if source == "chat":
-            name = book.value("SELECT name FROM sessions WHERE id = ?", (item,))
-            return user, f"{name}:", self._session(book, int(item), user)
-        return user, item, self._told(book, source, item)
+            name = db.value("SELECT name FROM sessions WHERE id = ?", (item,))
+            return user, f"{name}:", self._session(db, int(item), user)
+        return user, item, self._told(db, source, item)
 
-    def _session(self, book: Database, key: int, user: str) -> Made:
-        session = read_session(book, key)
+    def _session(self, db: Database, key: int, user: str) -> Made:
+        session = read_session(db, key)
         if session and self._sources.chat.enabled:
-            title = title_of(session, speakers_of(book, key))
-            yield from self._chat.documents(session, title, read_turns(book, key), user)
+            title = title_of(session, speakers_of(db, key))
+            yield from self._chat.documents(session, title, read_turns(db, key), user)
 
-    def _told(self, book: Database, source: str, item: str) -> Made:
-        if source == "memory" and (fact := read_fact(book, item)):
+    def _told(self, db: Database, source: str, item: str) -> Made:
+        if source == "memory" and (fact := read_fact(db, item)):
             yield fact_document(fact, self._cut)
-        if source == "correction" and self._sources.corrections.enabled and (found := read_correction(book, item)):
+        if source == "correction" and self._sources.corrections.enabled and (found := read_correction(db, item)):
             yield correction_document(found, self._cut)
 
     @staticmethod
@@ -107,16 +107,16 @@ class Deriver:
         return {each for (each,) in rows if source != "chat" or ":" not in each[len(prefix) :]}
 
     @staticmethod
-    def items(book: Database, source: str) -> list[str]:
+    def items(db: Database, source: str) -> list[str]:
         """All items of a source."""
-        return [str(each) for (each,) in book.rows(f"SELECT id FROM {_TABLES[source]} ORDER BY id")]  # noqa: S608
+        return [str(each) for (each,) in db.rows(f"SELECT id FROM {_TABLES[source]} ORDER BY id")]  # noqa: S608
 
     @staticmethod
-    def holds(book: Database, source: str, source_id: str, user: str) -> bool:
+    def holds(db: Database, source: str, source_id: str, user: str) -> bool:
         """Whether the item of a document is in this memory."""
         if source == "chat":
-            return find_session(book, source_id.rpartition(":")[0], user) is not None
-        return bool(book.value(f"SELECT 1 FROM {_TABLES[source]} WHERE id = ?", (source_id,)))  # noqa: S608
+            return find_session(db, source_id.rpartition(":")[0], user) is not None
+        return bool(db.value(f"SELECT 1 FROM {_TABLES[source]} WHERE id = ?", (source_id,)))  # noqa: S608
 
 
 PAGE = 200
@@ -147,7 +147,7 @@ class ChangeFollower:
         self._parts, self._store, self._hub = parts, store, parts.hub
         self.tasks = TaskSource(parts.sources.tasks, store, parts.cut, parts.hub)
         self._deriver = Deriver(parts.sources, parts.cut)
-        self._book: MemoryDb | None = None
+        self._db: MemoryDb | None = None
 
     def follow(self) -> Iterator[int]:
         """All that has changed since the index last looked."""
@@ -156,29 +156,29 @@ class ChangeFollower:
             _forget_hashes(database, MemorySource.TASK)
             yield from self.tasks.backfill(self._parts.client)
             set_meta(database, "tasks", self._tasks_version())
-        book = self._open_book()
-        if book is None:
+        db = self._open_db()
+        if db is None:
             return
-        if get_meta(database, "memory_book") != book.id:
-            yield from self._begin_anew(book)
-        yield from self._follow_changes(book)
-        settle_departed(database)
+        if get_meta(database, "memory_book") != db.id:
+            yield from self._begin_anew(db)
+        yield from self._follow_changes(db)
+        finish_deletions(database)
         finish_erasures(database)
 
     def _tasks_version(self) -> str:
         return f"{VERSION}:{self._parts.sources.tasks.enabled}:{self._deriver.version}"
 
-    def _begin_anew(self, book: MemoryDb) -> Iterator[int]:
+    def _begin_anew(self, db: MemoryDb) -> Iterator[int]:
         """Another memory than the index knows, such as a backup: what it does not hold is dropped."""
         for source in _TOLD:
             for source_id, user in _documents(self._store, source):
-                if not self._deriver.holds(book.database, source, source_id, user):
+                if not self._deriver.holds(db.database, source, source_id, user):
                     self._erase(source, source_id, user)
                     yield 1
         set_meta(self._store.database, "memory_seq", "0")
-        set_meta(self._store.database, "memory_book", book.id)
+        set_meta(self._store.database, "memory_book", db.id)
 
-    def _follow_changes(self, book: MemoryDb) -> Iterator[int]:
+    def _follow_changes(self, db: MemoryDb) -> Iterator[int]:
         database = self._store.database
         if get_meta(database, "memory_sources") != self._deriver.version:
             _forget_hashes(database, *_TOLD)
@@ -186,7 +186,7 @@ class ChangeFollower:
             set_meta(database, "memory_sources", self._deriver.version)
         while True:
             since = int(get_meta(database, "memory_seq") or 0)
-            rows = book.database.rows(
+            rows = db.database.rows(
                 "SELECT seq, source, item FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (since, PAGE)
             )
             if not rows:
@@ -194,26 +194,26 @@ class ChangeFollower:
             told: Counter[str] = Counter()
             started = time.perf_counter()
             for seq, source, item in rows:
-                for count in self._bring_in(book, source, item):
+                for count in self._bring_in(db, source, item):
                     told[source] += count
                     yield count
                 set_meta(database, "memory_seq", str(seq))
-            self._tell(told, (time.perf_counter() - started) * 1000)
+            self._report(told, (time.perf_counter() - started) * 1000)
 
-    def _bring_in(self, book: MemoryDb, source: str, item: str) -> Iterator[int]:
+    def _bring_in(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:
         """Make the documents of one item agree with it; 1 for each that changed, 0 for the others.
 
         Whatever one item does to the code that reads it, the others are brought in.
         """
         try:
-            yield from self._replace(book, source, item)
+            yield from self._replace(db, source, item)
         except DonnaError:
             raise
         except Exception as error:
             self._hub.post(MemoryIngestFailed(source_type=source, reason=type(error).__name__, item=item))
 
-    def _replace(self, book: MemoryDb, source: str, item: str) -> Iterator[int]:
-        user, prefix, made = self._deriver.documents(book.database, self._store.database, source, item)
+    def _replace(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:
+        user, prefix, made = self._deriver.documents(db.database, self._store.database, source, item)
         left = self._deriver.existing(self._store.database, source, prefix, user)
         for document, chunks in made:
             was_there = document.source_id in left
@@ -236,7 +236,7 @@ class ChangeFollower:
         keep_scores(self._store.database, stored.id, document, self._parts.cut.counter)
         return not stored.unchanged
 
-    def _tell(self, told: Counter[str], latency: float) -> None:
+    def _report(self, told: Counter[str], latency: float) -> None:
         for source, count in told.items():
             if count and source in _TOLD:
                 self._hub.post(_TOLD[source](documents=count, latency_ms=latency))
@@ -254,24 +254,24 @@ class ChangeFollower:
         if source == MemorySource.TASK:
             yield from self.tasks.backfill(self._parts.client)
             return
-        book = self._open_book()
+        db = self._open_db()
         count = 0
-        for item in self._deriver.items(book.database, source) if book else []:
-            assert book is not None
-            for _ in self._replace(book, source, item):
+        for item in self._deriver.items(db.database, source) if db else []:
+            assert db is not None
+            for _ in self._replace(db, source, item):
                 count += 1
                 yield count
 
-    def _open_book(self) -> MemoryDb | None:
-        if self._book is None:
-            self._book = read_book(self._parts.folder)
-        return self._book
+    def _open_db(self) -> MemoryDb | None:
+        if self._db is None:
+            self._db = read_db(self._parts.folder)
+        return self._db
 
     def close(self) -> None:
         """Close the memory; the next look opens it again."""
-        if self._book:
-            self._book.close()
-            self._book = None
+        if self._db:
+            self._db.close()
+            self._db = None
 
 
 def _documents(store: MemoryStore, source: str) -> list[tuple[str, str]]:
@@ -316,7 +316,7 @@ class MemoryIndexer:
         """Whether there is anything to bring in, or to score where there is a model. Trouble ends the wait."""
         if self._trouble:
             return False
-        return self._busy or self._asked.is_set() or (self._unscored and self._pipeline.backlog is not None)
+        return self._busy or self._asked.is_set() or (self._unscored and self._pipeline.embeddings is not None)
 
     def lacks_scores(self) -> bool:
         """Whether a memory that is embedded waits for its score."""
@@ -343,8 +343,8 @@ class MemoryIndexer:
 
     async def _round(self) -> None:
         await self._step_through(self._follower.follow())
-        backlog = self._pipeline.backlog
-        if self._unscored and backlog and backlog.idle.is_set():
+        embeddings = self._pipeline.embeddings
+        if self._unscored and embeddings and embeddings.idle.is_set():
             self._unscored = False
             await self._score()
             lacking = await self._pipeline.write(self.lacks_scores)
@@ -356,8 +356,8 @@ class MemoryIndexer:
         while more:
             more, changed = await self._pipeline.write(partial(_flush, steps))
             self._unscored = self._unscored or changed
-            if changed and self._pipeline.backlog:
-                self._pipeline.backlog.wake()
+            if changed and self._pipeline.embeddings:
+                self._pipeline.embeddings.wake()
 
     async def _score(self) -> None:
         steps = score_waiting(self._database)
@@ -404,34 +404,34 @@ SOURCES = (
 )  # fmt: skip
 
 
-def look(keeper: IndexMaintainer) -> None:
+def look(maintainer: IndexMaintainer) -> None:
     """What is remembered has changed."""
-    for pipeline in keeper.indexes.pipelines:
+    for pipeline in maintainer.indexes.pipelines:
         if pipeline.beside:
             pipeline.beside.look()
 
 
-async def settled(keeper: IndexMaintainer, patience: float) -> bool:
+async def settled(maintainer: IndexMaintainer, patience: float) -> bool:
     """Wait until the indexes hold what is remembered, for so many seconds at the most; whether they do."""
-    look(keeper)
+    look(maintainer)
     try:
         async with asyncio.timeout(patience):
-            await keeper.indexes.settled()
+            await maintainer.indexes.settled()
     except (TimeoutError, DonnaError):
         return False
     return True
 
 
-async def backfill(keeper: IndexMaintainer, source: MemorySource) -> BackfillRow:
+async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> BackfillRow:
     """Bring one source in anew. A failure is told in the row, so that the other sources go on."""
     try:
         if source is MemorySource.VAULT:
-            await keeper.compare(full=False)
+            await maintainer.compare(full=False)
         else:
-            for pipeline in keeper.indexes.pipelines:
+            for pipeline in maintainer.indexes.pipelines:
                 await _step_through(pipeline, source)
-        await keeper.indexes.settled()
-        return BackfillRow(source=source.value, state="ok", documents=await _count(keeper, source))
+        await maintainer.indexes.settled()
+        return BackfillRow(source=source.value, state="ok", documents=await _count(maintainer, source))
     except DonnaError as error:
         return BackfillRow(source=source.value, state="failed", message=error.message)
     except Exception as error:
@@ -444,8 +444,8 @@ async def _step_through(pipeline: Pipeline, source: MemorySource) -> None:
     steps = pipeline.beside.backfill(source.value)
     while await pipeline.write(partial(_run_flush, steps)):
         continue
-    if pipeline.backlog:
-        pipeline.backlog.wake()
+    if pipeline.embeddings:
+        pipeline.embeddings.wake()
     pipeline.beside.look()
 
 
@@ -454,8 +454,8 @@ def _run_flush(steps: Iterator[int]) -> bool:
     return any(time.monotonic() > deadline for _ in steps)
 
 
-async def _count(keeper: IndexMaintainer, source: MemorySource) -> int:
-    pipeline = keeper.indexes.active
+async def _count(maintainer: IndexMaintainer, source: MemorySource) -> int:
+    pipeline = maintainer.indexes.active
     sql = "SELECT count(*) FROM memory_documents WHERE source_type = ?"
     count: int = await pipeline.write(lambda: pipeline.store.database.value(sql, (source.value,)))
     return count

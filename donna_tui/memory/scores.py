@@ -192,7 +192,7 @@ def score_waiting(database: Database) -> Iterator[int]:
     came in together is compared with what was there before all of it: the turns of a session, and what else has one
     time.
     """
-    settle_departed(database)
+    finish_deletions(database)
     rows = database.rows(
         "SELECT s.chunk, s.user_id, d.source_type = 'chat', d.source_id, d.modified_at FROM memory_scores s"
         " JOIN memory_chunks c ON c.id = s.chunk JOIN memory_documents d ON d.id = c.document_id"
@@ -263,7 +263,7 @@ def _save(database: Database, user_id: str, centroid: Centroid) -> None:
     )
 
 
-def settle_departed(database: Database) -> None:
+def finish_deletions(database: Database) -> None:
     """Take the memories that were deleted out of their centroids."""
     if database.value("SELECT 1 FROM memory_departed LIMIT 1"):
         with database.transaction():

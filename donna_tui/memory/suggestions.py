@@ -36,12 +36,12 @@ def preferences_in(text: str) -> Iterator[tuple[int, int]]:
         yield start, start + len(stripped)
 
 
-def suggest(book: MemoryDb, turn: int, role: str, speaker: str, text: str) -> None:
+def suggest(db: MemoryDb, turn: int, role: str, speaker: str, text: str) -> None:
     """Within a transaction: offer the preferences in a new turn of the owner."""
     if role != OWNER or speaker != OWNER:
         return
     for start, end in preferences_in(text):
-        book.database.run(
+        db.database.run(
             "INSERT OR IGNORE INTO suggestions (turn, start, end, state) VALUES (?, ?, ?, ?)", (turn, start, end, OPEN)
         )
 
@@ -65,12 +65,12 @@ def list_suggestions(database: Database, limit: int, user_id: str = ME) -> list[
     return list(found.values())
 
 
-def answer_suggestion(book: MemoryDb, identity: str, state: str, user_id: str = ME) -> Suggestion | None:
+def answer_suggestion(db: MemoryDb, identity: str, state: str, user_id: str = ME) -> Suggestion | None:
     """Within a transaction: mark a suggestion and its repetitions as accepted or dismissed. None if there is none."""
-    found = next((each for each in list_suggestions(book.database, 1_000, user_id) if each.id == identity), None)
+    found = next((each for each in list_suggestions(db.database, 1_000, user_id) if each.id == identity), None)
     if found is None:
         return None
-    book.database.run(
+    db.database.run(
         "UPDATE suggestions SET state = ?1 WHERE state = ?2 AND EXISTS (SELECT 1 FROM turns t JOIN sessions s"
         " ON s.id = t.session WHERE t.id = turn AND s.user_id = ?3 AND substr(t.text, start + 1, end - start) = ?4)",
         (state, OPEN, user_id, found.text),

@@ -23,7 +23,7 @@ from donna_tui.ops.finding import Finding
 from donna_tui.ops.language import is_mostly_not_english
 from donna_tui.ops.models import examine_models
 from donna_tui.ops.promises import examine_promises
-from donna_tui.ops.status import keeper_of, model_at_hand, read_report
+from donna_tui.ops.status import maintainer_of, model_at_hand, read_report
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, SpaceLock
 from donna_tui.types.errors import DonnaError, Reason
@@ -154,8 +154,10 @@ def _syncs_git(root: Path, shared: Path) -> bool:
 
 
 def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Finding]:
-    keeper = keeper_of(space)
-    yield Finding("keeper", "ok", f"kept up to date by {keeper}" if keeper else "nobody keeps the index just now")
+    maintainer = maintainer_of(space)
+    yield Finding(
+        "keeper", "ok", f"kept up to date by {maintainer}" if maintainer else "nobody keeps the index just now"
+    )
     generation = current_generation(space.state)
     if generation is None:
         yield Finding("index", "warn", "there is no index yet", "donna index")

@@ -9,7 +9,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.files import file_states
 from donna_tui.index.generations import current_generation, index_path
-from donna_tui.memory.database import book_path, erasure_mark
+from donna_tui.memory.database import db_path, erasure_mark
 from donna_tui.ops.finding import Finding
 from donna_tui.platform.spaces import Space
 from donna_tui.safety.classify import Sensitivity
@@ -120,11 +120,11 @@ def _restored(what: Restored | VaultWriteError) -> Finding:
 
 def _edits(space: Space) -> Iterator[Finding]:
     """What was typed in an editor or on the screen is written, or waits where it is found again."""
-    shelf = EditDrafts(space.state / "edits")
-    for edit in shelf.edits():
+    unsaved = EditDrafts(space.state / "edits")
+    for edit in unsaved.edits():
         hint = "open it in the Vault screen: e goes on with it, X drops it"
         yield Finding("edits", "warn", f"your edit of {edit.path} is not written yet", hint)
-    for copy in shelf.copies():
+    for copy in unsaved.copies():
         if not copy.is_open and (copy.text is None or copy.beside):
             beside = f", with {', '.join(copy.beside)}" if copy.beside else ""
             message = f"an editor left a copy of {copy.begun.path} that it had not finished with{beside}"
@@ -133,7 +133,7 @@ def _edits(space: Space) -> Iterator[Finding]:
 
 def _erasures(space: Space, generation: int | None) -> Iterator[Finding]:
     """What was forgotten for good is in no file of ours."""
-    paths = [book_path(space.state), *([index_path(space.state, generation)] if generation is not None else [])]
+    paths = [db_path(space.state), *([index_path(space.state, generation)] if generation is not None else [])]
     for path in paths:
         if erasure_mark(path).exists():
             message = f"words that were forgotten for good may still be in {path.name}-wal: another program reads it"

@@ -95,7 +95,7 @@ def _report(space: Space, paths: AppPaths, *, path: str, database: Database | No
         embedding=recipe_of(database).embedding if database else "",
         vector_engine=reading_vectors(database, ExactScan(), stays=False).name if database else "",
         model=model_at_hand(paths),
-        watcher=keeper_of(space),
+        watcher=maintainer_of(space),
         problems=file_problems(database) if database else (),
         unindexed=tuple(_unindexed(database)) if database else (),
     )
@@ -110,7 +110,7 @@ def _unindexed(database: Database) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def keeper_of(space: Space) -> str:
+def maintainer_of(space: Space) -> str:
     """Which process keeps the index of a space now; empty if none does."""
     if not space.state.is_dir():
         return ""
@@ -136,7 +136,7 @@ State = Literal["indexed", "not_indexed", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceRow:
-    """A space. `id` is what --space takes; `reason` and `message` say why it is not indexed; `keeper` is the process
+    """A space. `id` is what --space takes; `reason` and `message` say why it is not indexed; `maintainer` is the process
     that keeps its index now.
     """
 
@@ -148,7 +148,7 @@ class SpaceRow:
     reason: str = ""
     message: str = ""
     notes: int = 0
-    keeper: str = ""
+    maintainer: str = ""
 
     def fields(self) -> dict[str, Any]:
         """As a row of JSON."""
@@ -190,4 +190,4 @@ def _row(space: Space, paths: AppPaths, why: str = "", root: str | None = None) 
         return SpaceRow(**base, state="failed", reason=error.reason, message=error.message)
     if not report.database_bytes:
         return SpaceRow(**base, state="not_indexed")
-    return SpaceRow(**base, state="indexed", notes=report.coverage.notes, keeper=report.watcher)
+    return SpaceRow(**base, state="indexed", notes=report.coverage.notes, maintainer=report.watcher)

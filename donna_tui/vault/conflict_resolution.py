@@ -22,8 +22,8 @@ MOST_VERSIONS = 50
 class Resolver:
     """Finds and settles conflict copies of one vault. Every method blocks and raises DonnaError."""
 
-    def __init__(self, ground: PlanContext, client: VaultClient, history: History) -> None:
-        self._ground, self._client, self._history = ground, client, history
+    def __init__(self, vault_state: PlanContext, client: VaultClient, history: History) -> None:
+        self._vault_state, self._client, self._history = vault_state, client, history
 
     def copies(self) -> list[tuple[str, str]]:
         """The conflict copies in the vault, sorted, each with the path of its note."""
@@ -36,7 +36,7 @@ class Resolver:
         if note is None:
             message = "this is not the name of a conflict copy"
             raise VaultWriteError(Reason.USAGE, message, hint="`donna conflicts` lists them", path=copy)
-        theirs, mine = self._read(copy), self._ground.read(note) if self._client.is_note(note) else None
+        theirs, mine = self._read(copy), self._vault_state.read(note) if self._client.is_note(note) else None
         if theirs is None:
             raise VaultWriteError(Reason.MISSING, "there is no such conflict copy any more", path=copy)
         base, commit = self._began_with(note, mine, theirs) if mine is not None else (None, "")
@@ -44,26 +44,26 @@ class Resolver:
 
     def plan(self, conflict: Conflict, keep: Keep) -> Plan:
         """Make the note what is to be kept, and take the copy away. It holds while both are as `conflict` says."""
-        ground, note = self._ground, conflict.note
+        vault_state, note = self._vault_state, conflict.note
         gone = Change(
             path=conflict.copy,
             before=conflict.theirs,
             after=None,
-            mode=ground.mode(conflict.copy, conflict.theirs),
+            mode=vault_state.mode(conflict.copy, conflict.theirs),
         )
         after, remarks = self._kept(conflict, keep)
         self._check_privacy(conflict, after)
         changes: tuple[Change, ...] = (gone,)
         kind = OperationKind.DELETE
         if after is not None and after != conflict.mine:
-            ground.rules.check_path(note)
-            ground.rules.check_size(note, after)
+            vault_state.rules.check_path(note)
+            vault_state.rules.check_size(note, after)
             if conflict.mine is None:
-                ground.check_new(note)
-            mode = ground.mode(note, conflict.mine)
+                vault_state.check_new(note)
+            mode = vault_state.mode(note, conflict.mine)
             changes, kind = (Change(path=note, before=conflict.mine, after=after, mode=mode), gone), OperationKind.WRITE
         for change in changes:
-            ground.rules.check(change)
+            vault_state.rules.check(change)
         return Plan(kind=kind, subject=f"Settle {note}: keep {keep}", changes=changes, remarks=remarks)
 
     def _kept(self, conflict: Conflict, keep: Keep) -> tuple[bytes | None, tuple[str, ...]]:
@@ -74,7 +74,7 @@ class Resolver:
 
     def _check_privacy(self, conflict: Conflict, after: bytes | None) -> None:
         """Raises VaultWriteError if words of a private version would stand in a note that is not private."""
-        rules, note = self._ground.rules, conflict.note
+        rules, note = self._vault_state.rules, conflict.note
         if after in (None, conflict.mine, conflict.theirs) or rules.sensitivity(note, after) is not Sensitivity.PUBLIC:
             return
         sides = [side for side in (conflict.mine, conflict.theirs) if side is not None]
@@ -85,9 +85,9 @@ class Resolver:
             )
 
     def _read(self, copy: str) -> bytes | None:
-        ground = self._ground
-        ground.rules.check(Change(path=copy, before=b"", after=None))
-        return ground.read(copy)
+        vault_state = self._vault_state
+        vault_state.rules.check(Change(path=copy, before=b"", after=None))
+        return vault_state.read(copy)
 
     def _began_with(self, note: str, mine: bytes, theirs: bytes) -> tuple[bytes | None, str]:
         """The version in the history that is nearest to the copy, the newest of them, and its commit.
@@ -104,7 +104,7 @@ class Resolver:
 
     def _versions(self, note: str) -> Iterator[tuple[bytes, str]]:
         """What the history holds under this path, the newest first."""
-        repo = self._ground.repo
+        repo = self._vault_state.repo
         place = repo.find()
         if place is None:
             return

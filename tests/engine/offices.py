@@ -80,8 +80,8 @@ class Office:
         """Bring meetings into the mirror of the calendar."""
         window = Window(datetime.datetime(2023, 1, 1, tzinfo=UTC), datetime.datetime(2026, 1, 1, tzinfo=UTC))
         fetched = Fetched(meetings, complete=False)
-        await self.engine.memory.book.run(
-            lambda book: mirror.store(book, "work", mirror.IMPORTED, window, fetched, time.time())
+        await self.engine.memory.db.run(
+            lambda db: mirror.store(db, "work", mirror.IMPORTED, window, fetched, time.time())
         )
 
     async def write(self, *meetings: Meeting) -> DraftRow:

@@ -13,7 +13,7 @@ import pytest
 from donna_tui.config.agents import RemoteConfig
 from donna_tui.embedding.openai_compatible import MOST_TRIES
 from donna_tui.engine import model_manager as modelatwork
-from donna_tui.ingest import embedding_queue as backlog
+from donna_tui.ingest import embedding_queue as embeddings
 from donna_tui.types.events import IndexSwapped, ModelPhase, ModelStateChanged
 from donna_tui.types.search import SearchRequest
 from tests.embedding_server import DIM, EmbeddingServer, Told, after_the_first, well
@@ -154,7 +154,7 @@ async def test_a_server_that_comes_back_is_asked_again(
 ) -> None:
     monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
     monkeypatch.setattr(modelatwork, "RETRY_SECONDS", 0.1)
-    monkeypatch.setattr(backlog, "RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(embeddings, "RETRY_SECONDS", 0.1)
     desk = desk_of(tmp_path, server, provider="openai")
     good, bad = server.behaviour, lambda asked, number: Told("", 503)
     server.behaviour = bad
@@ -205,15 +205,15 @@ async def test_a_reader_with_another_model_compares_nothing(tmp_path: Path, serv
     """Two processes may have fallen back differently: vectors of the same length are still not the same."""
     desk = desk_of(tmp_path, server, provider="openai")
     other = desk_of(tmp_path, server, provider="openai", model="another-model")
-    async with agent_engine(desk, watch=True) as keeper:
-        await fresh(keeper, "kestrel", mode="hybrid")
+    async with agent_engine(desk, watch=True) as maintainer:
+        await fresh(maintainer, "kestrel", mode="hybrid")
         async with agent_engine(other) as reader:
             assert reader.engine.read_only
             outcome = await fresh(reader, "kestrel", mode="hybrid")
             assert (outcome.mode, paths_of(outcome)) == ("keyword", ["MEMORY.md"])
             semantic = await reader.engine.search(SearchRequest(text="kestrel", mode="semantic"))
             assert semantic.mode == "keyword"
-        assert (await fresh(keeper, "kestrel", mode="hybrid")).mode == "hybrid"
+        assert (await fresh(maintainer, "kestrel", mode="hybrid")).mode == "hybrid"
 
 
 # Privacy

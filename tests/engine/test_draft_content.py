@@ -188,7 +188,7 @@ async def test_one_key_of_the_machine_remains(tmp_path: Path) -> None:
         assert front["calendar_event_id"] == "gateway-2"
         await here.indexed()
         assert (await here.engine.drafts.draft_meeting("gateway-2")).reason == "idempotent"
-        await here.engine.memory.book.run(lambda book: book.database.run("DELETE FROM drafts"))
+        await here.engine.memory.db.run(lambda db: db.database.run("DELETE FROM drafts"))
         assert (await here.engine.drafts.draft_meeting("gateway-2")).path == NOTE
 
 

@@ -231,7 +231,7 @@ async def test_a_draft_anew_says_what_is_known_now(tmp_path: Path) -> None:
 async def test_a_draft_is_not_lost_where_its_meeting_is_in_no_calendar(tmp_path: Path) -> None:
     async with office(tmp_path) as here:
         row = await here.write(meeting())
-        await here.engine.memory.book.run(lambda book: book.database.run("DELETE FROM calendar_mirror"))
+        await here.engine.memory.db.run(lambda db: db.database.run("DELETE FROM calendar_mirror"))
         before = here.text(NOTE)
         with pytest.raises(DonnaError):
             await here.engine.drafts.regenerate(row.id)
@@ -246,9 +246,9 @@ async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
     async with office(tmp_path) as here:
         row = await here.write(meeting())
         assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "disk_full", 1)
-        await here.engine.memory.book.run(lambda book: book.database.run("DELETE FROM calendar_mirror"))
+        await here.engine.memory.db.run(lambda db: db.database.run("DELETE FROM calendar_mirror"))
         for _ in range(len(BACK_OFF)):  # the engine tries too, once a pause is over
-            entry = await here.engine.memory.book.run(lambda book: queue.of_id(book.database, row.id))
+            entry = await here.engine.memory.db.run(lambda db: queue.of_id(db.database, row.id))
             assert entry is not None
             if entry.attempts <= len(BACK_OFF):
                 assert entry.next_try is not None
@@ -256,9 +256,7 @@ async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
                     await here.engine.drafts.again(entry)
         row = await here.row(row.id)
         assert (row.next_try, row.attempts) == (None, len(BACK_OFF) + 1)
-        due = await here.engine.memory.book.run(
-            lambda book: queue.due_again(book.database, time.time() + 10**9, time.time())
-        )
+        due = await here.engine.memory.db.run(lambda db: queue.due_again(db.database, time.time() + 10**9, time.time()))
         assert due == []
 
 

@@ -63,8 +63,8 @@ async def import_calendar(desk: Desk) -> int:
         await engine.sync()
         window = Window(END - datetime.timedelta(days=3_650), END + datetime.timedelta(days=365))
         fetched = await read_ics((MEETINGS / "meetings.ics").read_bytes(), "meetings", window, ZoneInfo("UTC"))
-        await engine.memory.book.run(
-            lambda book: store(book, "meetings", IMPORTED, window, fetched, END.timestamp() - 86_400)
+        await engine.memory.db.run(
+            lambda db: store(db, "meetings", IMPORTED, window, fetched, END.timestamp() - 86_400)
         )
         return len(fetched.meetings)
     finally:

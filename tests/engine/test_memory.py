@@ -307,14 +307,14 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
 
 
 async def test_an_engine_that_stays_follows_what_another_process_says(desk: Desk, tmp_path: Path) -> None:
-    async with open_engine(desk) as keeper, open_engine(desk, watch=False) as guest:
-        await keeper.settled()
+    async with open_engine(desk) as maintainer, open_engine(desk, watch=False) as guest:
+        await maintainer.settled()
         assert guest.engine.read_only
         (said_here,) = await guest.engine.memory.remember("The gateway runs on port 8080.", patience=0.1)
         assert said_here.importance is None
-        await keeper.until_found("gateway port in:memory", said_here.source_id, mode="hybrid")
+        await maintainer.until_found("gateway port in:memory", said_here.source_id, mode="hybrid")
         await guest.engine.memory.forget(said_here.id)
-        await keeper.until_lost("gateway port in:memory", said_here.source_id)
+        await maintainer.until_lost("gateway port in:memory", said_here.source_id)
 
 
 async def test_a_new_index_has_the_memory_before_it_is_used(desk: Desk, tmp_path: Path) -> None:

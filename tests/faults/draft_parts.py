@@ -59,7 +59,7 @@ async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> 
     vault, hub = base / "vault", EventHub()
     writer = new_writer(vault, base / "state")
     writer.recover()
-    book = DbThread(base / "memory", hub, lambda: None)
+    db = DbThread(base / "memory", hub, lambda: None)
 
     async def find(key: str) -> list[str]:
         return []
@@ -69,7 +69,7 @@ async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> 
         vault_client=new_client(vault),
         vault_writer=writer,
         drafter=Paid(base / "bill"),
-        book=book,
+        db=db,
         hub=hub,
         find=find,
         reached=reached,
@@ -80,7 +80,7 @@ async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> 
             idempotency_key=KEY,
         )  # fmt: skip
     finally:
-        await book.close()
+        await db.close()
 
 
 def _wait(step: str) -> None:

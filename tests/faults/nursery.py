@@ -107,7 +107,7 @@ def _stat(pid: str) -> list[str] | None:
         return None
 
 
-def _tell(**value: Any) -> None:
+def _report(**value: Any) -> None:
     os.write(1, json.dumps(value).encode() + b"\n")
 
 
@@ -117,11 +117,11 @@ def _work(base: str, seed: int, home: str = "state") -> None:
     hand = Hand(desk, home=home)
     while True:
         call = _random_call(chance, desk)
-        _tell(call=call)
+        _report(call=call)
         try:
-            _tell(done=hand.do(call))
+            _report(done=hand.do(call))
         except VaultWriteError as error:
-            _tell(refused=error.reason)
+            _report(refused=error.reason)
 
 
 def _random_call(chance: random.Random, desk: Desk) -> tuple[str, ...]:
@@ -154,14 +154,14 @@ def _operation(base: str, call: list[str], step: str = "", occurrence: int = 0) 
             if left == 0:
                 os._exit(ENDED)
 
-    _tell(done=Hand(Desk(Path(base)), reached).do(call))
+    _report(done=Hand(Desk(Path(base)), reached).do(call))
 
 
 def _faulty(base: str, call: list[str], nth: int) -> None:
     """One operation, which ends right before its n-th request that can change something."""
     hand = Hand(Desk(Path(base)))
     with Injector(nth, ending, skipped=HARMLESS).active():
-        _tell(done=hand.do(call))
+        _report(done=hand.do(call))
 
 
 def _recovery(base: str, nth: int) -> None:
@@ -180,10 +180,10 @@ def _main() -> None:
         child = os.fork()
         if not child:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            _tell(started=os.getpid())
+            _report(started=os.getpid())
             _JOBS[job](base, **details)
             os._exit(0)
-        _tell(ended=os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        _report(ended=os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 if __name__ == "__main__":

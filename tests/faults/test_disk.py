@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.ingest import index_maintainer as keeper
+from donna_tui.ingest import index_maintainer as maintainer
 from donna_tui.ingest import source
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import NoteFailed, NoteIndexed
@@ -95,7 +95,7 @@ async def test_a_folder_and_a_pipe_named_like_notes_are_passed_over(desk: Desk) 
 
 async def test_an_unreadable_note_is_named_and_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "FIRST_RETRY_SECONDS", 0.2)
-    monkeypatch.setattr(keeper, "ROUND_SECONDS", 0.2)
+    monkeypatch.setattr(maintainer, "ROUND_SECONDS", 0.2)
     real, denied = os.open, {"locked.md"}
 
     def guarded(path: str | bytes | int, *rest: object, **options: object) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.drafts import queue
-from donna_tui.memory.database import open_book
+from donna_tui.memory.database import open_db
 from donna_tui.vault.note.read import parse_frontmatter
 from tests.faults.draft_parts import KEY, PAID, PATH, STEPS, Paid, draft
 from tests.git_vaults import User
@@ -48,11 +48,11 @@ def assert_one_whole_draft(base: Path, user: User) -> str:
     assert text.endswith("(chat Chat)\n")
     assert user.git(vault, "status", "--porcelain") == ""
     assert user.git(vault, "log", "--format=%s", "--", PATH).splitlines() == [f"autowrite: commitment_log {KEY}"]
-    book = open_book(base / "memory")
+    db = open_db(base / "memory")
     try:
-        (entry,) = queue.entries(book.database)
+        (entry,) = queue.entries(db.database)
     finally:
-        book.close()
+        db.close()
     assert (entry.state, entry.path) == ("waiting", PATH)
     return text
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.ingest import embedding_queue as backlog
+from donna_tui.ingest import embedding_queue as embeddings
 from donna_tui.types.errors import Reason
 from donna_tui.types.events import NoteEmbedded, NoteFailed
 from tests.engine.helpers import Desk, Running, eventually, hide_model, index_once, new_desk, open_engine
@@ -58,7 +58,7 @@ async def test_a_failure_holds_up_no_edit(desk: Desk, monkeypatch: pytest.Monkey
 
 
 async def test_what_failed_is_tried_again_and_the_problem_ends(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backlog, "RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(embeddings, "RETRY_SECONDS", 0.2)
     model = FaultyModel(poison="nightshade")
     serve(monkeypatch, model)
     async with open_engine(desk) as running:

@@ -116,7 +116,7 @@ def test_stopped_in_the_middle(base: Path, step: Step) -> None:
         if reached is step:
             raise SystemExit
 
-    object.__setattr__(desk.writer._shop, "reached", stop)
+    object.__setattr__(desk.writer._context, "reached", stop)
     with pytest.raises(SystemExit):
         OPERATIONS["write"](desk)
     desk = Desk(desk.user, desk.vault, new_writer(desk.vault, base / "state"))

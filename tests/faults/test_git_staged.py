@@ -133,7 +133,7 @@ def test_what_is_staged_while_donna_writes_stays_staged(base: Path) -> None:
             blob = desk.git("hash-object", "-w", "--stdin", given="partly\n").strip()
             desk.git("update-index", "--cacheinfo", f"100644,{blob},Projects/two.md")
 
-    object.__setattr__(desk.writer._shop, "reached", reached)
+    object.__setattr__(desk.writer._context, "reached", reached)
     desk.writer.move(ALPHA, "Projects/uno.md")
     assert staged(desk) == {BETA, "Projects/two.md"}
     assert desk.git("show", ":Projects/two.md") == "partly\n"
@@ -147,10 +147,10 @@ def test_stopped_before_the_index_followed_it_follows_at_the_next_start(base: Pa
         if step is Step.ADVANCED:
             raise KeyboardInterrupt
 
-    object.__setattr__(desk.writer._shop, "reached", stop)
+    object.__setattr__(desk.writer._context, "reached", stop)
     with pytest.raises(KeyboardInterrupt):
         OPERATIONS["write"](desk)
-    object.__setattr__(desk.writer._shop, "reached", lambda _: None)
+    object.__setattr__(desk.writer._context, "reached", lambda _: None)
     desk.writer.recover()
     assert commit(desk) == {BETA}
 
@@ -164,7 +164,7 @@ def test_an_index_that_a_stopped_donna_of_another_home_left_behind_is_brought_up
             raise SystemExit
 
     other = Desk(desk.user, desk.vault, new_writer(desk.vault, base / "another home"))
-    object.__setattr__(other.writer._shop, "reached", stop)
+    object.__setattr__(other.writer._context, "reached", stop)
     for operation in ("write", "new"):
         with pytest.raises(SystemExit):
             OPERATIONS[operation](other)

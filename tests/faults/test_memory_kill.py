@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from donna_tui.memory.conversations import list_sessions, read_turns
-from donna_tui.memory.database import open_book
+from donna_tui.memory.database import open_db
 from tests.unit.memory_parts import Desk, import_file, jsonl, said
 
 SEED = 20_260_101
@@ -51,20 +51,20 @@ def child(state: Path, file: Path) -> subprocess.Popen[str]:
 
 
 def everything(state: Path) -> list[tuple[str, list[tuple[int, str]]]]:
-    book = open_book(state)
+    db = open_db(state)
     try:
-        names = sorted(each.name for each in list_sessions(book.database))
-        keys = dict(book.database.rows("SELECT name, id FROM sessions"))
-        return [(name, [(t.number, t.text) for t in read_turns(book.database, keys[name])]) for name in names]
+        names = sorted(each.name for each in list_sessions(db.database))
+        keys = dict(db.database.rows("SELECT name, id FROM sessions"))
+        return [(name, [(t.number, t.text) for t in read_turns(db.database, keys[name])]) for name in names]
     finally:
-        book.close()
+        db.close()
 
 
 def test_no_turn_that_was_told_is_lost_and_a_second_run_completes_the_first(tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", rows())
     (tmp_path / "clean").mkdir()
     clean = Desk(tmp_path / "clean")
-    import_file(clean.book, file)
+    import_file(clean.db, file)
     clean.follow()
     expected_documents = clean.sources()
     clean.close()
@@ -87,7 +87,7 @@ def test_no_turn_that_was_told_is_lost_and_a_second_run_completes_the_first(tmp_
         stored = sum(len(turns) for _, turns in everything(desk.folder))
         assert stored >= told > 0
         desk.follow()
-        report = import_file(desk.book, file)
+        report = import_file(desk.db, file)
         assert report.turns + stored == SESSIONS * TURNS
         desk.follow()
         assert everything(desk.folder) == expected

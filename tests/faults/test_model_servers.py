@@ -51,7 +51,7 @@ class Desk:
     """A router of one model, with what it did."""
 
     router: ModelRouter
-    book: DbThread
+    db: DbThread
     events: list[EngineEvent]
     pauses: list[float]
 
@@ -61,17 +61,17 @@ class Desk:
 
     async def rows(self) -> list[tuple[Any, ...]]:
         sql = "SELECT outcome, tokens_in, tokens_out, cost_usd FROM model_calls ORDER BY id"
-        return await self.book.run(lambda book: book.database.rows(sql))
+        return await self.db.run(lambda db: db.database.rows(sql))
 
 
 @pytest.fixture
-async def book(tmp_path: Path) -> AsyncIterator[DbThread]:
+async def db(tmp_path: Path) -> AsyncIterator[DbThread]:
     thread = DbThread(tmp_path, EventHub(), lambda: None)
     yield thread
     await thread.close()
 
 
-def desk(book: DbThread, dialect: str, port: int, *, limit: float = 10.0, **settings: Any) -> Desk:
+def desk(db: DbThread, dialect: str, port: int, *, limit: float = 10.0, **settings: Any) -> Desk:
     base = f"http://127.0.0.1:{port}{'/v1' if dialect == 'openai' else ''}"
     values: dict[str, Any] = {"max_output_tokens": 500, "price_in": 3.0, "price_out": 15.0, **settings}
     deadline = values.pop("deadline_seconds", 50.0)
@@ -85,8 +85,8 @@ def desk(book: DbThread, dialect: str, port: int, *, limit: float = 10.0, **sett
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
 
-    router = ModelRouter(routes, CallLedger(book), hub, environ={"TEST_KEY": KEY}, pause=pause)
-    return Desk(router, book, events, pauses)
+    router = ModelRouter(routes, CallLedger(db), hub, environ={"TEST_KEY": KEY}, pause=pause)
+    return Desk(router, db, events, pauses)
 
 
 @dataclass(frozen=True)
@@ -238,12 +238,12 @@ def runs() -> list[Any]:
 
 @pytest.mark.parametrize(("case", "dialect"), runs())
 async def test_a_call_is_bounded_classified_and_paid_once(
-    case: Case, dialect: str, book: DbThread, caplog: pytest.LogCaptureFixture
+    case: Case, dialect: str, db: DbThread, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     strange = ModelServer(dialect, case.behaviour)
     async with strange.running() as port:
-        asked = desk(book, dialect, port, deadline_seconds=case.deadline)
+        asked = desk(db, dialect, port, deadline_seconds=case.deadline)
         if case.kind is None:
             done = await asked.ask()
             assert done.output == Answer(**GOOD)
@@ -278,10 +278,10 @@ async def _was_recorded(asked: Desk, metadata: CompletionMetadata | None, kind: 
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_server_that_is_not_there_is_tried_thrice(dialect: str, book: DbThread) -> None:
+async def test_a_server_that_is_not_there_is_tried_thrice(dialect: str, db: DbThread) -> None:
     async with ModelServer(dialect, server.good).running() as port:
         pass
-    asked = desk(book, dialect, port)
+    asked = desk(db, dialect, port)
     with pytest.raises(ModelCallError) as caught:
         await asked.ask()
     assert caught.value.kind is FailureKind.UNREACHABLE
@@ -292,50 +292,50 @@ async def test_a_server_that_is_not_there_is_tried_thrice(dialect: str, book: Db
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_the_figures_of_the_server_are_kept(dialect: str, book: DbThread) -> None:
+async def test_the_figures_of_the_server_are_kept(dialect: str, db: DbThread) -> None:
     async with ModelServer(dialect, server.good).running() as port:
-        done = await desk(book, dialect, port).ask()
+        done = await desk(db, dialect, port).ask()
     assert (done.metadata.tokens_in, done.metadata.tokens_out) == (120, 30)
     assert done.metadata.cost_usd == pytest.approx((120 * 3 + 30 * 15) / 1_000_000)
     assert (done.metadata.alias, done.metadata.model) == ("reasoner", "some-model")
 
 
 @pytest.mark.parametrize("figures", [(None, None), (-1, -1), (10**18, 10**18)])
-async def test_what_a_server_does_not_state_counts_in_full(figures: tuple[Any, Any], book: DbThread) -> None:
+async def test_what_a_server_does_not_state_counts_in_full(figures: tuple[Any, Any], db: DbThread) -> None:
     async with ModelServer("openai", server.usage(*figures)).running() as port:
-        done = await desk(book, "openai", port).ask()
+        done = await desk(db, "openai", port).ask()
     assert done.metadata.tokens_out == 500
     assert done.metadata.tokens_in > len(PROMPT) + len(NOTE)
 
 
 @pytest.mark.parametrize("behaviour", [server.hang, server.reset_mid_body, server.endless_body])
-async def test_what_may_have_been_charged_counts_in_full(behaviour: Behaviour, book: DbThread) -> None:
+async def test_what_may_have_been_charged_counts_in_full(behaviour: Behaviour, db: DbThread) -> None:
     async with ModelServer("openai", behaviour).running() as port:
         with pytest.raises(ModelCallError) as caught:
-            await desk(book, "openai", port, deadline_seconds=1.0).ask()
+            await desk(db, "openai", port, deadline_seconds=1.0).ask()
     assert caught.value.metadata is not None
     assert caught.value.metadata.tokens_out == 500
 
 
-async def test_the_server_says_how_long_to_wait(book: DbThread) -> None:
+async def test_the_server_says_how_long_to_wait(db: DbThread) -> None:
     async with ModelServer("anthropic", server.then_good(2, server.status(429, retry_after="7"))).running() as port:
-        asked = desk(book, "anthropic", port)
+        asked = desk(db, "anthropic", port)
         await asked.ask()
     assert asked.pauses == [7.0, 7.0]
 
 
-async def test_a_long_wait_is_left_to_the_caller(book: DbThread) -> None:
+async def test_a_long_wait_is_left_to_the_caller(db: DbThread) -> None:
     async with ModelServer("anthropic", server.status(503, retry_after="1800")).running() as port:
-        asked = desk(book, "anthropic", port)
+        asked = desk(db, "anthropic", port)
         with pytest.raises(ModelCallError) as caught:
             await asked.ask()
     assert (caught.value.retry_after, asked.pauses) == (1800.0, [])
 
 
-async def test_a_cancelled_call_is_in_the_ledger(book: DbThread) -> None:
+async def test_a_cancelled_call_is_in_the_ledger(db: DbThread) -> None:
     waiting = ModelServer("openai", server.hang)
     async with waiting.running() as port:
-        asked = desk(book, "openai", port)
+        asked = desk(db, "openai", port)
         task = asyncio.create_task(asked.ask())
         async with asyncio.timeout(PATIENCE):
             while not waiting.requests:
@@ -348,7 +348,7 @@ async def test_a_cancelled_call_is_in_the_ledger(book: DbThread) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_only_needed_headers_leave(dialect: str, book: DbThread, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_needed_headers_leave(dialect: str, db: DbThread, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"):
         monkeypatch.setenv(name, "x-leak: LEAKED")
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
@@ -356,7 +356,7 @@ async def test_only_needed_headers_leave(dialect: str, book: DbThread, monkeypat
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     listening = ModelServer(dialect, server.good)
     async with listening.running() as port:
-        await desk(book, dialect, port).ask()
+        await desk(db, dialect, port).ask()
     [head] = listening.heads
     assert not [each for each in head if each.startswith(("x-", "openai-", "user-agent")) and each != "x-api-key"]
     assert "leaked" not in listening.requests[0][0].lower()
@@ -364,10 +364,10 @@ async def test_only_needed_headers_leave(dialect: str, book: DbThread, monkeypat
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_what_is_sent_is_the_question_between_marks(dialect: str, book: DbThread) -> None:
+async def test_what_is_sent_is_the_question_between_marks(dialect: str, db: DbThread) -> None:
     listening = ModelServer(dialect, server.good)
     async with listening.running() as port:
-        asked = desk(book, dialect, port)
+        asked = desk(db, dialect, port)
         await asked.ask()
         await asked.ask()
     first, second = (json.loads(data) for _, data in listening.requests)
@@ -379,10 +379,10 @@ async def test_what_is_sent_is_the_question_between_marks(dialect: str, book: Db
     assert limits.get(dialect, first.get("options", {}).get("num_predict")) == 500
 
 
-async def test_the_limit_of_the_day_stops_a_call_before_it_is_sent(book: DbThread) -> None:
+async def test_the_limit_of_the_day_stops_a_call_before_it_is_sent(db: DbThread) -> None:
     listening = ModelServer("openai", server.usage(100_000, 0))
     async with listening.running() as port:
-        asked = desk(book, "openai", port, limit=0.3)
+        asked = desk(db, "openai", port, limit=0.3)
         await asked.ask()
         with pytest.raises(ModelCallError) as caught:
             await asked.ask()
@@ -391,27 +391,27 @@ async def test_the_limit_of_the_day_stops_a_call_before_it_is_sent(book: DbThrea
     assert len(await asked.rows()) == 1
 
 
-async def test_two_calls_at_once_do_not_pass_the_limit_together(book: DbThread) -> None:
+async def test_two_calls_at_once_do_not_pass_the_limit_together(db: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     async with listening.running() as port:
-        asked = desk(book, "openai", port, limit=0.015)
+        asked = desk(db, "openai", port, limit=0.015)
         ended = await asyncio.gather(*(asked.ask() for _ in range(4)), return_exceptions=True)
     kinds = [each.kind for each in ended if isinstance(each, ModelCallError)]
     assert kinds == [FailureKind.OVER_DAY_LIMIT] * len(kinds)
     assert len(listening.requests) == 4 - len(kinds) == 1
 
 
-async def test_a_model_that_costs_nothing_is_never_over_the_limit(book: DbThread) -> None:
+async def test_a_model_that_costs_nothing_is_never_over_the_limit(db: DbThread) -> None:
     async with ModelServer("ollama", server.good).running() as port:
-        done = await desk(book, "ollama", port, limit=0.0, price_in=None, price_out=None).ask()
+        done = await desk(db, "ollama", port, limit=0.0, price_in=None, price_out=None).ask()
     assert done.metadata.cost_usd == 0.0
 
 
 @pytest.mark.parametrize("key", ["", "  ", "two words", "lïne", "a\nb"])
-async def test_a_key_that_is_none_is_not_sent(key: str, book: DbThread) -> None:
+async def test_a_key_that_is_none_is_not_sent(key: str, db: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     async with listening.running() as port:
-        asked = desk(book, "openai", port)
+        asked = desk(db, "openai", port)
         asked.router._environ = {"TEST_KEY": key}
         with pytest.raises(ModelCallError) as caught:
             await asked.ask()
@@ -421,18 +421,18 @@ async def test_a_key_that_is_none_is_not_sent(key: str, book: DbThread) -> None:
     assert listening.connections == 0
 
 
-async def test_a_question_without_end_is_not_sent(book: DbThread) -> None:
+async def test_a_question_without_end_is_not_sent(db: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     huge = Payload(system="s", segments=(Segment(text="x" * 500_000, sensitivity=Sensitivity.PUBLIC),))
     async with listening.running() as port:
         with pytest.raises(ModelCallError) as caught:
-            await desk(book, "openai", port).router.complete(huge, task_type="t", schema=Answer)
+            await desk(db, "openai", port).router.complete(huge, task_type="t", schema=Answer)
     assert caught.value.kind is FailureKind.TOO_LARGE
     assert listening.connections == 0
 
 
-async def test_without_a_model_it_says_so(book: DbThread) -> None:
-    router = ModelRouter(Routes(), CallLedger(book), EventHub())
+async def test_without_a_model_it_says_so(db: DbThread) -> None:
+    router = ModelRouter(Routes(), CallLedger(db), EventHub())
     with pytest.raises(ModelCallError) as caught:
         await router.complete(asking(), task_type="t", schema=Answer)
     assert caught.value.kind is FailureKind.NOT_CONFIGURED
@@ -441,7 +441,7 @@ async def test_without_a_model_it_says_so(book: DbThread) -> None:
 
 @pytest.mark.parametrize(("dialect", "kind"), [("openai", OpenAIChat), ("anthropic", AnthropicMessages)])
 async def test_the_library_is_imported_beside_the_event_loop(
-    dialect: str, kind: type[Any], book: DbThread, monkeypatch: pytest.MonkeyPatch
+    dialect: str, kind: type[Any], db: DbThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load, on = kind.load, list[threading.Thread]()
 
@@ -451,6 +451,6 @@ async def test_the_library_is_imported_beside_the_event_loop(
 
     monkeypatch.setattr(kind, "load", noticed)
     async with ModelServer(dialect, server.good).running() as port:
-        await desk(book, dialect, port).ask()
+        await desk(db, dialect, port).ask()
     assert len(on) == 1
     assert on[0] is not threading.main_thread()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.ingest import index_maintainer as keeper
+from donna_tui.ingest import index_maintainer as maintainer
 from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.types.events import EngineStateChanged, NoteDeleted, ReconcileDone
 from tests.engine.helpers import Desk, eventually, hide_model, index_once, new_desk, open_engine
@@ -18,8 +18,8 @@ COUNT = 40
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     hide_model(monkeypatch)
-    monkeypatch.setattr(keeper, "ROUND_SECONDS", 0.2)
-    monkeypatch.setattr(keeper, "ROOT_POLL_SECONDS", 0.2)
+    monkeypatch.setattr(maintainer, "ROUND_SECONDS", 0.2)
+    monkeypatch.setattr(maintainer, "ROOT_POLL_SECONDS", 0.2)
     desk = new_desk(tmp_path)
     for number in range(COUNT):
         desk.write(f"Notes/{number:02}.md", f"# Note {number}\n\nplover word{number:02}\n")

@@ -55,7 +55,7 @@ def wait_for(pids: list[int]) -> None:
         time.sleep(0.005)
 
 
-def book(ledger: Ledger, told: list[dict[str, Any]]) -> list[str]:
+def db(ledger: Ledger, told: list[dict[str, Any]]) -> list[str]:
     """Enter what was acknowledged; the call that was under way, if there was one."""
     call: list[str] = []
     for each in told:
@@ -66,7 +66,7 @@ def book(ledger: Ledger, told: list[dict[str, Any]]) -> list[str]:
             call = [] if each["refused"] != "git_failed" else call
         elif "done" in each:
             if each["done"]:
-                ledger.book(call, each["done"])
+                ledger.db(call, each["done"])
             call = []
     return call
 
@@ -97,14 +97,14 @@ def kill_once(ledger: Ledger, nursery: Nursery, chance: random.Random) -> Round:
     time.sleep(max(0.0, moment - time.monotonic()))
     started = kill(pid, chance.choice(["alone", "alone", "git first, at once", "git first"]))
     *told, _ = nursery.rest()
-    call = book(ledger, told)
+    call = db(ledger, told)
     under_way, began = ledger.desk.intent.exists(), time.monotonic()
     problem = ledger.desk.writer().recover()
     taken = Round(under_way, time.monotonic() - began)
     wait_for(started)
     assert problem is None
     if ledger.check(*([ledger.after(call)] if call else [])):
-        ledger.book(call, ledger.desk.operations()[-1])
+        ledger.db(call, ledger.desk.operations()[-1])
     return taken
 
 
@@ -122,7 +122,7 @@ def test_no_kill_loses_a_word(tmp_path: Path, nursery: Nursery, kills: int, stag
     for number in range(kills):
         rounds.append(kill_once(ledger, nursery, chance))
         if number % KILLS_A_VAULT == KILLS_A_VAULT - 1 or number == kills - 1:
-            ledger.book(LAST, Hand(ledger.desk).do(LAST))
+            ledger.db(LAST, Hand(ledger.desk).do(LAST))
             ledger.check(sound=True)
             ledger = fresh(tmp_path / "desk", staged=staged)
     taken = sorted(each.seconds for each in rounds if each.under_way)

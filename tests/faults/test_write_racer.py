@@ -254,7 +254,7 @@ def test_an_index_that_another_program_holds_is_followed_later(tmp_path: Path, s
 
     lock.write_bytes(b"")
     with running(hold):
-        ledger.book(call, Hand(desk).do(call))
+        ledger.db(call, Hand(desk).do(call))
     assert desk.writer().recover() is None
     ledger.check(sound=True)
 

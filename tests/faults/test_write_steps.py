@@ -110,8 +110,8 @@ def test_stopped_and_then_overtaken_by_a_donna_of_another_home(tmp_path: Path, n
     scene = Scene(tmp_path, "move")
     ledger, after = scene.fresh(), CALLS["write over"]
     assert nursery.run("operation", ledger.desk, call=scene.call, step=Step.ADVANCED, occurrence=1)[1] == ENDED
-    ledger.book(scene.call, ledger.desk.operations()[-1])
-    ledger.book(after, Hand(ledger.desk, home="another home").do(after))
+    ledger.db(scene.call, ledger.desk.operations()[-1])
+    ledger.db(after, Hand(ledger.desk, home="another home").do(after))
     assert ledger.desk.writer().recover() is None
     assert ledger.desk.operations() == ledger.acknowledged
     assert ledger.desk.notes() == ledger.notes

@@ -233,7 +233,7 @@ class Ledger:
         stack = self.done if kind == "undo" else self.undone
         return stack[-int(rest[0])] if int(rest[0]) <= len(stack) else self.notes
 
-    def book(self, call: Sequence[str], operation: str) -> None:
+    def db(self, call: Sequence[str], operation: str) -> None:
         """An operation was acknowledged, or found to be done."""
         after, before = self.after(call), self.notes
         self.acknowledged.append(operation)
@@ -306,5 +306,5 @@ def prepared(base: Path, name: str, *, staged: bool = False) -> Ledger:
     hand = Hand(ledger.desk)
     first = [CALLS["write over"], CALLS["move"]] if name in ("undo", "redo") else []
     for call in [*first, *([CALLS["undo"]] if name == "redo" else [])]:
-        ledger.book(call, hand.do(call))
+        ledger.db(call, hand.do(call))
     return ledger

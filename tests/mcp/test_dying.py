@@ -20,13 +20,13 @@ ENDS_WITHIN = 60
 def hello(process: subprocess.Popen[bytes]) -> None:
     """The handshake, by hand."""
     params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "By Hand", "version": "1"}}
-    tell(process, {"id": 0, "method": "initialize", "params": params})
+    set_label(process, {"id": 0, "method": "initialize", "params": params})
     assert process.stdout
     assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "donna"
-    tell(process, {"method": "notifications/initialized"})
+    set_label(process, {"method": "notifications/initialized"})
 
 
-def tell(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+def set_label(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
     assert process.stdin
     process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
     process.stdin.flush()
@@ -35,7 +35,7 @@ def tell(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
 def writes(process: subprocess.Popen[bytes], count: int) -> None:
     for number in range(count):
         arguments = {"path": f"Inbox/w{number}.md", "content": f"note {number}\n" * 2_000}
-        tell(
+        set_label(
             process,
             {"id": number + 1, "method": "tools/call", "params": {"name": "vault_write", "arguments": arguments}},
         )
@@ -95,7 +95,9 @@ def test_what_is_no_message_ends_nothing(desk: Desk) -> None:
         for number, line in enumerate(NO_MESSAGES, 100):
             process.stdin.write(line + b"\n")
             process.stdin.flush()
-            tell(process, {"id": number, "method": "tools/call", "params": {"name": "vault_list", "arguments": {}}})
+            set_label(
+                process, {"id": number, "method": "tools/call", "params": {"name": "vault_list", "arguments": {}}}
+            )
             while (answer := json.loads(process.stdout.readline())).get("id") != number:
                 assert answer["jsonrpc"] == "2.0"
             assert answer["result"]["structuredContent"]["ok"]

@@ -279,5 +279,5 @@ async def test_a_public_preference_neither_shows_nor_replaces_a_private_one(benc
     await granted.fine("remember", text=f"My favourite colour is {CANARY}.", type="procedural")
     answer = await bench.fine("remember", text="My favourite colour is red.", type="procedural")
     assert CANARY not in json.dumps(answer)
-    facts = await bench.engine.memory.book.run(lambda book: procedural(book.database))
+    facts = await bench.engine.memory.db.run(lambda db: procedural(db.database))
     assert {fact.content for fact in facts} == {f"My favourite colour is {CANARY}.", "My favourite colour is red."}

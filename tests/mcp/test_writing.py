@@ -145,14 +145,14 @@ async def test_what_an_agent_replaced_is_remembered_again(bench: Bench) -> None:
 async def test_what_a_person_put_right_stays_when_the_session_goes(bench: Bench) -> None:
     desk = bench.engine.memory
     await bench.fine("remember", text="My favourite colour is red.", type="procedural")
-    (fact,) = await desk.book.run(lambda book: procedural(book.database))
+    (fact,) = await desk.db.run(lambda db: procedural(db.database))
     await desk.correct(f"memory:{fact.id}", "My favourite colour is green.")
     await bench.fine("vault_undo_last", everything=True)
     assert await preferences(bench) == {"My favourite colour is green."}
 
 
 async def preferences(bench: Bench) -> set[str]:
-    facts = await bench.engine.memory.book.run(lambda book: procedural(book.database))
+    facts = await bench.engine.memory.db.run(lambda db: procedural(db.database))
     return {fact.content for fact in facts}
 
 

@@ -82,7 +82,7 @@ class Driver:
         vault = self.vault
         await self.until(lambda: vault.note_tree.notes, "the tree is there")
         vault.note_tree.reveal(path)
-        await self.until(lambda: vault.desk.note is not None and vault.desk.note.path == path, f"{path!r} is read")
+        await self.until(lambda: vault.detail.note is not None and vault.detail.note.path == path, f"{path!r} is read")
         await self.pilot.pause()
 
     async def window(self, kind: type[W]) -> W:

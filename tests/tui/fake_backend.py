@@ -109,7 +109,7 @@ class FakeBackend:
         self.vault = vault or FakeVault()
         folder = tempfile.mkdtemp(prefix="donna-test-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.shelf = EditDrafts(Path(folder))
+        self.unsaved = EditDrafts(Path(folder))
         self.memory = FakeMemory(self._enter, list(memories))
         self.drafts = FakeDrafts(self._enter, self.vault)
         self.tasks: tuple[TaskRow, ...] = ()
@@ -364,9 +364,9 @@ class FakeBackend:
         await self._enter("conflict", path, key=path)
         return self.vault.conflict(path)
 
-    async def plan_settle(self, conflict: Conflict, keep: Keep) -> Plan:
+    async def plan_resolution(self, conflict: Conflict, keep: Keep) -> Plan:
         await self._enter("plan_settle", conflict, keep)
-        return self.vault.plan_settle(conflict, keep)
+        return self.vault.plan_resolution(conflict, keep)
 
     async def apply_plan(self, plan: Plan) -> Outcome:
         await self._enter("apply_plan", plan, key=plan.kind.value)
@@ -408,11 +408,11 @@ class FakeBackend:
     async def keep_edit(self, edit: Edit) -> None:
         await self._enter("keep_edit", edit, key=edit.path)
         self.vault.edits[edit.path] = edit
-        self.shelf.keep(edit)
+        self.unsaved.keep(edit)
 
     async def begin_edit(self, edit: Edit) -> Path:
         await self._enter("begin_edit", edit, key=edit.path)
-        return self.shelf.begin(edit)
+        return self.unsaved.begin(edit)
 
     async def edited_text(self, copy: Path) -> str:
         await self._enter("edited_text", copy)
@@ -425,7 +425,7 @@ class FakeBackend:
     async def drop_edit(self, path: str) -> None:
         await self._enter("drop_edit", path, key=path)
         self.vault.edits.pop(path, None)
-        self.shelf.drop(path)
+        self.unsaved.drop(path)
 
     def _play(self) -> None:
         if self._started and self.listeners:

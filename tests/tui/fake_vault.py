@@ -216,7 +216,7 @@ class FakeVault:
             base_commit=commit,
         )
 
-    def plan_settle(self, conflict: Conflict, keep: Keep) -> Plan:
+    def plan_resolution(self, conflict: Conflict, keep: Keep) -> Plan:
         gone = Change(path=conflict.copy, before=conflict.theirs, after=None)
         if keep is Keep.MINE:
             return Plan(kind=OperationKind.DELETE, subject="Settle", changes=(gone,))

@@ -32,7 +32,7 @@ async def test_a_change_far_below_flashes_and_comes_into_view() -> None:
     async with driving(backend) as donna:
         await donna.go_to(RUNBOOK)
         backend.vault.files[RUNBOOK] = text.replace("Paragraph 70.", "Paragraph seventy.").encode()
-        donna.vault.desk.reload()
-        await donna.until(lambda: donna.vault.desk.text.flashed, "the changed line is highlighted")
+        donna.vault.detail.reload()
+        await donna.until(lambda: donna.vault.detail.text.flashed, "the changed line is highlighted")
         await donna.until(lambda: "Paragraph seventy." in donna.screen_text(), "it is in view")
-        await donna.until(lambda: not donna.vault.desk.text.flashed, "only for a moment")
+        await donna.until(lambda: not donna.vault.detail.text.flashed, "only for a moment")

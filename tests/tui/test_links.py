@@ -93,7 +93,7 @@ async def test_one_link_in_sight_is_followed_at_once_and_a_block_is_brought_into
         await donna.go_to("Garden/Block.md")
         await donna.press("enter", "enter")
         await at(donna, "Garden/List.md", 125)
-        assert donna.vault.desk.text.marked_rows == ["The end, see Plants#Beans. "]
+        assert donna.vault.detail.text.marked_rows == ["The end, see Plants#Beans. "]
         assert "The end, see" in donna.screen_text()
 
 
@@ -103,7 +103,7 @@ async def test_a_click_follows_a_link(where: str) -> None:
         if where == "vault":
             await donna.go_to("Home.md")
             await donna.rest()
-            spots = list(donna.vault.desk.text.jump_targets())
+            spots = list(donna.vault.detail.text.jump_targets())
         else:
             await previewed(donna)
             spots = list(donna.search.preview.jump_targets())
@@ -145,14 +145,14 @@ async def test_backlinks_are_listed_with_the_line_around_each_and_followed() -> 
     async with driving(backend()) as donna:
         await donna.go_to("Garden/List.md")
         await donna.press("enter", "L")
-        await donna.until(lambda: donna.vault.desk.links.rows, "the links are read")
+        await donna.until(lambda: donna.vault.detail.links.rows, "the links are read")
         await donna.rest()
         text = donna.screen_text()
         assert "← Plants  Garden" in text
         assert "Sow in the list, then go home." in text
         assert "→ Gone  Garden" not in text
         assert "does not exist" in text
-        rows = [row.link.path for row in donna.vault.desk.links.rows if row.is_back]
+        rows = [row.link.path for row in donna.vault.detail.links.rows if row.is_back]
         await donna.press(*"j" * rows.index("Garden/Plants.md"), "enter")
         await at(donna, "Garden/Plants.md", 7)
 

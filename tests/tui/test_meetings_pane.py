@@ -222,7 +222,7 @@ async def test_enter_goes_to_the_written_note_in_the_vault() -> None:
         await on(donna, "w-2")
         await donna.press("enter")
         note = "Meetings/2026-11-18-gateway-sync.md"
-        await donna.until(lambda: donna.vault.desk.note and donna.vault.desk.note.path == note, "it is shown")
+        await donna.until(lambda: donna.vault.detail.note and donna.vault.detail.note.path == note, "it is shown")
         assert donna.main.header.active == "vault"
 
 

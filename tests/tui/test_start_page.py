@@ -76,9 +76,9 @@ async def test_each_line_is_opened_by_keys() -> None:
         await furnished_page(donna)
         await to_line(donna, "decisions")
         await donna.press("enter")
-        await donna.until(lambda: donna.vault.desk.note is not None, "the note is read")
-        assert donna.vault.desk.note is not None
-        assert donna.vault.desk.note.path == NOTE
+        await donna.until(lambda: donna.vault.detail.note is not None, "the note is read")
+        assert donna.vault.detail.note is not None
+        assert donna.vault.detail.note.path == NOTE
         await donna.press("1")
         await to_line(donna, "Platform weekly")
         await donna.press("enter")

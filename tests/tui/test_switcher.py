@@ -30,8 +30,8 @@ async def opened(donna: Driver, typed: str = "") -> Switcher:
 
 
 async def arrived(donna: Driver, path: str) -> None:
-    await donna.until(lambda: donna.vault.desk.note is not None, "a note is read")
-    await donna.until(lambda: donna.vault.desk.note and donna.vault.desk.note.path == path, f"{path} is read")
+    await donna.until(lambda: donna.vault.detail.note is not None, "a note is read")
+    await donna.until(lambda: donna.vault.detail.note and donna.vault.detail.note.path == path, f"{path} is read")
     await donna.rest()
     assert donna.app.screen is donna.main
     assert donna.main.header.active == "vault"
@@ -83,7 +83,7 @@ async def test_a_heading_is_opened_at_its_section() -> None:
         assert f"# {heading}" in rows(switcher)[0]
         await donna.press("enter")
         await arrived(donna, DECISIONS)
-        section = donna.vault.desk.text.section
+        section = donna.vault.detail.text.section
         assert section is not None
         assert section.heading_path[-1] == heading
 

@@ -22,7 +22,7 @@ def names(donna: Driver) -> list[str]:
 
 
 def diffed(donna: Driver) -> list[str]:
-    return [diff.path for diff in donna.vault.desk.diff.diffs]
+    return [diff.path for diff in donna.vault.detail.diff.diffs]
 
 
 async def opened(donna: Driver) -> None:
@@ -164,7 +164,7 @@ async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> No
 async def test_sections_are_walked_and_marked() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.go_to(DECISIONS)
-        text = donna.vault.desk.text
+        text = donna.vault.detail.text
         await donna.press("]")
         assert text.section is not None
         assert text.section.heading_path == ("Gateway",)
@@ -180,7 +180,7 @@ async def test_the_history_of_a_note_and_of_the_vault() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.go_to(DECISIONS)
         await donna.press("h")
-        desk = donna.vault.desk
+        desk = donna.vault.detail
         await donna.until(lambda: desk.history.entries, "the history is read")
         assert len(desk.history.entries) == 1
         assert "20 Nov 11:32 you" in donna.screen_text()
@@ -204,9 +204,9 @@ async def test_the_difference_follows_the_history() -> None:
         await donna.until(lambda: diffed(donna) == [DRAFT], "the second change is shown")
         assert "new note" in donna.screen_text()
         await donna.press("enter")
-        assert donna.vault.desk.diff.has_focus
+        assert donna.vault.detail.diff.has_focus
         await donna.press("escape")
-        assert donna.vault.desk.history.has_focus
+        assert donna.vault.detail.history.has_focus
 
 
 async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
@@ -217,7 +217,7 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
         assert diffed(donna) == [GARDEN]
         assert "You edited this outside; it is not in the history yet" in donna.screen_text()
         await donna.press("h")
-        await donna.until(lambda: donna.vault.desk.history.entries, "the history is read")
+        await donna.until(lambda: donna.vault.detail.history.entries, "the history is read")
         assert "now          you         edited outside, not in the history yet" in donna.screen_text()
 
 
@@ -231,7 +231,7 @@ async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.go_to(DECISIONS)
         await donna.press("]", "]", "]", "]", "b")
-        desk = donna.vault.desk
+        desk = donna.vault.detail
         await donna.until(lambda: desk.blame.selected is not None, "the blame is read")
         assert desk.blame.selected is not None
         assert desk.blame.selected.line == 19
@@ -246,7 +246,7 @@ async def test_lines_that_are_not_in_the_history_are_the_users() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.go_to(GARDEN)
         await donna.press("]", "]", "b")
-        await donna.until(lambda: donna.vault.desk.blame.selected is not None, "the blame is read")
+        await donna.until(lambda: donna.vault.detail.blame.selected is not None, "the blame is read")
         assert "now · you" in donna.screen_text()
 
 
@@ -254,7 +254,7 @@ async def test_a_difference_side_by_side_unfolded_and_unwrapped() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.go_to(DECISIONS)
         await donna.press("h")
-        view = donna.vault.desk.diff
+        view = donna.vault.detail.diff
         await donna.until(lambda: view.line_count, "the difference is there")
         folded = view.line_count
         await donna.press("x")
@@ -310,9 +310,9 @@ async def test_zoom_gives_a_part_all_the_room() -> None:
         await donna.go_to(DECISIONS)
         await donna.press("enter", "+")
         assert "Priya Raman.md" not in donna.screen_text().replace("Priya Raman,", "")
-        assert donna.vault.desk.text.size.width > 110
+        assert donna.vault.detail.text.size.width > 110
         await donna.press("escape")
-        assert donna.vault.desk.text.size.width < 100
+        assert donna.vault.detail.text.size.width < 100
 
 
 async def test_events_of_notes_read_the_tree_again_once() -> None:
@@ -394,7 +394,7 @@ async def test_a_note_of_any_length_is_shown_page_by_page() -> None:
         await donna.press("k")
         assert "page 1 of" in donna.screen_text()
         await donna.press("g", *["]"] * 40)
-        section = donna.vault.desk.text.section
+        section = donna.vault.detail.text.section
         assert section is not None
         assert section.heading_path == ("Part 39",)
         assert "Part 39" in donna.screen_text()
@@ -417,4 +417,4 @@ async def test_a_click_selects_and_a_second_one_opens() -> None:
         assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == GARDEN
         await donna.pilot.click("#tree", offset=(8, 1), times=2)
-        await donna.until(lambda: donna.vault.desk.text.has_focus, "the note has the focus")
+        await donna.until(lambda: donna.vault.detail.text.has_focus, "the note has the focus")

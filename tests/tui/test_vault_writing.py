@@ -79,7 +79,7 @@ async def test_an_edit_in_the_editor_is_shown_and_then_written(monkeypatch: pyte
         assert (path.name, line) == ("decisions.md", 7)
         assert not path.exists()
         assert not path.parent.exists()
-        assert "900 ms" in donna.screen_text() or donna.vault.desk.note is not None
+        assert "900 ms" in donna.screen_text() or donna.vault.detail.note is not None
 
 
 async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,7 +127,7 @@ async def test_undo() -> None:
         await donna.go_to(RUNBOOK)
         hand = Hand(donna, "undo")
         await hand.press()
-        await donna.until(lambda: donna.vault.desk.selected_operation is not None, "the history is there")
+        await donna.until(lambda: donna.vault.detail.selected_operation is not None, "the history is there")
         await hand.press()
         await donna.window(PlanScreen)
         await hand.press()

@@ -11,7 +11,7 @@ from donna_tui.config.models import ChatSourceConfig, SourcesConfig
 from donna_tui.index.store import MemoryStore
 from donna_tui.memory.chat import Cut
 from donna_tui.memory.conversations import Recorder
-from donna_tui.memory.database import MemoryDb, open_book
+from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.importers import Import
 from donna_tui.memory.indexer import ChangeFollower, FeedParts
 from donna_tui.text.tokens import EstimatedTokens
@@ -69,8 +69,8 @@ def said(session_id: str, *texts: str, **others: Any) -> list[dict[str, Any]]:
     ]
 
 
-def import_file(book: MemoryDb, path: Path, **recorder: Any) -> ImportReport:
-    importing = Import(Recorder(book, **recorder))
+def import_file(db: MemoryDb, path: Path, **recorder: Any) -> ImportReport:
+    importing = Import(Recorder(db, **recorder))
     for _ in importing.run(path):
         continue
     return importing.report
@@ -83,7 +83,7 @@ class Desk:
         self.folder, self.vault = folder / "state", folder / "vault"
         self.folder.mkdir(exist_ok=True)
         self.vault.mkdir(exist_ok=True)
-        self.book = open_book(self.folder)
+        self.db = open_db(self.folder)
         self.store: MemoryStore = open_store(self.folder / "index-1.db")
         self.events: list[EngineEvent] = []
         hub = EventHub()
@@ -113,7 +113,7 @@ class Desk:
     def close(self) -> None:
         self.follower.close()
         self.store.database.close()
-        self.book.close()
+        self.db.close()
 
 
 def desks(folder: Path) -> Iterator[Desk]:

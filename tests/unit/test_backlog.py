@@ -50,14 +50,14 @@ class Bench:
         self.events: list[EngineEvent] = []
         self.hub.subscribe(self.events.append)
         service = cast("EmbeddingService", self.service)
-        self.backlog = EmbeddingQueue(store, self.write, service, self.hub, InputHash(b"k" * 32), lambda: None)
+        self.embeddings = EmbeddingQueue(store, self.write, service, self.hub, InputHash(b"k" * 32), lambda: None)
 
     async def write(self, work: Callable[[], Any]) -> Any:
         await asyncio.sleep(0)
         return work()
 
     async def idle(self) -> None:
-        await asyncio.wait_for(self.backlog.idle.wait(), PATIENCE_SECONDS)
+        await asyncio.wait_for(self.embeddings.idle.wait(), PATIENCE_SECONDS)
 
     def without_vector(self) -> int:
         sql = "SELECT count(*) FROM memory_chunks WHERE embedding_version IN ('', 'failed')"
@@ -77,7 +77,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 @contextlib.asynccontextmanager
 async def running(bench: Bench) -> AsyncIterator[None]:
-    task = asyncio.create_task(bench.backlog.run())
+    task = asyncio.create_task(bench.embeddings.run())
     try:
         yield
     finally:
@@ -111,7 +111,7 @@ async def test_known_texts_are_not_embedded_again(bench: Bench) -> None:
     async with running(bench):
         await bench.idle()
         bench.store.upsert(note("three/a.md", "same text"))
-        bench.backlog.wake()
+        bench.embeddings.wake()
         await bench.idle()
     assert len(bench.service.batches) == 1
     assert bench.without_vector() == 0
@@ -123,7 +123,7 @@ async def test_an_edit_overtakes_an_import(bench: Bench) -> None:
     def edit() -> None:
         if not bench.service.batches:
             bench.store.upsert(note("edited.md", "just saved"))
-            bench.backlog.wake()
+            bench.embeddings.wake()
 
     bench.service.before = edit
     async with running(bench):
@@ -148,7 +148,7 @@ async def test_nobody_waits_for_a_passage_that_cannot_be_embedded(bench: Bench) 
         await bench.idle()
         assert bench.without_vector() == 1
         bench.store.upsert(note("next.md", "fine"))
-        bench.backlog.wake()
+        bench.embeddings.wake()
         await bench.idle()
     assert bench.without_vector() == 1
     assert [event.path for event in bench.of(NoteEmbedded)] == ["next.md"]
@@ -169,11 +169,11 @@ async def test_what_failed_is_tried_again(bench: Bench, monkeypatch: pytest.Monk
 
 async def test_the_time_since_saving_is_told_once(bench: Bench) -> None:
     bench.store.upsert(note("a.md", "text"))
-    bench.backlog.saved("a.md", 0.0)
+    bench.embeddings.saved("a.md", 0.0)
     async with running(bench):
         await bench.idle()
         bench.store.upsert(note("a.md", "changed"))
-        bench.backlog.wake()
+        bench.embeddings.wake()
         await bench.idle()
     first, second = bench.of(NoteEmbedded)
     assert first.found_after_ms > 1e12

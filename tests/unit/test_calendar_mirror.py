@@ -23,7 +23,7 @@ from donna_tui.calendar.mirror import (
     watermark,
 )
 from donna_tui.calendar.values import EntryProblem, Fetched, Window
-from donna_tui.memory.database import MemoryDb, open_book
+from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.types.drafts import Attendee, CalendarRow, Meeting
 from tests.unit.calendar_parts import meeting, utc
 
@@ -32,18 +32,18 @@ NOW = utc(2024, 5, 15).timestamp()
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[MemoryDb]:
-    opened = open_book(tmp_path)
+def db(tmp_path: Path) -> Iterator[MemoryDb]:
+    opened = open_db(tmp_path)
     yield opened
     opened.close()
 
 
-def keep(book: MemoryDb, *meetings: Meeting, calendar: str = "Work", complete: bool = True, at: float = NOW) -> Stored:
-    return store(book, calendar, "ics", MAY, Fetched(meetings, (), complete), at)
+def keep(db: MemoryDb, *meetings: Meeting, calendar: str = "Work", complete: bool = True, at: float = NOW) -> Stored:
+    return store(db, calendar, "ics", MAY, Fetched(meetings, (), complete), at)
 
 
-def all_of(book: MemoryDb) -> dict[str, Meeting]:
-    found = meetings_between(book.database, utc(1000, 1, 1).timestamp(), utc(9999, 1, 1).timestamp())
+def all_of(db: MemoryDb) -> dict[str, Meeting]:
+    found = meetings_between(db.database, utc(1000, 1, 1).timestamp(), utc(9999, 1, 1).timestamp())
     return {each.event_id: each for each in found}
 
 
@@ -58,89 +58,89 @@ FULL = meeting(
 )
 
 
-def test_a_meeting_comes_out_as_it_went_in(book: MemoryDb) -> None:
+def test_a_meeting_comes_out_as_it_went_in(db: MemoryDb) -> None:
     odd = replace(FULL, event_id="odd", start=utc(1601, 1, 1), end=utc(9999, 12, 31, 23, 59, 59), all_day=True)
-    assert keep(book, FULL, odd) == Stored(new=2)
-    assert meeting_of(book.database, "full") == FULL
-    assert meeting_of(book.database, "odd") == odd
-    assert meeting_of(book.database, "none") is None
+    assert keep(db, FULL, odd) == Stored(new=2)
+    assert meeting_of(db.database, "full") == FULL
+    assert meeting_of(db.database, "odd") == odd
+    assert meeting_of(db.database, "none") is None
 
 
-def test_doing_it_twice_changes_nothing(book: MemoryDb) -> None:
+def test_doing_it_twice_changes_nothing(db: MemoryDb) -> None:
     early, late = meeting("early", utc(2024, 5, 2)), meeting("late", utc(2024, 5, 30))
-    assert keep(book, early, FULL, late) == Stored(new=3)
-    assert keep(book, early, FULL, late) == Stored()
-    assert keep(book, early, replace(FULL, title="New"), late) == Stored(changed=1)
-    assert all_of(book)["full"].title == "New"
-    assert len(all_of(book)) == 3
+    assert keep(db, early, FULL, late) == Stored(new=3)
+    assert keep(db, early, FULL, late) == Stored()
+    assert keep(db, early, replace(FULL, title="New"), late) == Stored(changed=1)
+    assert all_of(db)["full"].title == "New"
+    assert len(all_of(db)) == 3
 
 
-def test_what_vanished_is_cancelled_and_comes_back(book: MemoryDb) -> None:
+def test_what_vanished_is_cancelled_and_comes_back(db: MemoryDb) -> None:
     other = meeting("other", utc(2024, 5, 21))
-    keep(book, FULL, other)
-    assert keep(book, other) == Stored(gone=1)
-    assert keep(book, other) == Stored()
-    assert all_of(book)["full"] == replace(FULL, cancelled=True)
-    assert keep(book, FULL, other) == Stored(changed=1)
-    assert all_of(book)["full"] == FULL
+    keep(db, FULL, other)
+    assert keep(db, other) == Stored(gone=1)
+    assert keep(db, other) == Stored()
+    assert all_of(db)["full"] == replace(FULL, cancelled=True)
+    assert keep(db, FULL, other) == Stored(changed=1)
+    assert all_of(db)["full"] == FULL
 
 
-def test_nothing_vanishes_from_a_listing_that_is_not_complete(book: MemoryDb) -> None:
-    keep(book, FULL)
-    assert keep(book, complete=False) == Stored()
-    assert not all_of(book)["full"].cancelled
+def test_nothing_vanishes_from_a_listing_that_is_not_complete(db: MemoryDb) -> None:
+    keep(db, FULL)
+    assert keep(db, complete=False) == Stored()
+    assert not all_of(db)["full"].cancelled
 
 
-def test_what_lies_outside_the_window_is_left_alone(book: MemoryDb) -> None:
+def test_what_lies_outside_the_window_is_left_alone(db: MemoryDb) -> None:
     into = meeting("into", utc(2024, 4, 30, 23), minutes=120)
     before, after = meeting("before", utc(2024, 4, 1)), meeting("after", utc(2024, 6, 1))
-    keep(book, before, into, after, meeting("long ago", utc(2024, 5, 1)))
-    keep(book, meeting("long ago", utc(2024, 5, 1)))
-    assert [name for name, each in all_of(book).items() if each.cancelled] == []
+    keep(db, before, into, after, meeting("long ago", utc(2024, 5, 1)))
+    keep(db, meeting("long ago", utc(2024, 5, 1)))
+    assert [name for name, each in all_of(db).items() if each.cancelled] == []
 
 
-def test_a_calendar_that_drops_what_is_over_cancels_nothing_that_has_taken_place(book: MemoryDb) -> None:
+def test_a_calendar_that_drops_what_is_over_cancels_nothing_that_has_taken_place(db: MemoryDb) -> None:
     over, coming, later = (
         meeting(name, utc(2024, 5, day)) for name, day in (("over", 14), ("coming", 20), ("later", 25))
     )
-    keep(book, over, coming, later)
-    assert keep(book, later) == Stored(gone=1)
-    assert {name for name, each in all_of(book).items() if each.cancelled} == {"coming"}
+    keep(db, over, coming, later)
+    assert keep(db, later) == Stored(gone=1)
+    assert {name for name, each in all_of(db).items() if each.cancelled} == {"coming"}
 
 
-def test_a_calendar_that_shows_the_past_tells_what_was_deleted_there(book: MemoryDb) -> None:
+def test_a_calendar_that_shows_the_past_tells_what_was_deleted_there(db: MemoryDb) -> None:
     first, second = meeting("first", utc(2024, 5, 10)), meeting("second", utc(2024, 5, 14))
-    keep(book, first, second)
-    assert keep(book, first) == Stored(gone=1)
-    assert all_of(book)["second"].cancelled
+    keep(db, first, second)
+    assert keep(db, first) == Stored(gone=1)
+    assert all_of(db)["second"].cancelled
 
 
-def test_calendars_are_apart(book: MemoryDb) -> None:
-    keep(book, FULL)
-    keep(book, replace(FULL, calendar="Home", title="At home"), calendar="Home", at=NOW + 1)
-    assert keep(book, calendar="Home", at=NOW + 2) == Stored(gone=1)
-    assert meeting_of(book.database, "full") == FULL
+def test_calendars_are_apart(db: MemoryDb) -> None:
+    keep(db, FULL)
+    keep(db, replace(FULL, calendar="Home", title="At home"), calendar="Home", at=NOW + 1)
+    assert keep(db, calendar="Home", at=NOW + 2) == Stored(gone=1)
+    assert meeting_of(db.database, "full") == FULL
 
 
-def test_an_entry_in_two_calendars_is_shown_once_as_it_was_fetched_last(book: MemoryDb) -> None:
-    keep(book, FULL)
-    keep(book, replace(FULL, calendar="Home"), calendar="Home", at=NOW + 1)
-    assert [each.calendar for each in all_of(book).values()] == ["Home"]
-    assert meeting_of(book.database, "full") == replace(FULL, calendar="Home")
-    keep(book, replace(FULL, calendar="Home", cancelled=True), calendar="Home", at=NOW + 2)
-    assert [each.calendar for each in all_of(book).values()] == ["Work"]
+def test_an_entry_in_two_calendars_is_shown_once_as_it_was_fetched_last(db: MemoryDb) -> None:
+    keep(db, FULL)
+    keep(db, replace(FULL, calendar="Home"), calendar="Home", at=NOW + 1)
+    assert [each.calendar for each in all_of(db).values()] == ["Home"]
+    assert meeting_of(db.database, "full") == replace(FULL, calendar="Home")
+    keep(db, replace(FULL, calendar="Home", cancelled=True), calendar="Home", at=NOW + 2)
+    assert [each.calendar for each in all_of(db).values()] == ["Work"]
 
 
-def test_a_stretch_of_time_holds_what_touches_it(book: MemoryDb) -> None:
+def test_a_stretch_of_time_holds_what_touches_it(db: MemoryDb) -> None:
     names = {"until": (8, 60), "into": (8, 90), "at": (9, 60), "moment": (9, 0), "end": (10, 0), "after": (10, 60)}
-    keep(book, *(meeting(name, utc(2024, 5, 20, hour), minutes) for name, (hour, minutes) in names.items()))
+    keep(db, *(meeting(name, utc(2024, 5, 20, hour), minutes) for name, (hour, minutes) in names.items()))
     between = (utc(2024, 5, 20, 9).timestamp(), utc(2024, 5, 20, 10).timestamp())
-    assert [each.event_id for each in meetings_between(book.database, *between)] == ["into", "moment", "at"]
+    assert [each.event_id for each in meetings_between(db.database, *between)] == ["into", "moment", "at"]
 
 
-def test_what_is_due_is_given_in_order_without_days_and_cancelled_ones(book: MemoryDb) -> None:
+def test_what_is_due_is_given_in_order_without_days_and_cancelled_ones(db: MemoryDb) -> None:
     keep(
-        book,
+        db,
         meeting("later", utc(2024, 5, 20, 9), 50),
         meeting("sooner", utc(2024, 5, 20, 9), 30),
         meeting("day", utc(2024, 5, 20, 9), 40, all_day=True),
@@ -151,64 +151,64 @@ def test_what_is_due_is_given_in_order_without_days_and_cancelled_ones(book: Mem
         meeting("begins", utc(2024, 5, 20, 10), 61),
         meeting("after", utc(2024, 5, 20, 10, 1), 61),
     )
-    keep(book, meeting("elsewhere", utc(2024, 5, 20, 9), 30, calendar="Home"), calendar="Home")
+    keep(db, meeting("elsewhere", utc(2024, 5, 20, 9), 30, calendar="Home"), calendar="Home")
     after, until = utc(2024, 5, 20, 9, 10).timestamp(), utc(2024, 5, 20, 10).timestamp()
-    found = due_meetings(book.database, "Work", after, until)
+    found = due_meetings(db.database, "Work", after, until)
     assert [each.event_id for each in found] == ["sooner", "later", "at end", "goes on", "begins"]
 
 
-def test_the_watermark_is_kept_for_each_calendar(book: MemoryDb) -> None:
-    keep(book, FULL)
-    keep(book, calendar="Home")
-    assert watermark(book.database, "Work") is None
-    set_watermark(book, "Work", 5.5)
-    assert (watermark(book.database, "Work"), watermark(book.database, "Home")) == (5.5, None)
-    keep(book, FULL)
-    assert watermark(book.database, "Work") == 5.5
+def test_the_watermark_is_kept_for_each_calendar(db: MemoryDb) -> None:
+    keep(db, FULL)
+    keep(db, calendar="Home")
+    assert watermark(db.database, "Work") is None
+    set_watermark(db, "Work", 5.5)
+    assert (watermark(db.database, "Work"), watermark(db.database, "Home")) == (5.5, None)
+    keep(db, FULL)
+    assert watermark(db.database, "Work") == 5.5
 
 
-def test_a_problem_is_kept_until_the_calendar_is_read_again(book: MemoryDb) -> None:
-    note_problem(book, "Work", "caldav", "the server is away")
-    assert calendar_rows(book.database) == [CalendarRow(name="Work", kind="caldav", problem="the server is away")]
-    keep(book, FULL, meeting("off", utc(2024, 5, 20), cancelled=True))
-    assert calendar_rows(book.database) == [CalendarRow(name="Work", kind="ics", meetings=1, fetched_at=NOW)]
-    note_problem(book, "Work", "ics", "the file is gone")
-    (row,) = calendar_rows(book.database)
+def test_a_problem_is_kept_until_the_calendar_is_read_again(db: MemoryDb) -> None:
+    note_problem(db, "Work", "caldav", "the server is away")
+    assert calendar_rows(db.database) == [CalendarRow(name="Work", kind="caldav", problem="the server is away")]
+    keep(db, FULL, meeting("off", utc(2024, 5, 20), cancelled=True))
+    assert calendar_rows(db.database) == [CalendarRow(name="Work", kind="ics", meetings=1, fetched_at=NOW)]
+    note_problem(db, "Work", "ics", "the file is gone")
+    (row,) = calendar_rows(db.database)
     assert (row.meetings, row.fetched_at, row.problem) == (1, NOW, "the file is gone")
 
 
-def test_what_is_followed_no_longer_leaves_its_past_and_what_was_imported(book: MemoryDb) -> None:
-    keep(book, meeting("over", utc(2024, 5, 14)), FULL)
-    store(book, "file.ics", IMPORTED, MAY, Fetched((replace(FULL, event_id="imported", calendar="file.ics"),)), NOW)
-    keep_only(book, ["Work"], NOW)
-    assert set(all_of(book)) == {"over", "full", "imported"}
-    keep_only(book, [], NOW)
-    assert set(all_of(book)) == {"over", "imported"}
-    assert [row.name for row in calendar_rows(book.database)] == ["file.ics"]
+def test_what_is_followed_no_longer_leaves_its_past_and_what_was_imported(db: MemoryDb) -> None:
+    keep(db, meeting("over", utc(2024, 5, 14)), FULL)
+    store(db, "file.ics", IMPORTED, MAY, Fetched((replace(FULL, event_id="imported", calendar="file.ics"),)), NOW)
+    keep_only(db, ["Work"], NOW)
+    assert set(all_of(db)) == {"over", "full", "imported"}
+    keep_only(db, [], NOW)
+    assert set(all_of(db)) == {"over", "imported"}
+    assert [row.name for row in calendar_rows(db.database)] == ["file.ics"]
 
 
-def test_all_or_nothing_of_a_fetch_is_kept(book: MemoryDb) -> None:
-    keep(book, FULL)
+def test_all_or_nothing_of_a_fetch_is_kept(db: MemoryDb) -> None:
+    keep(db, FULL)
     broken = replace(FULL, event_id="broken", title=b"\xff")  # type: ignore[arg-type]
     unfit = replace(FULL, event_id="unfit", title=object())  # type: ignore[arg-type]
     with pytest.raises(TypeError):
-        store(book, "Work", "ics", MAY, Fetched((broken, unfit), (EntryProblem("x"),)), NOW)
-    assert all_of(book) == {"full": FULL}
+        store(db, "Work", "ics", MAY, Fetched((broken, unfit), (EntryProblem("x"),)), NOW)
+    assert all_of(db) == {"full": FULL}
     assert FULL.start.tzinfo is datetime.UTC
 
 
-def test_the_id_of_a_series_means_its_latest_occurrence(book: MemoryDb) -> None:
+def test_the_id_of_a_series_means_its_latest_occurrence(db: MemoryDb) -> None:
     week = datetime.timedelta(days=7)
     occurrences = [
         replace(FULL, event_id=f"weekly/{number}", series_id="weekly", start=utc(2024, 5, 1) + number * week,
                 end=utc(2024, 5, 1) + number * week + datetime.timedelta(hours=1))
         for number in range(4)
     ]  # fmt: skip
-    keep(book, *occurrences[:2], replace(occurrences[2], cancelled=True), occurrences[3])
-    latest = meeting_of(book.database, "weekly", utc(2024, 5, 20).timestamp())
+    keep(db, *occurrences[:2], replace(occurrences[2], cancelled=True), occurrences[3])
+    latest = meeting_of(db.database, "weekly", utc(2024, 5, 20).timestamp())
     assert latest is not None
     assert latest.event_id == "weekly/1"
-    first = meeting_of(book.database, "weekly", utc(2024, 4, 1).timestamp())
+    first = meeting_of(db.database, "weekly", utc(2024, 4, 1).timestamp())
     assert first is not None
     assert first.event_id == "weekly/0"
-    assert meeting_of(book.database, "weekly") is None
+    assert meeting_of(db.database, "weekly") is None

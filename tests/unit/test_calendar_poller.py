@@ -107,7 +107,7 @@ class Desk:
 
     async def mark(self) -> float | None:
         """Where the watermark is, in seconds after nine."""
-        found = await self.books.run(lambda book: watermark(book.database, "Work"))
+        found = await self.books.run(lambda db: watermark(db.database, "Work"))
         return None if found is None else found - NINE.timestamp()
 
     def told(self, kind: type) -> list[Any]:
@@ -291,7 +291,7 @@ async def test_a_calendar_that_cannot_be_read_hides_no_other(desk: Desk, error: 
     desk.add("a", MINUTE)
     await desk.look(0)
     assert await desk.look(2 * MINUTE) == ["a"]
-    rows = await desk.books.run(lambda book: calendar_rows(book.database))
+    rows = await desk.books.run(lambda db: calendar_rows(db.database))
     assert {row.name: row.problem for row in rows} == {"Broken": problem, "Work": ""}
     reasons = {each.calendar: each.reason for each in desk.told(CalendarFetched)}
     assert reasons == {"Broken": "calendar_failed", "Work": ""}
@@ -302,7 +302,7 @@ async def test_a_calendar_that_gives_nothing_at_all_keeps_what_is_known(desk: De
     await desk.look(0)
     desk.calendar.incomplete = True
     await desk.look(10 * MINUTE)
-    (row,) = await desk.books.run(lambda book: calendar_rows(book.database))
+    (row,) = await desk.books.run(lambda db: calendar_rows(db.database))
     assert (row.problem, row.meetings, row.fetched_at) == ("it is empty", 1, NINE.timestamp())
     assert await desk.look(31 * MINUTE) == ["a"]
 
@@ -310,7 +310,7 @@ async def test_a_calendar_that_gives_nothing_at_all_keeps_what_is_known(desk: De
 async def test_imported_meetings_are_handed_on_too(desk: Desk) -> None:
     coming = meeting("imported", NINE, 10, calendar="file.ics")
     window = window_around(desk.now)
-    await desk.books.run(lambda book: store(book, "file.ics", IMPORTED, window, Fetched((coming,)), desk.now))
+    await desk.books.run(lambda db: store(db, "file.ics", IMPORTED, window, Fetched((coming,)), desk.now))
     assert await desk.look(0) == ["imported"]
     assert await desk.look(11 * MINUTE) == []
     desk.new_poller()
@@ -376,10 +376,10 @@ async def test_what_is_followed_no_longer_is_dropped_when_it_starts(desk: Desk) 
     await until(lambda: bool(desk.told(MeetingEndPollerStarted)))
     desk.poller.hurry()
     async with asyncio.timeout(30):
-        while await desk.books.run(lambda book: calendar_rows(book.database)):
+        while await desk.books.run(lambda db: calendar_rows(db.database)):
             await asyncio.sleep(0.01)
     running.cancel()
-    assert await desk.books.run(lambda book: meeting_of(book.database, "a")) is None
+    assert await desk.books.run(lambda db: meeting_of(db.database, "a")) is None
 
 
 async def test_a_file_that_changes_is_seen_at_the_next_look(desk: Desk, tmp_path: Path) -> None:
@@ -390,4 +390,4 @@ async def test_a_file_that_changes_is_seen_at_the_next_look(desk: Desk, tmp_path
     assert await desk.look(0) == []
     file.write_bytes(calendar(event("DTSTART:20240520T090100Z", "DTEND:20240520T093000Z", uid="sooner")))
     assert await desk.look(2 * MINUTE) == ["sooner"]
-    assert (await desk.books.run(lambda book: meeting_of(book.database, "a"))).cancelled  # type: ignore[union-attr]
+    assert (await desk.books.run(lambda db: meeting_of(db.database, "a"))).cancelled  # type: ignore[union-attr]

@@ -10,7 +10,7 @@ import pytest
 from donna_tui.calendar.mirror import series_without_notes, want_notes
 from donna_tui.calendar.poller import why_no_draft
 from donna_tui.config.calendars import Notes
-from donna_tui.memory.database import open_book
+from donna_tui.memory.database import open_db
 from donna_tui.types.drafts import Attendee, Meeting
 from tests.unit.calendar_parts import meeting, utc
 
@@ -38,19 +38,19 @@ def test_a_draft_is_for_a_meeting_with_others_that_was_accepted(found: Meeting, 
 
 
 def test_a_series_can_be_left_without_notes_and_be_wanted_again(tmp_path: Path) -> None:
-    book = open_book(tmp_path)
+    db = open_db(tmp_path)
     try:
-        want_notes(book, WEEKLY, wanted=False)
-        want_notes(book, WEEKLY, wanted=False)
-        unwanted = series_without_notes(book.database)
+        want_notes(db, WEEKLY, wanted=False)
+        want_notes(db, WEEKLY, wanted=False)
+        unwanted = series_without_notes(db.database)
         assert unwanted == {"weekly"}
         other = replace(WEEKLY, event_id="weekly/2")
         assert why_no_draft(other, ME, "all", unwanted) == "You want no notes of this series."
         assert why_no_draft(replace(WEEKLY, series_id="", event_id="one"), ME, "all", unwanted) == ""
-        want_notes(book, WEEKLY, wanted=True)
-        assert series_without_notes(book.database) == frozenset()
+        want_notes(db, WEEKLY, wanted=True)
+        assert series_without_notes(db.database) == frozenset()
     finally:
-        book.close()
+        db.close()
 
 
 def test_who_is_not_known_by_name_counts_as_one_of_those_invited() -> None:

@@ -15,7 +15,7 @@ from donna_tui.cli.demo import drafts_of_demo, furnish_demo
 from donna_tui.cli.session import Session, session_for
 from donna_tui.embedding import files as embedding_files
 from donna_tui.engine.engine import Engine
-from donna_tui.memory.database import open_book
+from donna_tui.memory.database import open_db
 from donna_tui.platform.demo import demo_folder, make_demo
 from donna_tui.platform.paths import AppPaths, app_paths, resource
 from donna_tui.platform.spaces import space_at
@@ -75,12 +75,12 @@ def test_it_has_history_a_conflict_and_meetings_around_now_and_is_used_again(pat
     assert any(is_conflict_copy(Path(name).name) for name in before)
     assert len(open_writer(session.config, session.space).history.revisions("", limit=20)) >= 3
     now = time.time()
-    book = open_book(session.space.state)
+    db = open_db(session.space.state)
     try:
-        near = meetings_between(book.database, now - 86_400, now + 86_400)
-        turns = book.database.value("SELECT count(*) FROM turns")
+        near = meetings_between(db.database, now - 86_400, now + 86_400)
+        turns = db.database.value("SELECT count(*) FROM turns")
     finally:
-        book.close()
+        db.close()
     assert any(now < each.start.timestamp() < now + 600 for each in near)
     assert any(each.end.timestamp() < now for each in near)
     assert len({each.event_id for each in near}) == len(near) >= 4

@@ -36,7 +36,7 @@ class Vault:
         self.events: list[EngineEvent] = []
         hub = EventHub()
         hub.subscribe(self.events.append)
-        self.departures = PendingDeletions(hub, WINDOW, self.remove, lambda: self.reading, self.count)
+        self.deletions = PendingDeletions(hub, WINDOW, self.remove, lambda: self.reading, self.count)
 
     async def remove(self, path: str) -> None:
         self.removed.append(path)
@@ -60,7 +60,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @contextlib.asynccontextmanager
 async def watched(vault: Vault) -> AsyncIterator[None]:
-    task = asyncio.create_task(vault.departures.run())
+    task = asyncio.create_task(vault.deletions.run())
     try:
         yield
     finally:
@@ -80,23 +80,23 @@ def some(count: int) -> list[str]:
 async def test_a_missing_note_stays_for_the_rename_window(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
-        vault.departures.expect(["a.md"])
+        vault.deletions.expect(["a.md"])
         clock.now += WINDOW - 0.1
         await let_it_run()
         assert vault.removed == []
-        assert vault.departures.waiting
+        assert vault.deletions.waiting
         clock.now += 0.1
         await let_it_run()
     assert vault.removed == ["a.md"]
-    assert not vault.departures.waiting
+    assert not vault.deletions.waiting
 
 
 async def test_expecting_again_does_not_begin_anew(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
-        vault.departures.expect(["a.md"])
+        vault.deletions.expect(["a.md"])
         clock.now += WINDOW / 2
-        vault.departures.expect(["a.md"])
+        vault.deletions.expect(["a.md"])
         clock.now += WINDOW / 2
         await let_it_run()
     assert vault.removed == ["a.md"]
@@ -106,7 +106,7 @@ async def test_nothing_is_removed_while_notes_are_read(clock: Clock) -> None:
     vault = Vault(100)
     vault.reading = True
     async with watched(vault):
-        vault.departures.expect(["a.md"])
+        vault.deletions.expect(["a.md"])
         clock.now += 10 * WINDOW
         await let_it_run()
         assert vault.removed == []
@@ -119,11 +119,11 @@ async def test_far_too_many_at_once_are_held_and_told_once(clock: Clock) -> None
     vault = Vault(100)
     gone = some(60)
     async with watched(vault):
-        vault.departures.expect(gone)
+        vault.deletions.expect(gone)
         clock.now += WINDOW
         await let_it_run()
-        assert (vault.removed, vault.departures.held, vault.departures.waiting) == ([], 60, False)
-        vault.departures.expect(gone)
+        assert (vault.removed, vault.deletions.held, vault.deletions.waiting) == ([], 60, False)
+        vault.deletions.expect(gone)
         clock.now += 10 * WINDOW
         await let_it_run()
     assert vault.removed == []
@@ -137,33 +137,33 @@ async def test_far_too_many_at_once_are_held_and_told_once(clock: Clock) -> None
 async def test_when_the_user_says_so_what_was_held_is_removed(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
-        vault.departures.expect(some(60))
+        vault.deletions.expect(some(60))
         clock.now += WINDOW
         await let_it_run()
-        vault.departures.accept()
+        vault.deletions.accept()
         clock.now += WINDOW
         await let_it_run()
     assert len(vault.removed) == 60
-    assert vault.departures.held == 0
+    assert vault.deletions.held == 0
     assert vault.problems == ["ProblemRaised", "ProblemCleared"]
 
 
 async def test_consent_covers_what_was_asked_about_and_nothing_later(clock: Clock) -> None:
     vault = Vault(200)
     async with watched(vault):
-        vault.departures.accept()
-        vault.departures.expect(["known.md"], accept=True)
-        vault.departures.expect(some(150))
+        vault.deletions.accept()
+        vault.deletions.expect(["known.md"], accept=True)
+        vault.deletions.expect(some(150))
         clock.now += WINDOW
         await let_it_run()
     assert vault.removed == ["known.md"]
-    assert vault.departures.held == 150
+    assert vault.deletions.held == 150
 
 
 async def test_an_accepted_disappearance_needs_no_second_word(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
-        vault.departures.expect(some(100), accept=True)
+        vault.deletions.expect(some(100), accept=True)
         clock.now += WINDOW
         await let_it_run()
     assert len(vault.removed) == 100
@@ -172,19 +172,19 @@ async def test_an_accepted_disappearance_needs_no_second_word(clock: Clock) -> N
 async def test_what_was_held_is_released_when_it_is_back(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
-        vault.departures.expect(some(60))
+        vault.deletions.expect(some(60))
         clock.now += WINDOW
         await let_it_run()
-        vault.departures.complete(["0.md", "another.md"])
-        assert vault.departures.held
-        vault.departures.complete(["another.md"])
-        assert vault.departures.held == 0
+        vault.deletions.complete(["0.md", "another.md"])
+        assert vault.deletions.held
+        vault.deletions.complete(["another.md"])
+        assert vault.deletions.held == 0
     assert vault.problems == ["ProblemRaised", "ProblemCleared"]
 
 
 async def test_a_complete_comparison_without_anything_held_says_nothing(clock: Clock) -> None:
     vault = Vault(100)
-    vault.departures.complete([])
+    vault.deletions.complete([])
     assert vault.events == []
 
 

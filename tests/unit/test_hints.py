@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from donna_tui.ingest.watcher import FileEvents, sort_hints
+from donna_tui.ingest.watcher import FileEvents, sort_events
 from donna_tui.vault.client import VaultClient
 
 
 def sort(root: Path, *paths: str) -> FileEvents:
-    return sort_hints(VaultClient(root, ignore=("Templates/**",)), root, paths)
+    return sort_events(VaultClient(root, ignore=("Templates/**",)), root, paths)
 
 
 def test_notes_folders_and_what_is_gone(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ from donna_tui.memory.database import (
     back_up,
     back_up_if_due,
     backups,
-    book_path,
+    db_path,
     drop_backups,
-    open_book,
-    read_book,
+    open_db,
+    read_db,
     superseded_by_schedule,
     taken_at,
 )
@@ -46,9 +46,9 @@ def fact(identity: str, content: str, **others: object) -> Fact:
     return Fact(id=identity, type=MemoryType.SEMANTIC, content=content, created_at=START, **others)  # type: ignore[arg-type]
 
 
-def tell(desk: Desk, *facts: Fact) -> None:
-    with desk.book.change():
-        add_facts(desk.book, facts)
+def set_label(desk: Desk, *facts: Fact) -> None:
+    with desk.db.change():
+        add_facts(desk.db, facts)
     desk.follow()
 
 
@@ -61,11 +61,11 @@ def correction(identity: str = "c1", **others: str) -> Correction:
 
 
 def test_what_is_told_is_found_in_the_index(desk: Desk, tmp_path: Path) -> None:
-    tell(desk, fact("m1", "The gateway runs on port 8080"))
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} as well")))
-    with desk.book.change():
-        assert add_correction(desk.book, correction())
-        assert not add_correction(desk.book, correction())
+    set_label(desk, fact("m1", "The gateway runs on port 8080"))
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} as well")))
+    with desk.db.change():
+        assert add_correction(desk.db, correction())
+        assert not add_correction(desk.db, correction())
     assert desk.follow() == 4
     assert desk.sources() == [
         ("chat", "s1:1-1"), ("chat", "s1:2-2"), ("chat", "s1:3-3"), ("correction", "c1"), ("memory", "m1"),
@@ -81,7 +81,7 @@ def test_what_is_told_is_found_in_the_index(desk: Desk, tmp_path: Path) -> None:
 
 
 def test_a_second_look_changes_nothing(desk: Desk, tmp_path: Path) -> None:
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
     desk.follow()
     rows = desk.store.database.rows("SELECT * FROM memory_documents")
     assert desk.follow() == 0
@@ -93,8 +93,8 @@ def test_a_second_look_changes_nothing(desk: Desk, tmp_path: Path) -> None:
 
 
 def test_a_correction_is_one_passage_however_long_its_values_are(desk: Desk) -> None:
-    with desk.book.change():
-        add_correction(desk.book, correction(input="word " * 5_000, original="other " * 300))
+    with desk.db.change():
+        add_correction(desk.db, correction(input="word " * 5_000, original="other " * 300))
     desk.follow()
     ((count, tokens),) = desk.store.database.rows("SELECT count(*), max(token_count) FROM memory_chunks")
     assert count == 1
@@ -102,7 +102,7 @@ def test_a_correction_is_one_passage_however_long_its_values_are(desk: Desk) -> 
 
 
 def test_new_turns_replace_the_run_that_they_belong_to(desk: Desk) -> None:
-    recorder = Recorder(desk.book)
+    recorder = Recorder(desk.db)
 
     def say(text: str, role: str, number: int) -> NewTurn:
         return NewTurn(session="s", role=role, speaker=role, text=text, turn=number, at=time.time())
@@ -113,15 +113,15 @@ def test_new_turns_replace_the_run_that_they_belong_to(desk: Desk) -> None:
     recorder.add([say(f"{LONG} again", "user", 2), say(LONG, "assistant", 3)])
     desk.follow()
     assert desk.ids("chat") == ["s:1-2"]
-    assert expire_sessions(desk.book, time.time() - HOUR) == 0
-    assert expire_sessions(desk.book, time.time() + HOUR) == 1
+    assert expire_sessions(desk.db, time.time() - HOUR) == 0
+    assert expire_sessions(desk.db, time.time() + HOUR) == 1
     desk.follow()
     assert desk.ids("chat") == ["s:1-2", "s:3-3"]
 
 
 def test_a_new_index_gets_everything(desk: Desk, tmp_path: Path) -> None:
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
-    tell(desk, fact("m1", "The gateway runs on port 8080"))
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
+    set_label(desk, fact("m1", "The gateway runs on port 8080"))
     (tmp_path / "other").mkdir()
     other = Desk(tmp_path / "other")
     other.follower.close()
@@ -132,7 +132,7 @@ def test_a_new_index_gets_everything(desk: Desk, tmp_path: Path) -> None:
 
 
 def test_other_settings_make_the_documents_anew(desk: Desk, tmp_path: Path) -> None:
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, "short", f"{LONG} too")))
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, "short", f"{LONG} too")))
     desk.follow()
     assert desk.ids("chat") == ["s1:1-3"]
     eager = Desk(tmp_path, chat={"min_chars": 1})
@@ -146,8 +146,8 @@ def test_other_settings_make_the_documents_anew(desk: Desk, tmp_path: Path) -> N
 
 
 def test_one_session_that_cannot_be_read_costs_only_itself(desk: Desk, tmp_path: Path) -> None:
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", [*said("a", LONG), *said("b", LONG)]))
-    desk.book.database.run("UPDATE turns SET at = 'soon' WHERE session = 1")
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", [*said("a", LONG), *said("b", LONG)]))
+    desk.db.database.run("UPDATE turns SET at = 'soon' WHERE session = 1")
     desk.follow()
     assert desk.ids("chat") == ["b:1-1"]
     assert [event.name for event in desk.events if "fail" in event.name] == ["memory_ingest_failed"]
@@ -158,30 +158,30 @@ def test_one_session_that_cannot_be_read_costs_only_itself(desk: Desk, tmp_path:
 
 def test_a_later_preference_of_the_same_name_takes_the_place_of_the_first(desk: Desk) -> None:
     for text in ("My favorite colour is blue", "I prefer tea", "My favourite colour is green"):
-        remember(desk.book, Told(text), CUT, START)
-    assert {each.content for each in procedural(desk.book.database)} == {"I prefer tea", "My favourite colour is green"}
+        remember(desk.db, Told(text), CUT, START)
+    assert {each.content for each in procedural(desk.db.database)} == {"I prefer tea", "My favourite colour is green"}
     desk.follow()
     assert len(desk.ids("memory")) == 2
 
 
 def test_the_same_is_not_remembered_twice(desk: Desk) -> None:
-    first = remember(desk.book, Told("The gateway runs on port 8080"), CUT, START)
-    assert remember(desk.book, Told("  The gateway runs on port 8080\n"), CUT, START) == first
+    first = remember(desk.db, Told("The gateway runs on port 8080"), CUT, START)
+    assert remember(desk.db, Told("  The gateway runs on port 8080\n"), CUT, START) == first
     with pytest.raises(DonnaError, match="nothing to remember"):
-        remember(desk.book, Told(" \n "), CUT, START)
+        remember(desk.db, Told(" \n "), CUT, START)
 
 
 def test_a_corrected_fact_says_what_is_right(desk: Desk) -> None:
-    (wrong,) = remember(desk.book, Told("The gateway runs on port 8080"), CUT, START)
-    (right,) = replace_fact(desk.book, wrong.id, "", "The gateway runs on port 9090", CUT, START)
+    (wrong,) = remember(desk.db, Told("The gateway runs on port 8080"), CUT, START)
+    (right,) = replace_fact(desk.db, wrong.id, "", "The gateway runs on port 9090", CUT, START)
     desk.follow()
     assert desk.ids("memory") == [right.id]
 
 
 def test_a_correction_of_one_passage_of_a_fact_leaves_the_others(desk: Desk) -> None:
-    (told,) = remember(desk.book, Told("The gateway runs on port 8080. It restarts at night."), CUT, START)
-    assert replace_fact(desk.book, told.id, "port 7070", "port 9090", CUT, START) == [told]
-    (right,) = replace_fact(desk.book, told.id, "port 8080", "port 9090", CUT, START)
+    (told,) = remember(desk.db, Told("The gateway runs on port 8080. It restarts at night."), CUT, START)
+    assert replace_fact(desk.db, told.id, "port 7070", "port 9090", CUT, START) == [told]
+    (right,) = replace_fact(desk.db, told.id, "port 8080", "port 9090", CUT, START)
     assert right.content == "The gateway runs on port 9090. It restarts at night."
 
 
@@ -190,17 +190,17 @@ def test_a_correction_of_one_passage_of_a_fact_leaves_the_others(desk: Desk) -> 
 
 def test_what_is_forgotten_leaves_the_index_and_can_be_brought_back(desk: Desk, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} again"))
-    import_file(desk.book, file)
-    tell(desk, fact("m1", "The gateway runs on port 8080"))
+    import_file(desk.db, file)
+    set_label(desk, fact("m1", "The gateway runs on port 8080"))
     for identity in ("chat:s1:2-2", "memory:m1"):
-        assert forget(desk.book, find_target(desk.book.database, identity), START)
+        assert forget(desk.db, find_target(desk.db.database, identity), START)
     desk.follow()
     assert desk.sources() == [("chat", "s1:1-3")]
-    import_file(desk.book, file)
+    import_file(desk.db, file)
     desk.follow()
     assert desk.sources() == [("chat", "s1:1-3")]
     for identity in ("s1:2-2", "m1"):
-        assert forget(desk.book, find_target(desk.book.database, identity), None)
+        assert forget(desk.db, find_target(desk.db.database, identity), None)
     desk.follow()
     assert desk.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2"), ("chat", "s1:3-3"), ("memory", "m1")]
 
@@ -208,25 +208,25 @@ def test_what_is_forgotten_leaves_the_index_and_can_be_brought_back(desk: Desk, 
 def test_what_is_forgotten_for_good_is_nowhere_and_stays_away(desk: Desk, tmp_path: Path) -> None:
     secret = "the osprey code is 4711 and nobody else may know"
     file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, secret, f"{LONG} again"))
-    import_file(desk.book, file)
-    tell(desk, fact("m1", f"remember {secret}"))
+    import_file(desk.db, file)
+    set_label(desk, fact("m1", f"remember {secret}"))
     embed_all(desk.store)
     for identity in ("chat:s1:2-2", "memory:m1"):
-        assert forget_for_good(desk.book, find_target(desk.book.database, identity), START)
+        assert forget_for_good(desk.db, find_target(desk.db.database, identity), START)
     desk.follow()
     desk.store.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     assert b"osprey" not in bytes_on_disk(desk.folder)
     file.unlink()
     file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, secret, f"{LONG} again"))
-    assert import_file(desk.book, file).turns == 0
+    assert import_file(desk.db, file).turns == 0
     desk.follow()
     assert desk.ids("chat") == ["s1:1-3"]
-    assert not forget(desk.book, find_target(desk.book.database, "chat:s1:2-2"), None)
+    assert not forget(desk.db, find_target(desk.db.database, "chat:s1:2-2"), None)
 
 
 def test_a_whole_session_is_forgotten_by_its_name(desk: Desk, tmp_path: Path) -> None:
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", [*said("a", LONG, LONG), *said("a:1-1", LONG)]))
-    forget(desk.book, find_target(desk.book.database, "chat:a"), START)
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", [*said("a", LONG, LONG), *said("a:1-1", LONG)]))
+    forget(desk.db, find_target(desk.db.database, "chat:a"), START)
     desk.follow()
     assert desk.ids("chat") == ["a:1-1:1-1"]
 
@@ -244,15 +244,15 @@ def test_a_whole_session_is_forgotten_by_its_name(desk: Desk, tmp_path: Path) ->
 )
 def test_what_cannot_be_forgotten_is_said(desk: Desk, identity: str, reason: Reason) -> None:
     with pytest.raises(DonnaError) as refused:
-        find_target(desk.book.database, identity)
+        find_target(desk.db.database, identity)
     assert refused.value.reason is reason
 
 
 def test_pinning_is_told_to_the_index_without_embedding(desk: Desk, tmp_path: Path) -> None:
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
     desk.follow()
     embed_all(desk.store)
-    pin(desk.book, find_target(desk.book.database, "chat:s1:1-1"), pinned=True)
+    pin(desk.db, find_target(desk.db.database, "chat:s1:1-1"), pinned=True)
     desk.follow()
     assert desk.store.pending(5) == []
     assert '"pinned": true' in desk.store.database.value("SELECT metadata_json FROM memory_documents")
@@ -283,41 +283,41 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(desk: Desk, tmp_path: 
         for number in (3, 1, 2, 5, 4)
         for row in said(f"s{number}", LONG, f"{LONG} too", timestamp=START + number * DAY)
     ]
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", rows))
-    assert [each.name for each in due(desk.book.database, 4)] == ["s1", "s2"]
-    assert due(desk.book.database, 5) == []
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", rows))
+    assert [each.name for each in due(desk.db.database, 4)] == ["s1", "s2"]
+    assert due(desk.db.database, 5) == []
 
 
-def summed_up(book: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
+def summed_up(db: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
     """Sum a session up in its own sentences."""
-    found = material(book, session, rules)
-    return compress(book, found, summary_of(found.title, found.turns, CUT.counter))
+    found = material(db, session, rules)
+    return compress(db, found, summary_of(found.title, found.turns, CUT.counter))
 
 
 def test_compression_marks_and_keeps_the_turns_and_can_be_undone(desk: Desk, tmp_path: Path) -> None:
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
-    (session,) = list_sessions(desk.book.database)
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    (session,) = list_sessions(desk.db.database)
     rules = TurnRules(chat_config())
-    summary = summed_up(desk.book, session, rules)
+    summary = summed_up(desk.db, session, rules)
     assert (summary.type, summary.source_session_id, summary.compression_source) == (MemoryType.SEMANTIC, "s1", True)
     desk.follow()
     assert desk.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2"), ("memory", summary.id)]
     flags = "SELECT json_extract(metadata_json, '$.compressed') FROM memory_documents WHERE source_type = 'chat'"
     assert desk.store.database.rows(flags) == [(1,), (1,)]
-    assert expand(desk.book, "s1", START)
-    assert not expand(desk.book, "s1", START)
+    assert expand(desk.db, "s1", START)
+    assert not expand(desk.db, "s1", START)
     desk.follow()
     assert desk.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2")]
     assert desk.store.database.rows(flags) == [(0,), (0,)]
 
 
 def test_a_summary_goes_with_what_it_is_made_of(desk: Desk, tmp_path: Path) -> None:
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
-    (session,) = list_sessions(desk.book.database)
-    summed_up(desk.book, session, TurnRules(chat_config()))
-    expand(desk.book, "s1", START)
-    summed_up(desk.book, list_sessions(desk.book.database)[0], TurnRules(chat_config()))
-    forget_for_good(desk.book, find_target(desk.book.database, "chat:s1:1-1"), START)
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
+    (session,) = list_sessions(desk.db.database)
+    summed_up(desk.db, session, TurnRules(chat_config()))
+    expand(desk.db, "s1", START)
+    summed_up(desk.db, list_sessions(desk.db.database)[0], TurnRules(chat_config()))
+    forget_for_good(desk.db, find_target(desk.db.database, "chat:s1:1-1"), START)
     assert b"4711" not in bytes_on_disk(desk.folder)
 
 
@@ -325,69 +325,69 @@ def test_a_summary_goes_with_what_it_is_made_of(desk: Desk, tmp_path: Path) -> N
 
 
 def test_a_damaged_memory_is_replaced_by_its_backup_and_kept_beside_it(tmp_path: Path) -> None:
-    book = open_book(tmp_path)
-    with book.change():
-        add_facts(book, [fact("m1", "kept")])
-    back_up(book.database, START)
-    with book.change():
-        add_facts(book, [fact("m2", "lost")])
-    book.close()
-    book_path(tmp_path).write_bytes(b"garbage" * 1_000)
+    db = open_db(tmp_path)
+    with db.change():
+        add_facts(db, [fact("m1", "kept")])
+    back_up(db.database, START)
+    with db.change():
+        add_facts(db, [fact("m2", "lost")])
+    db.close()
+    db_path(tmp_path).write_bytes(b"garbage" * 1_000)
     for suffix in ("-wal", "-shm"):
-        book_path(tmp_path).with_name(f"memory.db{suffix}").unlink(missing_ok=True)
-    reopened = open_book(tmp_path)
+        db_path(tmp_path).with_name(f"memory.db{suffix}").unlink(missing_ok=True)
+    reopened = open_db(tmp_path)
     assert reopened.restored.startswith("memory-")
-    assert reopened.id != book.id
+    assert reopened.id != db.id
     assert reopened.database.rows("SELECT id FROM memories") == [("m1",)]
     reopened.close()
     assert any("damaged" in path.name for path in tmp_path.iterdir())
 
 
 def test_the_index_follows_a_memory_that_was_replaced(desk: Desk) -> None:
-    tell(desk, fact("m1", "kept for ever"))
-    back_up(desk.book.database, START)
-    tell(desk, fact("m2", "lost with the damage"))
+    set_label(desk, fact("m1", "kept for ever"))
+    back_up(desk.db.database, START)
+    set_label(desk, fact("m2", "lost with the damage"))
     assert desk.ids("memory") == ["m1", "m2"]
     desk.follower.close()
-    desk.book.close()
+    desk.db.close()
     for suffix in ("", "-wal", "-shm"):
-        book_path(desk.folder).with_name(f"memory.db{suffix}").unlink(missing_ok=True)
-    book_path(desk.folder).write_bytes(b"garbage" * 1_000)
-    desk.book = open_book(desk.folder)
+        db_path(desk.folder).with_name(f"memory.db{suffix}").unlink(missing_ok=True)
+    db_path(desk.folder).write_bytes(b"garbage" * 1_000)
+    desk.db = open_db(desk.folder)
     desk.follow()
     assert desk.ids("memory") == ["m1"]
 
 
 def test_without_a_backup_damage_is_said_and_nothing_is_changed(tmp_path: Path) -> None:
-    book_path(tmp_path).write_bytes(b"garbage" * 1_000)
+    db_path(tmp_path).write_bytes(b"garbage" * 1_000)
     with pytest.raises(DatabaseError, match=r"memory\.db is damaged") as refused:
-        open_book(tmp_path)
+        open_db(tmp_path)
     assert refused.value.reason is Reason.DATABASE_CORRUPT
     assert "rebuil" not in f"{refused.value.message} {refused.value.hint}"
-    assert book_path(tmp_path).read_bytes() == b"garbage" * 1_000
+    assert db_path(tmp_path).read_bytes() == b"garbage" * 1_000
 
 
 def test_a_memory_of_a_newer_donna_is_left_alone(tmp_path: Path) -> None:
-    book = open_book(tmp_path)
-    book.database.run("INSERT INTO migrations VALUES ('9999_future')")
-    book.close()
+    db = open_db(tmp_path)
+    db.database.run("INSERT INTO migrations VALUES ('9999_future')")
+    db.close()
     with pytest.raises(DatabaseError, match="newer Donna"):
-        open_book(tmp_path)
+        open_db(tmp_path)
 
 
 def test_there_is_nothing_to_read_before_the_first_memory(tmp_path: Path) -> None:
-    assert read_book(tmp_path) is None
-    open_database(book_path(tmp_path)).close()
-    assert read_book(tmp_path) is None
+    assert read_db(tmp_path) is None
+    open_database(db_path(tmp_path)).close()
+    assert read_db(tmp_path) is None
 
 
 def test_backups_are_made_when_something_changed_and_an_hour_has_passed(desk: Desk) -> None:
-    tell(desk, fact("m1", "one"))
-    assert back_up_if_due(desk.book.database, START)
-    tell(desk, fact("m2", "two"))
-    assert back_up_if_due(desk.book.database, START + APART_SECONDS / 2) is None
-    assert back_up_if_due(desk.book.database, START + APART_SECONDS)
-    assert back_up_if_due(desk.book.database, START + 9 * APART_SECONDS) is None
+    set_label(desk, fact("m1", "one"))
+    assert back_up_if_due(desk.db.database, START)
+    set_label(desk, fact("m2", "two"))
+    assert back_up_if_due(desk.db.database, START + APART_SECONDS / 2) is None
+    assert back_up_if_due(desk.db.database, START + APART_SECONDS)
+    assert back_up_if_due(desk.db.database, START + 9 * APART_SECONDS) is None
     assert len(backups(desk.folder)) == 2
     drop_backups(desk.folder)
     assert backups(desk.folder) == []
@@ -407,5 +407,5 @@ def test_backups_are_kept_for_some_hours_days_and_weeks(tmp_path: Path) -> None:
 
 def test_turns_are_read_in_order_however_many(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("donna_tui.memory.conversations.PAGE", 3)
-    import_file(desk.book, jsonl(tmp_path / "t.jsonl", said("s", *(f"text {n}" for n in range(1, 11)))))
-    assert [each.number for each in read_turns(desk.book.database, 1)] == list(range(1, 11))
+    import_file(desk.db, jsonl(tmp_path / "t.jsonl", said("s", *(f"text {n}" for n in range(1, 11)))))
+    assert [each.number for each in read_turns(desk.db.database, 1)] == list(range(1, 11))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from donna_tui.memory import importers as formats
 from donna_tui.memory import importers as streams
 from donna_tui.memory.conversations import NewTurn, Recorder, list_sessions, read_turns
-from donna_tui.memory.database import MemoryDb, open_book
+from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.importers import Import, LeftOut, Piece, array_elements, json_lines, moment_of, size_of
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import BadLine
@@ -24,75 +24,75 @@ from tests.unit.memory_parts import import_file, jsonl, said
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[MemoryDb]:
-    opened = open_book(tmp_path)
+def db(tmp_path: Path) -> Iterator[MemoryDb]:
+    opened = open_db(tmp_path)
     yield opened
     opened.close()
 
 
-def texts(book: MemoryDb, name: str) -> list[str]:
-    key = book.database.value("SELECT id FROM sessions WHERE name = ?", (name,))
-    return [turn.text for turn in read_turns(book.database, key)]
+def texts(db: MemoryDb, name: str) -> list[str]:
+    key = db.database.value("SELECT id FROM sessions WHERE name = ?", (name,))
+    return [turn.text for turn in read_turns(db.database, key)]
 
 
-def names(book: MemoryDb) -> list[str]:
-    return sorted(each.name for each in list_sessions(book.database))
+def names(db: MemoryDb) -> list[str]:
+    return sorted(each.name for each in list_sessions(db.database))
 
 
 # Lines of turns
 
 
-def test_turns_are_imported_once_however_often(book: MemoryDb, tmp_path: Path) -> None:
+def test_turns_are_imported_once_however_often(db: MemoryDb, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", said("s1", "first", "second", "third"))
-    report = import_file(book, file)
+    report = import_file(db, file)
     assert (report.sessions, report.turns, report.known, report.malformed) == (1, 3, 0, 0)
-    again = import_file(book, file)
+    again = import_file(db, file)
     assert (again.turns, again.known) == (0, 3)
-    assert texts(book, "s1") == ["first", "second", "third"]
+    assert texts(db, "s1") == ["first", "second", "third"]
 
 
-def test_what_came_to_a_file_since_is_added(book: MemoryDb, tmp_path: Path) -> None:
+def test_what_came_to_a_file_since_is_added(db: MemoryDb, tmp_path: Path) -> None:
     rows = [{"session_id": "s", "role": "user", "text": text} for text in ("yes", "yes", "no")]
-    assert import_file(book, jsonl(tmp_path / "t.jsonl", rows)).turns == 3
-    grown = import_file(book, jsonl(tmp_path / "t.jsonl", [*rows, rows[0]]))
+    assert import_file(db, jsonl(tmp_path / "t.jsonl", rows)).turns == 3
+    grown = import_file(db, jsonl(tmp_path / "t.jsonl", [*rows, rows[0]]))
     assert (grown.turns, grown.known) == (1, 3)
-    assert texts(book, "s") == ["yes", "yes", "no", "yes"]
+    assert texts(db, "s") == ["yes", "yes", "no", "yes"]
 
 
-def test_duplicate_lines_are_one_turn(book: MemoryDb, tmp_path: Path) -> None:
+def test_duplicate_lines_are_one_turn(db: MemoryDb, tmp_path: Path) -> None:
     row = {"session_id": "s", "role": "user", "text": "yes", "timestamp": "2024-01-01T10:00:00"}
-    assert import_file(book, jsonl(tmp_path / "t.jsonl", [row, row, row])).turns == 1
+    assert import_file(db, jsonl(tmp_path / "t.jsonl", [row, row, row])).turns == 1
 
 
-def test_two_messages_with_one_turn_number_are_both_kept(book: MemoryDb, tmp_path: Path) -> None:
+def test_two_messages_with_one_turn_number_are_both_kept(db: MemoryDb, tmp_path: Path) -> None:
     rows = [{"session_id": "s", "turn": 1, "role": role, "text": f"said by {role}"} for role in ("user", "assistant")]
-    import_file(book, jsonl(tmp_path / "t.jsonl", rows))
-    assert texts(book, "s") == ["said by user", "said by assistant"]
+    import_file(db, jsonl(tmp_path / "t.jsonl", rows))
+    assert texts(db, "s") == ["said by user", "said by assistant"]
 
 
-def test_turns_are_read_in_the_order_of_their_numbers(book: MemoryDb, tmp_path: Path) -> None:
+def test_turns_are_read_in_the_order_of_their_numbers(db: MemoryDb, tmp_path: Path) -> None:
     rows = said("s", "one", "two", "three", "four")
-    import_file(book, jsonl(tmp_path / "t.jsonl", [rows[2], rows[0], rows[3], rows[1]]))
-    assert texts(book, "s") == ["one", "two", "three", "four"]
+    import_file(db, jsonl(tmp_path / "t.jsonl", [rows[2], rows[0], rows[3], rows[1]]))
+    assert texts(db, "s") == ["one", "two", "three", "four"]
 
 
-def test_sessions_of_one_name_and_two_people_are_told_apart(book: MemoryDb, tmp_path: Path) -> None:
+def test_sessions_of_one_name_and_two_people_are_told_apart(db: MemoryDb, tmp_path: Path) -> None:
     rows = [*said("s", "mine", user_id="ann"), *said("s", "yours", user_id="bo")]
     file = jsonl(tmp_path / "t.jsonl", rows)
-    import_file(book, file, one_user=True)
-    assert (texts(book, "s"), texts(book, "bo/s")) == (["mine"], ["yours"])
-    assert import_file(book, file, one_user=True).turns == 0
+    import_file(db, file, one_user=True)
+    assert (texts(db, "s"), texts(db, "bo/s")) == (["mine"], ["yours"])
+    assert import_file(db, file, one_user=True).turns == 0
 
 
-def test_roles_and_speakers(book: MemoryDb, tmp_path: Path) -> None:
+def test_roles_and_speakers(db: MemoryDb, tmp_path: Path) -> None:
     rows = [
         {"session_id": "s", "speaker": "Caroline", "text": "a"},
         {"session_id": "s", "role": "Human", "text": "b"},
         {"session_id": "s", "role": "AI", "text": "c"},
         {"session_id": "s", "role": "assistant", "speaker": "HAL", "text": "d"},
     ]
-    import_file(book, jsonl(tmp_path / "t.jsonl", rows))
-    found = [(turn.role, turn.speaker) for turn in read_turns(book.database, 1)]
+    import_file(db, jsonl(tmp_path / "t.jsonl", rows))
+    found = [(turn.role, turn.speaker) for turn in read_turns(db.database, 1)]
     assert found == [("user", "Caroline"), ("user", "user"), ("assistant", "assistant"), ("assistant", "HAL")]
 
 
@@ -115,58 +115,56 @@ MALFORMED: list[tuple[object, str]] = [
 
 @pytest.mark.parametrize(("line", "why"), MALFORMED, ids=[why + str(n) for n, (_, why) in enumerate(MALFORMED)])
 def test_a_malformed_line_is_told_and_nothing_else_is_lost(
-    book: MemoryDb, tmp_path: Path, line: object, why: str
+    db: MemoryDb, tmp_path: Path, line: object, why: str
 ) -> None:
     first, last = said("s", "before", "after")
-    report = import_file(book, jsonl(tmp_path / "t.jsonl", [first, b"", line, last]))
+    report = import_file(db, jsonl(tmp_path / "t.jsonl", [first, b"", line, last]))
     assert report.bad == (BadLine(3, why),)
-    assert texts(book, "s") == ["before", "after"]
+    assert texts(db, "s") == ["before", "after"]
 
 
-def test_a_line_that_never_ends_takes_no_memory(
-    book: MemoryDb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_that_never_ends_takes_no_memory(db: MemoryDb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "LONGEST_LINE", 10_000)
     first, last = said("s", "before", "after")
-    report = import_file(book, jsonl(tmp_path / "t.jsonl", [first, b'{"text": "' + b"x" * 50_000, last]))
+    report = import_file(db, jsonl(tmp_path / "t.jsonl", [first, b'{"text": "' + b"x" * 50_000, last]))
     assert [bad.number for bad in report.bad] == [2]
     assert "longer than" in report.bad[0].why
-    assert texts(book, "s") == ["before", "after"]
+    assert texts(db, "s") == ["before", "after"]
 
 
-def test_a_line_of_ten_megabytes_is_told_if_it_is_no_message(book: MemoryDb, tmp_path: Path) -> None:
+def test_a_line_of_ten_megabytes_is_told_if_it_is_no_message(db: MemoryDb, tmp_path: Path) -> None:
     rows = [*said("s", "before", "x" * 10_000_000, "after")]
-    report = import_file(book, jsonl(tmp_path / "t.jsonl", rows))
+    report = import_file(db, jsonl(tmp_path / "t.jsonl", rows))
     assert report.bad == (BadLine(2, "the message has more than 2,000,000 characters"),)
-    assert texts(book, "s") == ["before", "after"]
+    assert texts(db, "s") == ["before", "after"]
 
 
-def test_control_bytes_are_text(book: MemoryDb, tmp_path: Path) -> None:
-    import_file(book, jsonl(tmp_path / "t.jsonl", said("s\x1b[2J", "evil \x1b]0;x\x07 \udcff \0 text")))
-    assert names(book) == ["s\x1b[2J"]
-    assert texts(book, "s\x1b[2J") == ["evil \x1b]0;x\x07 ? � text"]
+def test_control_bytes_are_text(db: MemoryDb, tmp_path: Path) -> None:
+    import_file(db, jsonl(tmp_path / "t.jsonl", said("s\x1b[2J", "evil \x1b]0;x\x07 \udcff \0 text")))
+    assert names(db) == ["s\x1b[2J"]
+    assert texts(db, "s\x1b[2J") == ["evil \x1b]0;x\x07 ? � text"]
 
 
-def test_an_empty_message_is_left_out(book: MemoryDb, tmp_path: Path) -> None:
-    report = import_file(book, jsonl(tmp_path / "t.jsonl", said("s", "a", "  \n ")))
+def test_an_empty_message_is_left_out(db: MemoryDb, tmp_path: Path) -> None:
+    report = import_file(db, jsonl(tmp_path / "t.jsonl", said("s", "a", "  \n ")))
     assert (report.turns, report.left_out, report.malformed) == (1, 1, 0)
 
 
-def test_a_file_that_is_not_there_is_said(book: MemoryDb, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_said(db: MemoryDb, tmp_path: Path) -> None:
     with pytest.raises(DonnaError, match="cannot be read"):
-        import_file(book, tmp_path / "nothing.jsonl")
+        import_file(db, tmp_path / "nothing.jsonl")
 
 
-def test_an_empty_file_is_no_error(book: MemoryDb, tmp_path: Path) -> None:
+def test_an_empty_file_is_no_error(db: MemoryDb, tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_bytes(b"")
-    assert import_file(book, tmp_path / "t.jsonl").turns == 0
+    assert import_file(db, tmp_path / "t.jsonl").turns == 0
 
 
-def test_only_one_persons_turns(book: MemoryDb, tmp_path: Path) -> None:
+def test_only_one_persons_turns(db: MemoryDb, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", [*said("a", "mine", user_id="ann"), *said("b", "yours", user_id="bo")])
-    for _ in Import(Recorder(book, one_user=True), user="bo").run(file):
+    for _ in Import(Recorder(db, one_user=True), user="bo").run(file):
         continue
-    assert names(book) == ["b"]
+    assert names(db) == ["b"]
 
 
 # ChatGPT
@@ -207,20 +205,20 @@ def zipped(path: Path, **members: bytes) -> Path:
     return path
 
 
-def test_an_export_is_imported_as_it_was_downloaded(book: MemoryDb, tmp_path: Path) -> None:
+def test_an_export_is_imported_as_it_was_downloaded(db: MemoryDb, tmp_path: Path) -> None:
     one, two = chatgpt(), {**chatgpt(), "conversation_id": "other"}
     parts = {"conversations-000.json": json.dumps([one]).encode(), "conversations-001.json": json.dumps([two]).encode()}
     file = zipped(tmp_path / "export.zip", **{"user.json": b"{}", "chat.html": b"<p>", **parts})
-    report = import_file(book, file)
+    report = import_file(db, file)
     assert (report.format, report.sessions, report.turns, report.malformed) == ("ChatGPT export", 2, 6, 0)
-    assert names(book) == ["chatgpt/6512-ab", "chatgpt/other"]
-    assert import_file(book, file).turns == 0
+    assert names(db) == ["chatgpt/6512-ab", "chatgpt/other"]
+    assert import_file(db, file).turns == 0
 
 
-def test_progress_of_an_archive_reaches_its_size(book: MemoryDb, tmp_path: Path) -> None:
+def test_progress_of_an_archive_reaches_its_size(db: MemoryDb, tmp_path: Path) -> None:
     data = json.dumps([chatgpt()]).encode()
     file = zipped(tmp_path / "export.zip", **{"a__conversations.json": data, "b__conversations.json": data})
-    assert [read for read, _ in Import(Recorder(book)).run(file)] == [len(data), 2 * len(data)]
+    assert [read for read, _ in Import(Recorder(db)).run(file)] == [len(data), 2 * len(data)]
     assert size_of(file) == 2 * len(data)
     assert size_of(tmp_path / "nothing.zip") == 0
 
@@ -228,31 +226,27 @@ def test_progress_of_an_archive_reaches_its_size(book: MemoryDb, tmp_path: Path)
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:40] + b"\xff" * 40 + data[80:], lambda data: data.replace(b"conv", b"xonv")]
 )
-def test_an_archive_that_cannot_be_read_is_said(
-    book: MemoryDb, tmp_path: Path, damage: Callable[[bytes], bytes]
-) -> None:
+def test_an_archive_that_cannot_be_read_is_said(db: MemoryDb, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     file = zipped(tmp_path / "export.zip", **{"conversations.json": json.dumps([chatgpt()]).encode()})
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(DonnaError, match="cannot be read"):
-        import_file(book, file)
-    assert names(book) == []
+        import_file(db, file)
+    assert names(db) == []
 
 
 @pytest.mark.parametrize("current", ["d", None, "gone"])
-def test_a_chatgpt_export_gives_the_branch_that_it_ended_on(
-    book: MemoryDb, tmp_path: Path, current: str | None
-) -> None:
-    report = import_file(book, write_json(tmp_path / "conversations.json", [chatgpt(current)]))
+def test_a_chatgpt_export_gives_the_branch_that_it_ended_on(db: MemoryDb, tmp_path: Path, current: str | None) -> None:
+    report = import_file(db, write_json(tmp_path / "conversations.json", [chatgpt(current)]))
     assert (report.format, report.turns, report.malformed) == ("ChatGPT export", 3, 0)
-    assert texts(book, "chatgpt/6512-ab") == ["How do kestrels hover?", "They fly into the wind.", "Thanks"]
-    assert list_sessions(book.database)[0].title == "Kestrels"
-    assert import_file(book, tmp_path / "conversations.json").turns == 0
+    assert texts(db, "chatgpt/6512-ab") == ["How do kestrels hover?", "They fly into the wind.", "Thanks"]
+    assert list_sessions(db.database)[0].title == "Kestrels"
+    assert import_file(db, tmp_path / "conversations.json").turns == 0
 
 
-def test_a_circle_of_messages_ends(book: MemoryDb, tmp_path: Path) -> None:
+def test_a_circle_of_messages_ends(db: MemoryDb, tmp_path: Path) -> None:
     export = chatgpt()
     export["mapping"]["b"]["parent"] = "d"
-    assert import_file(book, write_json(tmp_path / "c.json", [export])).turns == 3
+    assert import_file(db, write_json(tmp_path / "c.json", [export])).turns == 3
 
 
 @pytest.mark.parametrize(
@@ -264,8 +258,8 @@ def test_a_circle_of_messages_ends(book: MemoryDb, tmp_path: Path) -> None:
         {"mapping": {"d": {"message": {"author": "me", "content": [1]}, "parent": ["x"]}}, "current_node": "d"},
     ],
 )
-def test_a_damaged_conversation_costs_only_itself(book: MemoryDb, tmp_path: Path, damage: dict[str, Any]) -> None:
-    report = import_file(book, write_json(tmp_path / "c.json", [{**chatgpt(), **damage}, chatgpt()]))
+def test_a_damaged_conversation_costs_only_itself(db: MemoryDb, tmp_path: Path, damage: dict[str, Any]) -> None:
+    report = import_file(db, write_json(tmp_path / "c.json", [{**chatgpt(), **damage}, chatgpt()]))
     assert report.turns == 3
 
 
@@ -289,10 +283,10 @@ def claude() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_claude_export(book: MemoryDb, tmp_path: Path) -> None:
-    report = import_file(book, write_json(tmp_path / "conversations.json", [claude(), {**claude(), "uuid": 5}]))
+def test_a_claude_export(db: MemoryDb, tmp_path: Path) -> None:
+    report = import_file(db, write_json(tmp_path / "conversations.json", [claude(), {**claude(), "uuid": 5}]))
     assert (report.format, report.turns, report.malformed) == ("Claude export", 2, 1)
-    assert texts(book, "claude/77-c") == ["What do falcons eat?", "Mostly birds.\n\nSome eat insects."]
+    assert texts(db, "claude/77-c") == ["What do falcons eat?", "Mostly birds.\n\nSome eat insects."]
 
 
 # Claude Code
@@ -305,7 +299,7 @@ def code_line(uuid: str, role: str, content: object, **others: Any) -> dict[str,
     }  # fmt: skip
 
 
-def test_a_claude_code_log(book: MemoryDb, tmp_path: Path) -> None:
+def test_a_claude_code_log(db: MemoryDb, tmp_path: Path) -> None:
     rows: list[object] = [
         {"type": "summary", "summary": "Fix the gateway", "leafUuid": "u9"},
         {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},
@@ -319,10 +313,10 @@ def test_a_claude_code_log(book: MemoryDb, tmp_path: Path) -> None:
         code_line("u6", "user", "caveat", isMeta=True),
         {"type": "system", "sessionId": "abc", "content": "compacted"},
     ]
-    report = import_file(book, jsonl(tmp_path / "abc.jsonl", rows))
+    report = import_file(db, jsonl(tmp_path / "abc.jsonl", rows))
     assert (report.format, report.turns, report.left_out, report.malformed) == ("Claude Code session", 2, 7, 0)
-    assert texts(book, "claude-code/abc") == ["Why does the gateway time out?", "The pool is full."]
-    assert list_sessions(book.database)[0].title == "Claude Code in gateway"
+    assert texts(db, "claude-code/abc") == ["Why does the gateway time out?", "The pool is full."]
+    assert list_sessions(db.database)[0].title == "Claude Code in gateway"
 
 
 # Parts

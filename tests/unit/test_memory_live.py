@@ -11,7 +11,7 @@ import pytest
 from donna_tui.config.models import ChatSourceConfig
 from donna_tui.memory.chat import ChatSource, Cut
 from donna_tui.memory.conversations import Recorder, erase_turns, find_session, list_sessions, read_turns
-from donna_tui.memory.database import MemoryDb, open_book
+from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.facts import Told, remember, would_replace
 from donna_tui.memory.importers import Import, exports_in
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
@@ -22,9 +22,9 @@ from tests.unit.memory_parts import START, jsonl
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[MemoryDb]:
+def db(tmp_path: Path) -> Iterator[MemoryDb]:
     (tmp_path / "state").mkdir()
-    opened = open_book(tmp_path / "state")
+    opened = open_db(tmp_path / "state")
     yield opened
     opened.database.close()
 
@@ -38,64 +38,64 @@ def log_line(number: int, text: str, session: str = "abc") -> str:
     ) + "\n"  # fmt: skip
 
 
-def follow(book: MemoryDb, logs: LogFolder) -> tuple[int, int]:
+def follow(db: MemoryDb, logs: LogFolder) -> tuple[int, int]:
     """One round: how many turns are new, and how many bytes were read."""
-    importing = Import(Recorder(book))
+    importing = Import(Recorder(db))
     return_bytes = sum(logs.read_new(importing))
     return importing.report.turns, return_bytes
 
 
-def texts(book: MemoryDb, session: str = "claude-code/abc") -> list[str]:
-    key = find_session(book.database, session)
+def texts(db: MemoryDb, session: str = "claude-code/abc") -> list[str]:
+    key = find_session(db.database, session)
     assert key is not None
-    return [turn.text for turn in read_turns(book.database, key)]
+    return [turn.text for turn in read_turns(db.database, key)]
 
 
-def test_a_log_is_followed_by_whole_lines_and_resumed_where_it_was(book: MemoryDb, tmp_path: Path) -> None:
+def test_a_log_is_followed_by_whole_lines_and_resumed_where_it_was(db: MemoryDb, tmp_path: Path) -> None:
     folder, state = tmp_path / "logs", tmp_path / "state"
     (folder / "project").mkdir(parents=True)
     log = folder / "project" / "abc.jsonl"
     half = log_line(2, "The second message.")
     log.write_text(log_line(1, "The first message.") + half[:30])
     logs = LogFolder(folder, state)
-    assert follow(book, logs) == (1, len(log_line(1, "The first message.")))
-    assert follow(book, logs) == (0, 0)
+    assert follow(db, logs) == (1, len(log_line(1, "The first message.")))
+    assert follow(db, logs) == (0, 0)
     with log.open("a") as file:
         file.write(half[30:])
-    assert follow(book, LogFolder(folder, state)) == (1, len(half))
-    assert texts(book) == ["The first message.", "The second message."]
-    assert follow(book, LogFolder(folder, state)) == (0, 0)
+    assert follow(db, LogFolder(folder, state)) == (1, len(half))
+    assert texts(db) == ["The first message.", "The second message."]
+    assert follow(db, LogFolder(folder, state)) == (0, 0)
 
 
 @pytest.mark.parametrize("marks", ["kept", "lost", "damaged"])
 def test_a_log_that_was_truncated_or_replaced_is_read_anew_and_adds_nothing_twice(
-    book: MemoryDb, tmp_path: Path, marks: str
+    db: MemoryDb, tmp_path: Path, marks: str
 ) -> None:
     folder, state = tmp_path / "logs", tmp_path / "state"
     folder.mkdir()
     log = folder / "abc.jsonl"
     log.write_text(log_line(1, "The first message.") + log_line(2, "The second message."))
-    follow(book, LogFolder(folder, state))
+    follow(db, LogFolder(folder, state))
     if marks != "kept":
         (state / "chat-watch.json").write_text("[1, {" if marks == "damaged" else "{}")
     log.write_text(log_line(1, "The first message."))
-    assert follow(book, LogFolder(folder, state))[0] == 0
+    assert follow(db, LogFolder(folder, state))[0] == 0
     fresh = folder / "fresh"
     fresh.write_text(log_line(3, "The third message.") + "no JSON\n")
     fresh.replace(log)
-    importing = Import(Recorder(book))
+    importing = Import(Recorder(db))
     list(LogFolder(folder, state).read_new(importing))
     assert (importing.report.turns, importing.report.malformed) == (1, 1)
-    assert texts(book) == ["The first message.", "The second message.", "The third message."]
+    assert texts(db) == ["The first message.", "The second message.", "The third message."]
 
 
-def test_links_out_of_the_folder_are_not_followed(book: MemoryDb, tmp_path: Path) -> None:
+def test_links_out_of_the_folder_are_not_followed(db: MemoryDb, tmp_path: Path) -> None:
     outside = tmp_path / "outside.jsonl"
     outside.write_text(log_line(1, "Not to be read."))
     folder = tmp_path / "logs"
     folder.mkdir()
     (folder / "abc.jsonl").symlink_to(outside)
-    assert follow(book, LogFolder(folder, tmp_path / "state")) == (0, 0)
+    assert follow(db, LogFolder(folder, tmp_path / "state")) == (0, 0)
     assert exports_in(folder) == []
 
 
@@ -103,17 +103,17 @@ def row(user: str, text: str, session: str = "s1") -> dict[str, object]:
     return {"user_id": user, "session_id": session, "role": "user", "text": text, "timestamp": "2026-03-02T08:00:00Z"}
 
 
-def test_imported_turns_keep_their_user_unless_one_is_named(book: MemoryDb, tmp_path: Path) -> None:
+def test_imported_turns_keep_their_user_unless_one_is_named(db: MemoryDb, tmp_path: Path) -> None:
     file = jsonl(
         tmp_path / "both.jsonl", [row("ann", "Ann likes kestrels a lot."), row("bob", "Bob likes ospreys a lot.")]
     )
     for _ in range(2):
-        list(Import(Recorder(book)).run(file))
-    assert [each.user_id for each in list_sessions(book.database, None)] == ["ann", "bob"]
-    assert list_sessions(book.database, ME) == []
-    mine = Import(Recorder(book, one_user=True), "ann")
+        list(Import(Recorder(db)).run(file))
+    assert [each.user_id for each in list_sessions(db.database, None)] == ["ann", "bob"]
+    assert list_sessions(db.database, ME) == []
+    mine = Import(Recorder(db, one_user=True), "ann")
     list(mine.run(file))
-    assert [(each.user_id, each.turns) for each in list_sessions(book.database, ME)] == [(ME, 1)]
+    assert [(each.user_id, each.turns) for each in list_sessions(db.database, ME)] == [(ME, 1)]
 
 
 def test_folders_are_imported_with_the_exports_in_them(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_folders_are_imported_with_the_exports_in_them(tmp_path: Path) -> None:
     assert found == ["a/conversations.json", "b/export.zip", "b/log.jsonl"]
 
 
-def test_a_preference_in_a_chat_is_offered_once_and_answered(book: MemoryDb, tmp_path: Path) -> None:
+def test_a_preference_in_a_chat_is_offered_once_and_answered(db: MemoryDb, tmp_path: Path) -> None:
     said = "Morning! I prefer dark roast. Do I always say that? My favourite bird is the kestrel."
     file = jsonl(tmp_path / "t.jsonl", [
         {"session_id": "s", "role": "user", "text": said},
@@ -132,20 +132,20 @@ def test_a_preference_in_a_chat_is_offered_once_and_answered(book: MemoryDb, tmp
         {"session_id": "s", "role": "user", "text": "I prefer dark roast."},
         {"session_id": "s", "speaker": "Caroline", "text": "I hate ospreys."},
     ])  # fmt: skip
-    list(Import(Recorder(book)).run(file))
-    offered = {each.text: each for each in list_suggestions(book.database, 10)}
+    list(Import(Recorder(db)).run(file))
+    offered = {each.text: each for each in list_suggestions(db.database, 10)}
     assert set(offered) == {"I prefer dark roast.", "My favourite bird is the kestrel."}
-    with book.change():
-        assert answer_suggestion(book, offered["I prefer dark roast."].id, DISMISSED)
-        assert answer_suggestion(book, offered["I prefer dark roast."].id, ACCEPTED) is None
-    assert [each.text for each in list_suggestions(book.database, 10)] == ["My favourite bird is the kestrel."]
-    list(Import(Recorder(book)).run(file))
-    assert len(list_suggestions(book.database, 10)) == 1
-    session = find_session(book.database, "s")
+    with db.change():
+        assert answer_suggestion(db, offered["I prefer dark roast."].id, DISMISSED)
+        assert answer_suggestion(db, offered["I prefer dark roast."].id, ACCEPTED) is None
+    assert [each.text for each in list_suggestions(db.database, 10)] == ["My favourite bird is the kestrel."]
+    list(Import(Recorder(db)).run(file))
+    assert len(list_suggestions(db.database, 10)) == 1
+    session = find_session(db.database, "s")
     assert session is not None
-    with book.change():
-        erase_turns(book, session, 0, 100, START)
-    assert list_suggestions(book.database, 10) == []
+    with db.change():
+        erase_turns(db, session, 0, 100, START)
+    assert list_suggestions(db.database, 10) == []
 
 
 def test_a_system_message_ends_a_passage() -> None:
@@ -167,10 +167,10 @@ def test_a_system_message_ends_a_passage() -> None:
     assert found == ["s:1-1", "s:3-4"]
 
 
-def test_what_a_preference_would_replace_is_known_before(book: MemoryDb) -> None:
+def test_what_a_preference_would_replace_is_known_before(db: MemoryDb) -> None:
     cut = Cut(EstimatedTokens(), 256)
-    remember(book, Told("My favourite colour is blue."), cut, START)
-    ((held, fresh),) = would_replace(book, Told("My favourite colour is green."), cut)
+    remember(db, Told("My favourite colour is blue."), cut, START)
+    ((held, fresh),) = would_replace(db, Told("My favourite colour is green."), cut)
     assert (held.content, fresh) == ("My favourite colour is blue.", "My favourite colour is green.")
-    assert would_replace(book, Told("My favourite colour is blue."), cut) == []
-    assert would_replace(book, Told("My favourite bird is the kestrel."), cut) == []
+    assert would_replace(db, Told("My favourite colour is blue."), cut) == []
+    assert would_replace(db, Told("My favourite bird is the kestrel."), cut) == []

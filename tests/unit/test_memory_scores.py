@@ -14,12 +14,12 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import packed, unpacked
 from donna_tui.memory.scores import (
     Centroid,
+    finish_deletions,
     importance_of,
     in_steps,
     keep_scores,
     read_centroid,
     score_waiting,
-    settle_departed,
     waiting,
 )
 from donna_tui.text.tokens import EstimatedTokens
@@ -112,7 +112,7 @@ def test_how_new_a_memory_is_does_not_depend_on_private_ones(store: MemoryStore)
     assert read_centroid(store.database, "me", DIM).count == 1
     for name in ("private", "also private"):
         store.delete("memory", name)
-    settle_departed(store.database)
+    finish_deletions(store.database)
     assert read_centroid(store.database, "me", DIM).count == 1
 
 
@@ -124,7 +124,7 @@ def test_a_deleted_memory_leaves_no_trace_in_the_centroid(store: MemoryStore) ->
     score(store)
     assert read_centroid(store.database, "me", DIM).count == 2
     store.delete("memory", "b")
-    settle_departed(store.database)
+    finish_deletions(store.database)
     after = read_centroid(store.database, "me", DIM)
     assert (after.count, after.total.tolist()) == (before.count, before.total.tolist())
     put(store, "c", BETWEEN, 3.0)
@@ -152,7 +152,7 @@ def test_a_vector_that_was_gone_before_its_memory_is_no_harm(store: MemoryStore)
     score(store)
     store.database.run("DELETE FROM embeddings WHERE embed_hash = (SELECT embed_hash FROM memory_scores LIMIT 1)")
     store.delete("memory", "a")
-    settle_departed(store.database)
+    finish_deletions(store.database)
     assert read_centroid(store.database, "me", DIM).total.tolist() == in_steps(unpacked(packed(NORTH))).tolist()
 
 

@@ -22,7 +22,7 @@ from donna_tui.llm.failures import CompletionMetadata, FailureKind, ModelCallErr
 from donna_tui.llm.ledger import CallLedger, ModelCall, record_call, spent_since
 from donna_tui.llm.questions import compose, parse_answer, plain_schema, read_object
 from donna_tui.llm.router import ModelRouter
-from donna_tui.memory.database import MemoryDb, open_book
+from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
@@ -123,8 +123,8 @@ def test_an_inner_object_is_never_taken_for_the_answer() -> None:
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Any:
-    opened = open_book(tmp_path)
+def db(tmp_path: Path) -> Any:
+    opened = open_db(tmp_path)
     yield opened
     opened.close()
 
@@ -136,28 +136,28 @@ def call(cost: float, prompt: Payload) -> ModelCall:
     return ModelCall(task_type="draft_meeting_note", metadata=metadata, prompt=prompt)
 
 
-def test_the_ledger_keeps_figures_and_no_text(book: MemoryDb) -> None:
+def test_the_ledger_keeps_figures_and_no_text(db: MemoryDb) -> None:
     for sensitivity in (Sensitivity.PUBLIC, Sensitivity.LOCAL_ONLY):
-        record_call(book, call(0.5, payload("THE-NOTE", sensitivity)), 100.0)
-    rows = book.database.rows("SELECT * FROM model_calls ORDER BY id")
+        record_call(db, call(0.5, payload("THE-NOTE", sensitivity)), 100.0)
+    rows = db.database.rows("SELECT * FROM model_calls ORDER BY id")
     assert rows[0][1:9] == (100.0, "draft_meeting_note", "reasoner", "m", 1.5, 10, 5, 0.5)
     assert rows[0][9] != rows[1][9], "private text has a hash that nobody else can make"
     assert "THE-NOTE" not in str(rows)
 
 
-def test_spending_is_added_up_from_a_moment_on(book: MemoryDb) -> None:
-    assert spent_since(book, 0.0) == 0.0
+def test_spending_is_added_up_from_a_moment_on(db: MemoryDb) -> None:
+    assert spent_since(db, 0.0) == 0.0
     for at, cost in ((10.0, 1.0), (20.0, 0.25), (30.0, 0.5)):
-        record_call(book, call(cost, payload("x")), at)
-    assert spent_since(book, 20.0) == pytest.approx(0.75)
+        record_call(db, call(cost, payload("x")), at)
+    assert spent_since(db, 20.0) == pytest.approx(0.75)
 
 
 async def test_yesterday_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     thread = DbThread(tmp_path, EventHub(), lambda: None)
     ledger = CallLedger(thread)
     midnight = ledger_module._midnight()
-    await thread.run(lambda book: record_call(book, call(3.0, payload("x")), midnight - 1))
-    await thread.run(lambda book: record_call(book, call(0.5, payload("x")), midnight + 1))
+    await thread.run(lambda db: record_call(db, call(3.0, payload("x")), midnight - 1))
+    await thread.run(lambda db: record_call(db, call(0.5, payload("x")), midnight + 1))
     assert await ledger.spent_today() == 0.5
     await thread.close()
 

@@ -18,37 +18,37 @@ NEW = Edit("a.md", "", None, "new\n")
 
 
 def test_what_is_kept_is_found_by_another_program(tmp_path: Path) -> None:
-    shelf = EditDrafts(tmp_path / "edits")
-    assert shelf.edits() == ()
-    shelf.keep(EDIT)
-    shelf.keep(NEW)
+    unsaved = EditDrafts(tmp_path / "edits")
+    assert unsaved.edits() == ()
+    unsaved.keep(EDIT)
+    unsaved.keep(NEW)
     assert EditDrafts(tmp_path / "edits").edits() == (EDIT, NEW)
     assert {file.stat().st_mode & 0o777 for file in (tmp_path / "edits").iterdir()} == {0o600}
     assert (tmp_path / "edits").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_later_edit_of_a_note_takes_the_place_of_the_earlier(tmp_path: Path) -> None:
-    shelf = EditDrafts(tmp_path)
-    shelf.keep(NEW)
-    shelf.keep(Edit("a.md", "", None, "newer\n"))
-    assert [edit.text for edit in shelf.edits()] == ["newer\n"]
-    shelf.drop("a.md")
-    shelf.drop("a.md")
-    assert shelf.edits() == ()
+    unsaved = EditDrafts(tmp_path)
+    unsaved.keep(NEW)
+    unsaved.keep(Edit("a.md", "", None, "newer\n"))
+    assert [edit.text for edit in unsaved.edits()] == ["newer\n"]
+    unsaved.drop("a.md")
+    unsaved.drop("a.md")
+    assert unsaved.edits() == ()
 
 
 def test_a_full_disk_leaves_the_earlier_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf = EditDrafts(tmp_path)
-    shelf.keep(NEW)
+    unsaved = EditDrafts(tmp_path)
+    unsaved.keep(NEW)
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(durable.os, "fsync", full)
     with pytest.raises(VaultWriteError) as caught:
-        shelf.keep(Edit("a.md", "", None, "newer\n"))
+        unsaved.keep(Edit("a.md", "", None, "newer\n"))
     assert caught.value.reason is Reason.DISK_FULL
-    assert shelf.edits() == (NEW,)
+    assert unsaved.edits() == (NEW,)
     assert [file.suffix for file in tmp_path.iterdir()] == [".json"]
 
 
@@ -57,9 +57,9 @@ def test_a_full_disk_leaves_the_earlier_edit(tmp_path: Path, monkeypatch: pytest
 )
 def test_a_file_that_is_no_edit_is_left_alone(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "strange.json").write_bytes(content)
-    shelf = EditDrafts(tmp_path)
-    shelf.keep(NEW)
-    assert shelf.edits() == (NEW,)
+    unsaved = EditDrafts(tmp_path)
+    unsaved.keep(NEW)
+    assert unsaved.edits() == (NEW,)
     assert (tmp_path / "strange.json").read_bytes() == content
 
 
@@ -67,8 +67,8 @@ def test_a_file_that_is_no_edit_is_left_alone(tmp_path: Path, content: bytes) ->
     "path", ["a/b.md", "../../etc/x.md", "-rf.md", "\x1b]0;x.md", "a\ud800.md", ".md", "x" * 999 + ".md"]
 )
 def test_the_copy_for_an_editor_is_private_and_has_a_harmless_name(tmp_path: Path, path: str) -> None:
-    shelf = EditDrafts(tmp_path / "edits")
-    file = shelf.begin(Edit(path, "", None, "text\r\n"))
+    unsaved = EditDrafts(tmp_path / "edits")
+    file = unsaved.begin(Edit(path, "", None, "text\r\n"))
     assert file.read_bytes() == b"text\r\n"
     assert file.suffix == ".md"
     assert file.name.isprintable()
@@ -76,7 +76,7 @@ def test_the_copy_for_an_editor_is_private_and_has_a_harmless_name(tmp_path: Pat
     assert not file.name.startswith((".", "-"))
     assert len(os.fsencode(file.name)) < 255
     assert {each.stat().st_mode & 0o777 for each in (tmp_path / "edits").rglob("*")} == {0o600, 0o700}
-    shelf.drop(path)
+    unsaved.drop(path)
     assert not list((tmp_path / "edits").iterdir())
 
 
@@ -84,11 +84,11 @@ def test_what_an_editor_saved_is_on_the_shelf_at_once(tmp_path: Path) -> None:
     file = EditDrafts(tmp_path).begin(EDIT)
     file.write_text("typed in the editor\n", encoding="utf-8")
     saved = Edit(EDIT.path, EDIT.base, EDIT.etag, "typed in the editor\n")
-    shelf = EditDrafts(tmp_path)
-    assert shelf.edits() == (saved,)
-    shelf.keep(saved)
+    unsaved = EditDrafts(tmp_path)
+    assert unsaved.edits() == (saved,)
+    unsaved.keep(saved)
     assert not file.exists()
-    assert shelf.edits() == (saved,)
+    assert unsaved.edits() == (saved,)
 
 
 def test_a_copy_in_which_nothing_was_changed_is_removed(tmp_path: Path) -> None:
@@ -109,21 +109,21 @@ def test_a_copy_that_another_program_waits_for_is_left_alone(tmp_path: Path) -> 
     file = EditDrafts(tmp_path).begin(EDIT)
     begun = file.parent / "edit.json"
     begun.write_text(json.dumps({**json.loads(begun.read_text()), "owner": os.getppid()}))
-    shelf = EditDrafts(tmp_path)
-    assert shelf.edits() == ()
-    shelf.drop(EDIT.path)
+    unsaved = EditDrafts(tmp_path)
+    assert unsaved.edits() == ()
+    unsaved.drop(EDIT.path)
     assert file.exists()
 
 
 def test_a_copy_that_is_no_text_any_more_is_kept(tmp_path: Path) -> None:
-    shelf = EditDrafts(tmp_path)
-    file = shelf.begin(EDIT)
+    unsaved = EditDrafts(tmp_path)
+    file = unsaved.begin(EDIT)
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(VaultWriteError) as caught:
         edited_text(file)
     assert caught.value.reason is Reason.ENCODING
     assert str(file) in (caught.value.hint or "")
-    assert shelf.edits() == ()
+    assert unsaved.edits() == ()
     assert file.exists()
     file.unlink()
     with pytest.raises(VaultWriteError) as gone:

@@ -20,7 +20,7 @@ def writer(tmp_path: Path) -> VaultWriter:
 
 
 def text(writer: VaultWriter, path: str) -> bytes | None:
-    return writer._ground.read(path)
+    return writer._vault_state.read(path)
 
 
 def test_an_earlier_change_of_another_note_is_undone_alone(writer: VaultWriter) -> None:

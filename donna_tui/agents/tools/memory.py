@@ -200,19 +200,19 @@ class AgendaGiven(Given):
 
 async def chat_add(space: ToolContext, asked: ChatAddAsked) -> ChatAddGiven:
     """Store messages of a conversation. If the client may read private notes, they are private. Raises DonnaError."""
-    session, desk = space.session, space.host.memory
+    session, service = space.session, space.host.memory
     turns = [_turn(each, asked, number) for number, each in enumerate(asked.turns, 1)]
     async with session.turn:
         session.quota.take()
         try:
-            added, known = await desk.say(turns, sensitive=space.access.sensitive, closed=asked.closed)
+            added, known = await service.say(turns, sensitive=space.access.sensitive, closed=asked.closed)
         except DonnaError:
             session.quota.give_back()
             raise
         if not added:
             session.quota.give_back()
-    summaries = await desk.compress_due() if added else ()
-    suggestions = await desk.suggestions(limit=5) if added else ()
+    summaries = await service.compress_due() if added else ()
+    suggestions = await service.suggestions(limit=5) if added else ()
     return ChatAddGiven(
         added=added,
         known=known,
@@ -254,10 +254,10 @@ async def memory_list(space: ToolContext, asked: MemoryListAsked) -> MemoryListG
         text=readable(asked.text),
         sensitive=None if space.access.sensitive else False,
     )
-    desk = space.host.memory
-    memories = await desk.memories(wanted, limit=asked.limit, skip=asked.offset)
+    service = space.host.memory
+    memories = await service.memories(wanted, limit=asked.limit, skip=asked.offset)
     return MemoryListGiven(
-        memories=tuple(map(memory_row, memories)), count=len(memories), total=await desk.count(wanted)
+        memories=tuple(map(memory_row, memories)), count=len(memories), total=await service.count(wanted)
     )
 
 
@@ -283,19 +283,19 @@ async def memory_forget(space: ToolContext, asked: MemoryForgetAsked) -> MemoryF
 
     A private one answers as one that does not exist.
     """
-    session, desk = space.session, space.host.memory
+    session, service = space.session, space.host.memory
     identity = readable(asked.id)
     async with session.turn:
-        known = await desk.memory(identity)
+        known = await service.memory(identity)
         if known is None or (known.sensitive and not space.access.sensitive):
             raise DonnaError(Reason.MISSING, "there is no such memory", hint="memory_list gives the ids")
         session.quota.take()
         try:
-            changed = await desk.forget(identity)
+            changed = await service.forget(identity)
         except DonnaError:
             session.quota.give_back()
             raise
-        await desk.settle(SETTLING_SECONDS)
+        await service.settle(SETTLING_SECONDS)
     return MemoryForgetGiven(id=identity, changed=changed, writes_left=session.quota.left)
 
 
@@ -418,10 +418,10 @@ def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
         raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
 
 
-async def forget_session(desk: MemoryService, session: str) -> int:
+async def forget_session(service: MemoryService, session: str) -> int:
     """Forget what was remembered in a session; how many memories that were. They can be brought back."""
-    forgotten = await desk.take_back_session(session_name(session))
-    await desk.settle(SETTLING_SECONDS)
+    forgotten = await service.undo_session(session_name(session))
+    await service.settle(SETTLING_SECONDS)
     return forgotten
 
 

@@ -353,8 +353,8 @@ async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outco
 
 async def draft_list(space: ToolContext, asked: DraftsAsked) -> DraftsGiven:
     """The drafts that this client may see: neither they nor what they rest on is private."""
-    desk = space.host.drafts
-    rows = await desk.drafts(everything=asked.everything)
+    service = space.host.drafts
+    rows = await service.drafts(everything=asked.everything)
     if not space.access.sensitive:
         rows = tuple([row for row in rows if await _is_public(space, row)])
     return DraftsGiven(drafts=tuple(map(_row, rows)), count=len(rows))

@@ -125,7 +125,7 @@ class Material:
                 lines.append({"text": inline(said), "indent": "  " * block.depth, "link": link_to(read.note.path)})
         return lines
 
-    def tell(self, read: ReadNote) -> None:
+    def set_label(self, read: ReadNote) -> None:
         """Let a model read the sections of a note."""
         day = day_in(read.note.path, read.note.front)
         for section in read.sections():

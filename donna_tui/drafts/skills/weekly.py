@@ -74,7 +74,7 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
         "open": await open_in(parts, span, limits.commitments, material),
     }
     for read in reads:
-        material.tell(read)
+        material.set_label(read)
     await chats_of(parts, span, limits.chats, material)
     front = {"type": "weekly_review", "week": iso_week(day)}
     return material.context(parts, TASK_TYPE, WeeklyReviewAnswer, iso_week(day), data, front, corrections)

@@ -306,7 +306,7 @@ class LogFilter(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow while typing."""
         event.stop()
-        self._tell()
+        self._report()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Keep the filter and go back to the log."""
@@ -315,9 +315,9 @@ class LogFilter(Horizontal):
 
     def _choose(self, index: int) -> None:
         self.choice.index = index
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self.post_message(self.Changed(self.field.value, KINDS[self.choice.index]))
 
 

@@ -68,8 +68,8 @@ class ActivityPane(Vertical):
     def on_mount(self) -> None:
         for selector, title in (("#overview", "Index"), ("#coverage", "Notes"), ("#facts", "Speed and parts")):
             self.query_one(selector).border_title = Content(title)
-        self._tell_log()
-        self._tell_sections()
+        self._show_log()
+        self._show_sections()
 
     def connect(self, backend: Backend) -> None:
         """Begin to show a vault."""
@@ -114,8 +114,8 @@ class ActivityPane(Vertical):
     def on_resize(self) -> None:
         """Where there is no room for all parts, one is shown at a time."""
         self.set_class(self.size.width < ROOMY[0] or self.size.height < ROOMY[1], "-compact")
-        self._tell_log()
-        self._tell_sections()
+        self._show_log()
+        self._show_sections()
 
     def on_status_changed(self, event: StatusChanged) -> None:
         self._take_status(event.status)
@@ -126,7 +126,7 @@ class ActivityPane(Vertical):
     def on_event_log_changed(self, event: EventLog.Changed) -> None:
         event.stop()
         if self.display:
-            self._tell_log()
+            self._show_log()
 
     def on_event_log_opened(self, event: EventLog.Opened) -> None:
         event.stop()
@@ -218,8 +218,8 @@ class ActivityPane(Vertical):
         self.query_one("#engine-figures", FigureTable).figures = tuple(engine_figures(status))
         self.problems.show(status.problems)
         self.set_class(not status.problems, "-calm")
-        self._tell_log()
-        self._tell_sections()
+        self._show_log()
+        self._show_sections()
         self.post_message(ActionsChanged())
 
     def _asks_about_missing_notes(self) -> bool:
@@ -234,13 +234,13 @@ class ActivityPane(Vertical):
     def _part(self, index: int) -> EventLog | ProblemList | SectionTabs:
         return (self.event_log, self.problems, self.sections)[index]
 
-    def _tell_sections(self) -> None:
+    def _show_sections(self) -> None:
         number = len(self._status.problems) if self._status is not None else 0
         attention = f"Needs attention {count(number)}" if number else "Needs attention"
         self.sections.names = ("What happened", attention, "Figures")
         self.problems.border_title = Content("" if self.has_class("-compact") else attention)
 
-    def _tell_log(self) -> None:
+    def _show_log(self) -> None:
         part, ring = self.query_one("#log-part"), self.event_log.ring
         state = Content(self.event_log.state_words())
         part.border_title = state if self.has_class("-compact") else Content("What happened")

@@ -144,7 +144,7 @@ class VaultBackend(Protocol):
     async def conflict(self, path: str) -> Conflict:
         """A conflict copy and its note, both as they are now."""
 
-    async def plan_settle(self, conflict: Conflict, keep: Keep) -> Plan:
+    async def plan_resolution(self, conflict: Conflict, keep: Keep) -> Plan:
         """What keeping one version, or both, and dropping the copy would do."""
 
     async def apply_plan(self, plan: Plan) -> Outcome:

@@ -167,7 +167,7 @@ def _table(rows: tuple[tuple[str, str], ...]) -> Content:
     return Content("\n").join(lines)
 
 
-def tell(label: Static, content: Content, *, layout: bool = True) -> None:
+def set_label(label: Static, content: Content, *, layout: bool = True) -> None:
     """Let a label say something else. Saying the same again costs nothing: to lay out the screen takes milliseconds.
 
     `layout` is False for a label whose size does not follow from what it says.

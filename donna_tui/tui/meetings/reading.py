@@ -107,11 +107,11 @@ class MeetingsReading(Horizontal):
         except DonnaError as error:
             self._say(cannot_look(error))
             return
-        self._tell_calendars(calendars)
+        self._show_calendars(calendars)
         if not calendars and not meetings:
             self._say(NO_CALENDAR)
             return
-        self._tell_agenda(agenda, meetings)
+        self._show_agenda(agenda, meetings)
         self.follow()
 
     @work(group="rule")
@@ -217,7 +217,7 @@ class MeetingsReading(Horizontal):
         else:
             self.card.show_text(row.meeting.description, "")
 
-    def _tell_agenda(self, agenda: Agenda, meetings: tuple[MeetingRow, ...]) -> None:
+    def _show_agenda(self, agenda: Agenda, meetings: tuple[MeetingRow, ...]) -> None:
         now = time()
         today = local_day(now)
         was_said = self.notice.has_focus
@@ -231,7 +231,7 @@ class MeetingsReading(Horizontal):
         goes_to, self._goes_to = self._goes_to, ""
         self.rows.show(meetings, {day: day_title(day, today) for day in days}, now, select=goes_to)
 
-    def _tell_calendars(self, calendars: tuple[CalendarRow, ...]) -> None:
+    def _show_calendars(self, calendars: tuple[CalendarRow, ...]) -> None:
         words, problems = calendars_line(calendars)
         self.query_one("#calendars", Static).update(Content.styled(words, "$text-disabled"))
         trouble = self.query_one("#calendar-problems", Static)

@@ -20,7 +20,7 @@ from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog
 from donna_tui.tui.lib.error_messages import Refusal, told
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.inputs import Notice, Words, tell
+from donna_tui.tui.lib.inputs import Notice, Words, set_label
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
@@ -341,17 +341,17 @@ class MemoryReading(MemoryActs):
         wanted = self._narrowing.wanted(time.time())
         pages = self.rows.pages_in_sight
         try:
-            desk = backend.memory
-            self.recall.connect(desk)
-            total = await desk.count(wanted)
-            found = {page: await desk.memories(wanted, limit=PAGE, skip=page * PAGE) for page in pages}
-            self._suggestions = await desk.suggestions()
-            gone = {each.id for each in self._kept.values() if await desk.memory(each.id) is None}
+            service = backend.memory
+            self.recall.connect(service)
+            total = await service.count(wanted)
+            found = {page: await service.memories(wanted, limit=PAGE, skip=page * PAGE) for page in pages}
+            self._suggestions = await service.suggestions()
+            gone = {each.id for each in self._kept.values() if await service.memory(each.id) is None}
         except DonnaError as error:
             self._say(cannot_look(error))
             return
         kept = {place: each for place, each in self._kept.items() if each.id in gone}
-        self._tell(total, bool(kept))
+        self._report(total, bool(kept))
         self._tell_suggestions()
         self.rows.show(total, found, kept)
         self._follow()
@@ -380,7 +380,7 @@ class MemoryReading(MemoryActs):
             self.rows.select(0)
             self.look()
 
-    def _tell(self, total: int, keeps: bool) -> None:
+    def _report(self, total: int, keeps: bool) -> None:
         """Say how much is listed, or why nothing is."""
         if not total and not keeps and not self._narrowing.is_narrow:
             self._say(NOTHING_YET)
@@ -391,16 +391,16 @@ class MemoryReading(MemoryActs):
             self.rows.focus()
         key = shown_key(self._keys["memory.all"], typing=False)
         self.rows.empty_text = nothing_left(self._narrowing, key)
-        self._tell_head(list_head(self._narrowing, total))
+        self._show_head(list_head(self._narrowing, total))
 
     def _tell_suggestions(self) -> None:
         """Offer what was stated in chats, in one line."""
         offer = self.query_one("#memory-suggestion", Static)
         key = shown_key(self._keys["memory.suggestions"], typing=False)
-        tell(offer, suggestion_line(self._suggestions, key))
+        set_label(offer, suggestion_line(self._suggestions, key))
         offer.display = bool(self._suggestions)
 
-    def _tell_head(self, words: str) -> None:
+    def _show_head(self, words: str) -> None:
         style = "$text-accent" if self._narrowing.is_narrow else "$text-disabled"
         self.query_one("#memory-head", Static).update(Content.styled(words, style))
 
@@ -409,7 +409,7 @@ class MemoryReading(MemoryActs):
         had_focus = self.rows.has_focus
         self.notice.say(words)
         self.add_class("-empty")
-        self._tell_head("")
+        self._show_head("")
         if had_focus:
             self.notice.focus()
         self._follow()

@@ -18,7 +18,7 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import Notice, Words, tell
+from donna_tui.tui.lib.inputs import Notice, Words, set_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import RowList
@@ -178,7 +178,7 @@ class MemoryPane(MemoryReading):
         if not self._is_in_recall:
             self._follow()
 
-    def on_recall_desk_changed(self, event: RecallPanel.Changed) -> None:
+    def on_recall_panel_changed(self, event: RecallPanel.Changed) -> None:
         """Let the card follow what was recalled."""
         event.stop()
         if self._is_in_recall:
@@ -275,7 +275,7 @@ class MemoryPane(MemoryReading):
         self._status = status
         words = why_not_kept_true(status)
         note = self.query_one("#memory-note", Static)
-        tell(note, Content(words))
+        set_label(note, Content(words))
         note.display = bool(words)
 
     def _end_words(self) -> None:

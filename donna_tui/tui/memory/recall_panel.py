@@ -51,7 +51,7 @@ class Recalling:
         self._owner = owner
         self._answered = answered
         self._failed = failed
-        self._desk: MemoryBackend | None = None
+        self._service: MemoryBackend | None = None
         self._number = 0
         self._last_asked = -GAP
         self._timer: Timer | None = None
@@ -61,9 +61,9 @@ class Recalling:
         """Whether there is nothing to ask."""
         return not self.query.strip()
 
-    def connect(self, desk: MemoryBackend) -> None:
+    def connect(self, service: MemoryBackend) -> None:
         """Ask this desk from now on, first of all what was typed meanwhile."""
-        self._desk = desk
+        self._service = service
         self.ask()
 
     def typed(self, query: str) -> None:
@@ -82,8 +82,8 @@ class Recalling:
         self._last_asked = monotonic()
         if self.is_empty:
             self._owner.workers.cancel_group(self._owner, "recall")
-        elif self._desk is not None:
-            self._run(partial(self._recall, self._desk, self._number))
+        elif self._service is not None:
+            self._run(partial(self._recall, self._service, self._number))
 
     def _ask_soon(self) -> None:
         """Older answers are not let through from now on."""
@@ -101,9 +101,9 @@ class Recalling:
     def _run(self, work: Callable[[], Coroutine[None, None, None]]) -> Worker[None]:
         return self._owner.run_worker(work, group="recall", exclusive=True)
 
-    async def _recall(self, desk: MemoryBackend, number: int) -> None:
+    async def _recall(self, service: MemoryBackend, number: int) -> None:
         try:
-            result = await desk.recall(self.query, token_budget=self.budget, remote=True)
+            result = await service.recall(self.query, token_budget=self.budget, remote=True)
         except DonnaError as error:
             if number == self._number:
                 self._failed(error)
@@ -349,14 +349,14 @@ class RecallPanel(Vertical):
         """The list, or the notice in its place."""
         return self.notice if self.has_class("-empty") else self.rows
 
-    def connect(self, desk: MemoryBackend) -> None:
+    def connect(self, service: MemoryBackend) -> None:
         """Begin to recall, once; what was typed meanwhile is asked at once."""
         if self._is_connected:
             return
         self._is_connected = True
-        self.bar.begin(desk.token_budget)
+        self.bar.begin(service.token_budget)
         self._recalling.budget = self.bar.budget
-        self._recalling.connect(desk)
+        self._recalling.connect(service)
 
     def ask_again(self) -> None:
         """The same question once more."""

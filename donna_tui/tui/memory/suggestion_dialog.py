@@ -88,10 +88,10 @@ class SuggestionScreen(Dialogue[int]):
         self.query_one("#suggestion-words", Static).update(Content(f"“{clean_line(one.text)}”"))
         where = f"said in the chat {clean_line(one.session)}, turn {one.turn}"
         self.query_one("#suggestion-from", Static).update(Content(f"{where}, {day(one.at)}" if one.at else where))
-        self._tell("")
+        self._report("")
         self._look(one)
 
-    def _tell(self, words: str) -> None:
+    def _report(self, words: str) -> None:
         says = self.query_one("#suggestion-replaces", Static)
         says.update(Content.styled(words, "$text-warning"))
         says.display = bool(words)
@@ -101,10 +101,10 @@ class SuggestionScreen(Dialogue[int]):
         try:
             replaced = await self._memory.replaced_by(one)
         except DonnaError as error:
-            self._tell(told(error))
+            self._report(told(error))
             return
         if replaced and self._left and self._left[0] is one:
-            self._tell("It replaces " + ", ".join(f"“{clean_line(each)}”" for each in replaced) + ".")
+            self._report("It replaces " + ", ".join(f"“{clean_line(each)}”" for each in replaced) + ".")
 
     def _answer(self, *, accepted: bool) -> None:
         if not self._is_answering:
@@ -116,7 +116,7 @@ class SuggestionScreen(Dialogue[int]):
         try:
             await self._memory.answer_suggestion(one.id, accepted=accepted)
         except DonnaError as error:
-            self._tell(told(error))
+            self._report(told(error))
             return
         finally:
             self._is_answering = False

@@ -114,7 +114,7 @@ class ApproveAll(Dialogue[bool]):
             yield KeyLine(self._keys, ("plan.apply", "approve them"), ("space", "leave one out"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
-        self._tell()
+        self._report()
         self.rows.focus()
 
     def action_plan_apply(self) -> None:
@@ -133,7 +133,7 @@ class ApproveAll(Dialogue[bool]):
         changed = replace(self._planned[place], is_skipped=not self._planned[place].is_skipped)
         self._planned = (*self._planned[:place], changed, *self._planned[place + 1 :])
         self.rows.show(self._planned)
-        self._tell()
+        self._report()
 
     def action_leave(self) -> None:
         """Leave; what is under way is completed first."""
@@ -164,9 +164,9 @@ class ApproveAll(Dialogue[bool]):
     def _update(self, change: Callable[[Planned], Planned]) -> None:
         self._planned = tuple(map(change, self._planned))
         self.rows.show(self._planned)
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         done, refused = (
             sum(each.is_done for each in self._planned),
             sum(each.error is not None for each in self._planned),

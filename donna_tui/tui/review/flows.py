@@ -46,7 +46,7 @@ class DraftFlows(PlanFlow):
 
     async def approve(self, row: DraftRow, without: frozenset[int], remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Approve a draft without some of its hunks."""
-        desk = self._backend.drafts
+        service = self._backend.drafts
 
         def shown(plan: Plan) -> Proposal:
             return Proposal(
@@ -57,12 +57,12 @@ class DraftFlows(PlanFlow):
                 remarks=(*remarks, *plan.remarks),
             )
 
-        make = partial(desk.plan_approval, row.id, without=without)
-        return await self._decided(make, partial(desk.approve, row.id), shown)
+        make = partial(service.plan_approval, row.id, without=without)
+        return await self._decided(make, partial(service.approve, row.id), shown)
 
     async def reject(self, row: DraftRow) -> Outcome | None:
         """Reject a draft."""
-        desk = self._backend.drafts
+        service = self._backend.drafts
 
         def shown(plan: Plan) -> Proposal:
             return Proposal(
@@ -73,7 +73,7 @@ class DraftFlows(PlanFlow):
                 remarks=plan.remarks,
             )
 
-        return await self._decided(partial(desk.plan_rejection, row.id), partial(desk.reject, row.id), shown)
+        return await self._decided(partial(service.plan_rejection, row.id), partial(service.reject, row.id), shown)
 
     async def without_repository(self) -> tuple[DraftRow, ...]:
         """The drafts that failed because the vault is in no git repository."""
@@ -93,11 +93,11 @@ class DraftFlows(PlanFlow):
 
     async def approve_all(self, rows: tuple[DraftRow, ...], left_out: LeftOut) -> None:
         """Look at what approving these drafts would do, and do it for those that are not left out: one commit."""
-        desk = self._backend.drafts
+        service = self._backend.drafts
         without = {row.id: await self._without(row, left_out) for row in rows}
-        found = await desk.plan_approvals(without)
+        found = await service.plan_approvals(without)
         planned = tuple(_planned(row, found[row.id], len(without[row.id])) for row in rows)
-        await self._ask(ApproveAll(planned, desk.approve_all, self._keys))
+        await self._ask(ApproveAll(planned, service.approve_all, self._keys))
 
     async def _without(self, row: DraftRow, left_out: LeftOut) -> frozenset[int]:
         """The hunks that are left out of a draft, if its text is still the one that they are counted in."""

@@ -53,7 +53,7 @@ class ReviewPane(ReviewReading):
         with Panel("Drafts", id="queue-part"):
             yield Static(id="queue-head")
             yield DraftList(id="queue")
-        with Container(id="draft-desk"):
+        with Container(id="draft-detail"):
             with Panel("Draft", id="draft-part"):
                 yield Static(id="draft-head")
                 yield DraftText(id="draft-text")

@@ -115,7 +115,7 @@ class ReviewReading(ReviewActs):
         if self.asks:
             self._say(asks_for_repository(backend.status().root, len(drafts)))
         elif drafts:
-            self._tell_queue(drafts)
+            self._show_queue(drafts)
         else:
             self._say(NOTHING_AT_ALL if self._everything else NOTHING_WAITS)
 
@@ -128,7 +128,7 @@ class ReviewReading(ReviewActs):
 
     def follow(self) -> None:
         """Let the other parts show what is under the cursor: at once what is known, and in a moment its text."""
-        self._tell_head()
+        self._show_head()
         self.post_message(ActionsChanged())
         if self._reading is not None:
             self._reading.stop()
@@ -156,28 +156,28 @@ class ReviewReading(ReviewActs):
         if draft != self._draft or self.text.line_count == 0:
             self._draft = draft
             self.text.show(draft, self.left_out, keep=same)
-        self._tell_head()
+        self._show_head()
         self.show_evidence()
         self.post_message(ActionsChanged())
-        await self._tell_approval(backend, draft)
+        await self._report_approval(backend, draft)
 
     @work(group="approval", exclusive=True)
     async def _look_at_approval(self, backend: Backend, draft: Draft) -> None:
-        await self._tell_approval(backend, draft)
+        await self._report_approval(backend, draft)
 
-    async def _tell_approval(self, backend: Backend, draft: Draft) -> None:
+    async def _report_approval(self, backend: Backend, draft: Draft) -> None:
         """Say what approving would do and show the difference, both as the plan has it."""
         plan: Plan | None = None
         if draft.row.state is not DraftState.WAITING:
-            self._tell_foot(why_decided(draft.row), "$text-disabled")
+            self._show_foot(why_decided(draft.row), "$text-disabled")
         else:
             try:
                 plan = await backend.drafts.plan_approval(draft.row.id, without=self.left_out)
             except DonnaError as error:
-                self._tell_foot(f"Cannot be approved: {told(error)}", "$text-warning")
+                self._show_foot(f"Cannot be approved: {told(error)}", "$text-warning")
             else:
                 words = " · ".join((approval_words(plan, draft.row), *parts_out(len(self.left_out))))
-                self._tell_foot(f"Approving: {words}", "$text-muted")
+                self._show_foot(f"Approving: {words}", "$text-muted")
         self.diff.show((change_of(draft, self.left_out, plan),))
 
     def leave_out(self) -> None:
@@ -229,12 +229,12 @@ class ReviewReading(ReviewActs):
         self.text.empty_text = self.diff.empty_text = words
         self.text.show(None)
         self.diff.show((), empty=words)
-        self._tell_foot("", "$text-muted")
-        self._tell_head()
+        self._show_foot("", "$text-muted")
+        self._show_head()
         self.show_evidence()
         self.post_message(ActionsChanged())
 
-    def _tell_head(self) -> None:
+    def _show_head(self) -> None:
         row = self.selected
         remarks = self.draft.remarks if self.draft is not None else ()
         shown = Content("")
@@ -244,10 +244,10 @@ class ReviewReading(ReviewActs):
                 shown = Content.assemble(shown, "\n", ("It is being composed anew …", "$text-accent"))
         self.query_one("#draft-head", Static).update(shown)
 
-    def _tell_foot(self, words: str, style: str) -> None:
+    def _show_foot(self, words: str, style: str) -> None:
         self.query_one("#draft-foot", Static).update(Content.styled(line_of(words), style))
 
-    def _tell_queue(self, drafts: tuple[DraftRow, ...]) -> None:
+    def _show_queue(self, drafts: tuple[DraftRow, ...]) -> None:
         """Say how many drafts there are."""
         was_said = self.notice.has_focus
         self.remove_class("-empty")

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import make_panel
-from donna_tui.tui.lib.inputs import LineInput, tell
+from donna_tui.tui.lib.inputs import LineInput, set_label
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.search.wording import Scope
 
@@ -80,7 +80,7 @@ class SearchBar(Horizontal):
         facts = Content.styled(f"{clean_line(mode)}{_BETWEEN}{clean_line(scope)}{number}", "$text-muted")
         before = self.facts.content
         grows = not isinstance(before, Content) or before.cell_length != facts.cell_length
-        tell(self.facts, facts, layout=grows)
+        set_label(self.facts, facts, layout=grows)
 
 
 class ScopePicker(Picker[Scope]):

@@ -25,7 +25,7 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BareColumn, BareRow, Panel, name_panel
 from donna_tui.tui.lib.dialogs import one_dialog
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import Words, notice_content, tell
+from donna_tui.tui.lib.inputs import Words, notice_content, set_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.markdown import FollowLink
@@ -702,7 +702,7 @@ class SearchPane(BareColumn):
 
     def _ask(self, question: Question) -> None:
         self._asking.ask(question)
-        self._tell_bar()
+        self._show_bar()
 
     def _answered(self, outcome: SearchOutcome, asked: bool) -> None:
         is_longer = self._longer == self.question
@@ -734,7 +734,7 @@ class SearchPane(BareColumn):
             self._clear(nothing_found(self.question, outcome, self._status))
             return
         kept = self.selected.chunk_id if keep and self.selected is not None else ""
-        self._tell_bar()
+        self._show_bar()
         self._title(list_title(self.question, outcome))
         self._note(note_of(outcome))
         self.results.show(rows, keep=select or kept)
@@ -755,7 +755,7 @@ class SearchPane(BareColumn):
         self._title("")
         self._note("")
         self.remove_class("-zoomed")
-        self._tell_bar()
+        self._show_bar()
         self.post_message(ActionsChanged())
 
     def _title(self, text: str) -> None:
@@ -763,10 +763,10 @@ class SearchPane(BareColumn):
 
     def _note(self, text: str) -> None:
         note = self.query_one("#search-note", Static)
-        tell(note, Content(text), layout=False)
+        set_label(note, Content(text), layout=False)
         note.display = bool(text)
 
-    def _tell_bar(self) -> None:
+    def _show_bar(self) -> None:
         self.bar.state(*bar_facts(self.question, self._outcome))
         self.bar.mark(tuple(each.text for each in self._outcome.filter_problems) if self._outcome else ())
 

@@ -17,7 +17,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.search.snippets import line_range, words_in
 from donna_tui.tui.lib.backend import Backend, Passage
 from donna_tui.tui.lib.containers import Panel, name_panel
-from donna_tui.tui.lib.inputs import tell
+from donna_tui.tui.lib.inputs import set_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed, LinkRef, link_in, spots_of
 from donna_tui.tui.lib.passage_view import PassageView
@@ -98,8 +98,8 @@ class Preview(Panel):
 
     def _clear(self) -> None:
         name_panel(self, "Note")
-        tell(self.head, Content(""))
-        tell(self.foot, Content(""))
+        set_label(self.head, Content(""))
+        set_label(self.foot, Content(""))
         self.view.show("")
 
     @work(group="preview", exclusive=True)
@@ -119,17 +119,17 @@ class Preview(Panel):
         first = passage.start_line
         mark = range(passage.mark_start - first, passage.mark_end - first + 1)
         self.view.show(passage.text, mark, words_in(hit.snippet))
-        tell(self.foot, footing(passage))
+        set_label(self.foot, footing(passage))
 
     def fail(self, hit: Hit, message: str, hint: str) -> None:
         """Say why a note cannot be shown."""
         self._head(hit, hit.heading_path, sensitive=hit.sensitive)
         self.view.show("\n\n".join(filter(None, (message, hint))))
-        tell(self.foot, Content(""))
+        set_label(self.foot, Content(""))
 
     def _head(self, hit: Hit, headings: tuple[str, ...], *, sensitive: bool) -> None:
         name_panel(self, f"{clean_line(placed(hit))}:{line_range(hit)}")
-        tell(self.head, heading(headings, sensitive=sensitive))
+        set_label(self.head, heading(headings, sensitive=sensitive))
 
 
 def placed(hit: Hit) -> str:

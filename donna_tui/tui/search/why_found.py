@@ -79,7 +79,7 @@ def becomes_of(source: MemorySource) -> str:
 
 async def correct(
     app: App[Any],
-    desk: MemoryBackend,
+    service: MemoryBackend,
     keys: Keys,
     *,
     identity: str,
@@ -95,7 +95,7 @@ async def correct(
     if right is None:
         return False
     try:
-        await desk.correct(identity, right, query=query, original=text)
+        await service.correct(identity, right, query=query, original=text)
     except DonnaError as error:
         app.notify(f"Not stored: {told(error)}", severity="error", timeout=8, markup=False)
         return False

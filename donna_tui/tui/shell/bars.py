@@ -110,7 +110,7 @@ class HeaderBar(Horizontal):
         for tab in self.query(Tab):
             tab.is_short = self.size.width < _LEAST_FOR_NAMES
 
-    def tell_waiting(self, pane: Pane, waiting: int) -> None:
+    def report_waiting(self, pane: Pane, waiting: int) -> None:
         """Show how much waits on a screen."""
         self.query_one(f"#tab-{pane}", Tab).waiting = waiting
 

@@ -274,7 +274,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_review_reading_counted(self, event: ReviewPane.Counted) -> None:
         """So many drafts wait."""
         event.stop()
-        self.header.tell_waiting("review", event.waiting)
+        self.header.report_waiting("review", event.waiting)
 
     def on_open_draft(self, event: OpenDraft) -> None:
         """Go to a draft."""

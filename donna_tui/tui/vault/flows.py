@@ -65,7 +65,7 @@ class VaultFlows(PlanFlow):
             return None
         if version is None:
             if stamp != await asyncio.to_thread(_stamp, file):
-                self._tell(f"Saved, but not committed, so undo cannot restore what was there. {why}")
+                self._report(f"Saved, but not committed, so undo cannot restore what was there. {why}")
             return None
         return await self._adopted(partial(self._backend.notes.plan_since, version))
 
@@ -80,11 +80,11 @@ class VaultFlows(PlanFlow):
                 plan = await make()
                 if plan.changes:
                     return await self._carry_out(plan)
-                self._tell("Nothing was changed.")
+                self._report("Nothing was changed.")
                 return None
             except DonnaError as error:
                 if error.reason is Reason.MISSING:
-                    self._tell("The note is no longer at this place; nothing was committed.")
+                    self._report("The note is no longer at this place; nothing was committed.")
                     return None
                 if not await self._refused(error):
                     return None
@@ -198,11 +198,11 @@ class VaultFlows(PlanFlow):
             try:
                 note = await self._now(path)
                 if note is None and not is_new_fine:
-                    self._tell(f"{clean_line(path)} is no longer there.")
+                    self._report(f"{clean_line(path)} is no longer there.")
                     return None
                 text = change(note.text if note is not None else "")
                 if text is None:
-                    self._tell("The note does not hold this task any more, or it is done already.")
+                    self._report("The note does not hold this task any more, or it is done already.")
                     return None
                 etag = note.etag if note is not None else None
                 return await self._carry_out(await self._backend.notes.plan_write(path, text, etag))
@@ -237,7 +237,7 @@ class VaultFlows(PlanFlow):
 
     async def _create_folder(self, path: str) -> bool:
         await self._backend.notes.create_folder(path)
-        self._tell("Created. The folder is in git once a note is in it.")
+        self._report("Created. The folder is in git once a note is in it.")
         return True
 
     async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
@@ -246,7 +246,7 @@ class VaultFlows(PlanFlow):
         async def rename(new: str) -> bool:
             await self._backend.notes.create_folder(new)
             await self._backend.notes.remove_folder(path)
-            self._tell("Moved. Nothing was in the folder.")
+            self._report("Moved. Nothing was in the folder.")
             return True
 
         return await self._named_folder("Move or rename", path, folders, rename)
@@ -258,7 +258,9 @@ class VaultFlows(PlanFlow):
         except DonnaError as error:
             await self._refused(error)
             return
-        self._tell("Deleted. Nothing was in the folder." if is_gone else "It holds files that are no notes; it stays.")
+        self._report(
+            "Deleted. Nothing was in the folder." if is_gone else "It holds files that are no notes; it stays."
+        )
 
     async def _named_folder(
         self, title: str, path: str, folders: tuple[str, ...], do: Callable[[str], Awaitable[bool]]
@@ -321,7 +323,7 @@ class VaultFlows(PlanFlow):
             try:
                 conflict = await notes.conflict(path)
                 keep = await self._ask(ConflictCopyDialog(conflict, self._keys))
-                return await self._planned(partial(notes.plan_settle, conflict, keep)) if keep is not None else None
+                return await self._planned(partial(notes.plan_resolution, conflict, keep)) if keep is not None else None
             except DonnaError as error:
                 if not await self._refused(error):
                     return None
@@ -372,7 +374,7 @@ class VaultFlows(PlanFlow):
     async def _write_if_changed(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
         if edit.text == edit.base:
             await self.drop(edit.path)
-            self._tell("Nothing was changed.")
+            self._report("Nothing was changed.")
             return None
         await self._keep(edit)
         return await self._write(edit, remarks)

@@ -27,7 +27,7 @@ class NoteActions(Horizontal):
     """Base of the Vault screen, with the actions that go beyond it. The screen itself says how the tree is read."""
 
     note_tree = query_one(NoteTree)
-    desk = query_one(NoteDetail)
+    detail = query_one(NoteDetail)
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
         super().__init__(id="vault", classes="-on-tree -empty")
@@ -55,8 +55,8 @@ class NoteActions(Horizontal):
     def note(self) -> NoteText | None:
         """The note under the cursor once it is read, or what waits to be written of one that is not there."""
         row = self.note_tree.selected
-        if self.desk.note is not None or row is None or self._writing is None:
-            return self.desk.note
+        if self.detail.note is not None or row is None or self._writing is None:
+            return self.detail.note
         return self._writing.edits.as_note(row.path) if row.note and not row.note.mtime_ns else None
 
     def look(self, show: str = "") -> None:
@@ -83,10 +83,10 @@ class NoteActions(Horizontal):
 
     def action_vault_copy_text(self) -> None:
         """Copy the text of the note, or the difference."""
-        if self.desk.diff.has_focus and self.desk.diff.diffs:
-            self._outside.copy(self.desk.diff.text, "The difference")
-        elif self.desk.note is not None:
-            self._outside.copy(self.desk.note.text, "The text of the note")
+        if self.detail.diff.has_focus and self.detail.diff.diffs:
+            self._outside.copy(self.detail.diff.text, "The difference")
+        elif self.detail.note is not None:
+            self._outside.copy(self.detail.note.text, "The text of the note")
 
     async def action_vault_obsidian(self) -> None:
         """Open the note in Obsidian."""
@@ -98,7 +98,7 @@ class NoteActions(Horizontal):
         """Open the note itself in the editor."""
         row = self.note_tree.selected
         if row is not None:
-            self.edit_file(row.path, self.desk.text.line)
+            self.edit_file(row.path, self.detail.text.line)
 
     def edit_file(self, path: str, line: int) -> None:
         """Open a note itself in the editor, at a line (1-based), and commit what was saved."""
@@ -119,13 +119,13 @@ class NoteActions(Horizontal):
 
     def action_vault_edit_copy(self) -> None:
         """Edit a copy in the editor."""
-        note, line = self.note, self.desk.text.line
+        note, line = self.note, self.detail.text.line
         if note is not None and self._writing is not None:
             self._change(partial(self._writing.edit_copy, note, line, self._remarks()))
 
     def action_vault_edit_here(self) -> None:
         """Edit on this screen."""
-        note, line = self.note, self.desk.text.line
+        note, line = self.note, self.detail.text.line
         if note is not None and self._writing is not None:
             self._change(partial(self._writing.edit_here, note, line, self._remarks()))
 
@@ -141,7 +141,7 @@ class NoteActions(Horizontal):
 
     def action_vault_move(self) -> None:
         """Rename or move the note or the folder, or move what is selected."""
-        tree, note = self.note_tree, self.desk.note
+        tree, note = self.note_tree, self.detail.note
         row = tree.selected
         if self._writing is None:
             return
@@ -156,7 +156,7 @@ class NoteActions(Horizontal):
 
     def action_vault_delete(self) -> None:
         """Delete the note or the folder, or what is selected."""
-        tree, note = self.note_tree, self.desk.note
+        tree, note = self.note_tree, self.detail.note
         row = tree.selected
         if self._writing is None:
             return
@@ -198,7 +198,7 @@ class NoteActions(Horizontal):
 
     def action_vault_undo(self) -> None:
         """Take the last change back; in the history, the selected one."""
-        operation = self.desk.selected_operation
+        operation = self.detail.selected_operation
         if self._writing is not None and operation is not None:
             self._change(partial(self._writing.undo_one, operation))
         elif self._writing is not None:
@@ -236,8 +236,8 @@ class NoteActions(Horizontal):
             if outcome is None
             else (path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag)
         )
-        if self.desk.note is None or self.desk.note.path not in gone:
-            self.desk.reload()
+        if self.detail.note is None or self.detail.note.path not in gone:
+            self.detail.reload()
 
     def _remarks(self) -> tuple[str, ...]:
         return outside_remark(self.note_tree.selected)

@@ -250,10 +250,10 @@ TABS: tuple[Tab, ...] = ("note", "history", "blame", "links")
 class NoteDetail(Container):
     """Follows the cursor of the tree. What was there stays until the next note is read, so nothing flickers."""
 
-    head = query_one("#desk-head", Static)
-    says = query_one("#desk-says", Static)
-    tabs = query_one("#desk-tabs", SectionTabs)
-    switcher = query_one("#desk-parts", ContentSwitcher)
+    head = query_one("#detail-head", Static)
+    says = query_one("#detail-says", Static)
+    tabs = query_one("#detail-tabs", SectionTabs)
+    switcher = query_one("#detail-parts", ContentSwitcher)
     text = query_one("#note", NoteView)
     history = query_one("#history", HistoryList)
     blame = query_one("#blame", BlameList)
@@ -275,16 +275,16 @@ class NoteDetail(Container):
         self._waiting_edit = False
 
     def compose(self) -> ComposeResult:
-        with Panel("Note", id="desk-middle"):
-            yield Static(id="desk-head")
-            yield SectionTabs(id="desk-tabs")
-            yield Static(id="desk-says")
-            with ContentSwitcher(initial="note", id="desk-parts"):
+        with Panel("Note", id="detail-middle"):
+            yield Static(id="detail-head")
+            yield SectionTabs(id="detail-tabs")
+            yield Static(id="detail-says")
+            with ContentSwitcher(initial="note", id="detail-parts"):
                 yield NoteView(id="note")
                 yield HistoryList(id="history")
                 yield BlameList(id="blame")
                 yield LinkList(id="links")
-        with Panel("Changes", id="desk-diff"):
+        with Panel("Changes", id="detail-diff"):
             yield Static(id="diff-title")
             yield DiffView(id="diff")
 
@@ -327,7 +327,7 @@ class NoteDetail(Container):
     def waiting_edit(self, waits: bool) -> None:
         if waits != self._waiting_edit:
             self._waiting_edit = waits
-            self._tell_head()
+            self._show_head()
 
     def connect(self, backend: Backend) -> None:
         """Read from this backend."""
@@ -340,7 +340,7 @@ class NoteDetail(Container):
         if row is None or self._row is None or row.path != self._row.path:
             self._outside = None
         self._row = row
-        self._tell_head()
+        self._show_head()
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(0.001 if at_once else PAUSE, self._load)
@@ -385,7 +385,7 @@ class NoteDetail(Container):
             self.blame.refresh()
 
     def on_note_view_moved(self) -> None:
-        self._tell_head()
+        self._show_head()
 
     def on_link_followed(self, event: LinkFollowed) -> None:
         """Say of which note the link is."""
@@ -425,7 +425,7 @@ class NoteDetail(Container):
         if row.note is None:
             self._note = None
             self.text.show_note("")
-            self._tell_head()
+            self._show_head()
             self._show_diff()
             self.post_message(self.Changed())
             return
@@ -440,7 +440,7 @@ class NoteDetail(Container):
             self.text.show_note(f"{refusal.what}\n\n{refusal.step}")
         else:
             self.text.show_note(self._note.text, keep=is_same)
-        self._tell_head()
+        self._show_head()
         self._show_diff()
         self.post_message(self.Changed())
 
@@ -533,7 +533,7 @@ class NoteDetail(Container):
         self.diff_title.update(Content.styled(title, "$text-muted"))
         self.diff.show(changes, empty=empty)
 
-    def _tell_head(self) -> None:
+    def _show_head(self) -> None:
         self._name_tabs()
         if self._row is None:
             self.head.update(Content(""))

@@ -97,7 +97,7 @@ class VaultPane(NoteActions):
                 yield TreeFilter(placeholder="letters of a path, or a state", compact=True)
             yield NoteTree(id="tree")
             yield Static(id="tree-foot")
-        yield NoteDetail(id="desk")
+        yield NoteDetail(id="detail")
         yield Notice(keys=self._keys, id="vault-notice")
 
     def on_mount(self) -> None:
@@ -107,7 +107,7 @@ class VaultPane(NoteActions):
         """Begin to show a vault."""
         self._backend = backend
         self._writing = VaultFlows(self, self._outside, self._keys, backend)
-        self.desk.connect(backend)
+        self.detail.connect(backend)
         self._take_up(self._writing.edits)
         self.look()
 
@@ -145,7 +145,7 @@ class VaultPane(NoteActions):
         elif self.screen.focused is self.filter or (self.note_tree.query_text and self.note_tree.has_focus):
             self._end_filter()
         elif self._is_at("tree") and self.note_tree.unmark():
-            self._tell_tree()
+            self._show_tree()
         elif self._is_at("diff"):
             self._go("note")
         elif not self._is_at("tree") and not self.has_class("-empty"):
@@ -159,11 +159,11 @@ class VaultPane(NoteActions):
         """The rows in sight, and the parts."""
         if self.note_tree.is_on_screen:
             yield from self.note_tree.jump_targets()
-        if self.desk.text.is_on_screen and self.desk.tab == "note":
-            yield from self.desk.text.jump_targets()
-        if self.desk.links.is_on_screen and self.desk.tab == "links":
-            yield from self.desk.links.jump_targets()
-        for widget in (self.desk.part, self.desk.diff):
+        if self.detail.text.is_on_screen and self.detail.tab == "note":
+            yield from self.detail.text.jump_targets()
+        if self.detail.links.is_on_screen and self.detail.tab == "links":
+            yield from self.detail.links.jump_targets()
+        for widget in (self.detail.part, self.detail.diff):
             if widget.is_on_screen and widget.region:
                 yield JumpTarget(*widget.region.offset, go=widget.focus)
 
@@ -172,9 +172,9 @@ class VaultPane(NoteActions):
         focused = self.screen.focused
         if focused in (self.note_tree, self.filter):
             self._place("tree")
-        elif focused is self.desk.diff:
+        elif focused is self.detail.diff:
             self._place("diff")
-        elif focused is not None and self.desk in focused.ancestors:
+        elif focused is not None and self.detail in focused.ancestors:
             self._place("note")
 
     def on_engine_events(self, event: EngineEvents) -> None:
@@ -196,10 +196,10 @@ class VaultPane(NoteActions):
         event.stop()
         self.call_later(self.app.run_action, "run('vault.open')", self.screen)
 
-    def on_reading_desk_changed(self, event: NoteDetail.Changed) -> None:
+    def on_note_detail_changed(self, event: NoteDetail.Changed) -> None:
         event.stop()
         self._arrive()
-        self.set_class(self.desk.tab == "history", "-history")
+        self.set_class(self.detail.tab == "history", "-history")
         self.post_message(ActionsChanged())
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -207,7 +207,7 @@ class VaultPane(NoteActions):
         event.stop()
         self.note_tree.empty_text = nothing_matches(event.value)
         self.note_tree.narrow(event.value)
-        self._tell_tree()
+        self._show_tree()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter in the filter goes to what is left."""
@@ -217,8 +217,8 @@ class VaultPane(NoteActions):
     def action_vault_open(self) -> None:
         """Fold or unfold a folder, go into a note, follow a link of it, or look at the selected change."""
         row = self.note_tree.selected
-        if self._is_at("note") and self.desk.tab in ("note", "links"):
-            self.desk.follow_link()
+        if self._is_at("note") and self.detail.tab in ("note", "links"):
+            self.detail.follow_link()
         elif self._is_at("note"):
             self._go("diff")
         elif row is not None and row.is_folder and self._is_at("tree"):
@@ -233,8 +233,8 @@ class VaultPane(NoteActions):
 
     def action_vault_history(self) -> None:
         """Show the history; once more, that of the vault."""
-        if self.desk.tab == "history" and self._is_at("note"):
-            self.desk.toggle_scope()
+        if self.detail.tab == "history" and self._is_at("note"):
+            self.detail.toggle_scope()
         self._show_tab("history")
 
     def action_vault_blame(self) -> None:
@@ -256,38 +256,38 @@ class VaultPane(NoteActions):
             self.note_tree.fold()
         elif self._is_at("diff"):
             self._go("note")
-        elif self.desk.tab == "note":
+        elif self.detail.tab == "note":
             self._go("tree")
         else:
-            self._show_tab(TABS[TABS.index(self.desk.tab) - 1])
+            self._show_tab(TABS[TABS.index(self.detail.tab) - 1])
 
     def action_vault_right(self) -> None:
         """Unfold, or go to the right."""
         if self._is_at("tree"):
             if not self.note_tree.unfold():
                 self._go("note")
-        elif self._is_at("note") and self.desk.tab != TABS[-1]:
-            self._show_tab(TABS[TABS.index(self.desk.tab) + 1])
+        elif self._is_at("note") and self.detail.tab != TABS[-1]:
+            self._show_tab(TABS[TABS.index(self.detail.tab) + 1])
 
     def action_vault_next_section(self) -> None:
         """Go to the next heading."""
-        self.desk.walk(1)
+        self.detail.walk(1)
 
     def action_vault_previous_section(self) -> None:
         """Go to the previous heading."""
-        self.desk.walk(-1)
+        self.detail.walk(-1)
 
     def action_vault_layout(self) -> None:
         """Side by side, or below each other."""
-        self.desk.diff.toggle_layout()
+        self.detail.diff.toggle_layout()
 
     def action_vault_unfold(self) -> None:
         """Show or fold unchanged lines."""
-        self.desk.diff.toggle_unchanged()
+        self.detail.diff.toggle_unchanged()
 
     def action_vault_wrap(self) -> None:
         """Wrap long lines, or cut them."""
-        self.desk.diff.toggle_wrap()
+        self.detail.diff.toggle_wrap()
 
     def action_vault_filter(self) -> None:
         """Narrow the tree."""
@@ -325,8 +325,8 @@ class VaultPane(NoteActions):
     @property
     def place(self) -> tuple[str, int] | None:
         """The note that is shown, and the line (1-based) at the top; None where there is none."""
-        note = self.desk.note
-        return (note.path, self.desk.text.line) if note is not None else None
+        note = self.detail.note
+        return (note.path, self.detail.text.line) if note is not None else None
 
     def look(self, show: str = "") -> None:
         """Read the tree again, and select a note if it is there; out of sight, once it comes into sight."""
@@ -359,17 +359,17 @@ class VaultPane(NoteActions):
             if not self.note_tree.shows(show) and self.note_tree.holds(show):
                 self._end_filter()
             self.note_tree.reveal(show)
-        self._tell_tree()
+        self._show_tree()
         self.follow()
         self._arrive()
 
     def _arrive(self) -> None:
         """Go to the section that `open_note` wanted, once its note is read."""
-        note = self.desk.note
+        note = self.detail.note
         if self._goes_to is None or note is None or note.path != self._goes_to[0]:
             return
         line, self._goes_to = self._goes_to[1], None
-        self.desk.text.go_to(line)
+        self.detail.text.go_to(line)
         self._show_tab("note")
 
     @work(group="take-up")
@@ -397,18 +397,18 @@ class VaultPane(NoteActions):
         row = self.note_tree.selected
         if row is None or row.path != self._drops:
             self._drops = ""
-        self.desk.waiting_edit = self.waits(row)
-        self.desk.follow(row)
+        self.detail.waiting_edit = self.waits(row)
+        self.detail.follow(row)
         self.post_message(ActionsChanged())
 
     def _show_tab(self, tab: Tab) -> None:
-        self.desk.show_tab(tab)
+        self.detail.show_tab(tab)
         self._go("note")
 
     def _go(self, place: str) -> None:
         """Put the focus into a part, and show it where only one is in sight."""
         self._place(place)
-        {"tree": self.note_tree, "note": self.desk.part, "diff": self.desk.diff}[place].focus()
+        {"tree": self.note_tree, "note": self.detail.part, "diff": self.detail.diff}[place].focus()
 
     def _is_at(self, place: str) -> bool:
         """Where one is, which is known before the focus has followed."""
@@ -431,7 +431,7 @@ class VaultPane(NoteActions):
         if self.screen.focused is not widget:  # `has_focus` follows later
             widget.focus()
 
-    def _tell_tree(self) -> None:
+    def _show_tree(self) -> None:
         if not self.note_tree.notes:
             self._say(EMPTY)
             return
@@ -449,7 +449,7 @@ class VaultPane(NoteActions):
     def action_vault_mark(self) -> None:
         """Select the row, and say how many are."""
         super().action_vault_mark()
-        self._tell_tree()
+        self._show_tree()
         self.post_message(ActionsChanged())
 
     def _say(self, words: Words) -> None:

@@ -65,7 +65,7 @@ class PlanFlow:
         """Plan, look, do. Raises DonnaError."""
         plan = await make()
         if not plan.changes:
-            self._tell("Nothing would change.")
+            self._report("Nothing would change.")
             return None
         answer = await self._look(plan, remarks)
         return await self._carry_out(plan) if answer is Answer.DO else None
@@ -95,7 +95,7 @@ class PlanFlow:
             key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
             parts = [done_words(plan), lines_of(diffs), f"{shown_key(self._keys[key], typing=False)} {does}"]
             private = "Private, so only Donna's own record has it, not git." if outcome.record_only else ""
-            self._tell("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
+            self._report("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
         return outcome
 
     async def creates_repository(self) -> bool:
@@ -141,7 +141,7 @@ class PlanFlow:
     async def _ask(self, screen: Screen[T | None]) -> T | None:
         return await self._pane.app.push_screen_wait(screen)
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         self._pane.notify(text, timeout=4, markup=False)
 
 

@@ -271,12 +271,12 @@ class LinksMoved:
     """The notes and folders that could not be read, and whose links are as they were."""
 
 
-def move_links(ground: PlanContext, src: str, dst: str, before: bytes) -> LinksMoved:
+def move_links(vault_state: PlanContext, src: str, dst: str, before: bytes) -> LinksMoved:
     """Make every link to the note at `src` one to `dst`, in all notes that Donna may write to.
 
     Raises VaultWriteError.
     """
-    listed = ground.notes(src)
+    listed = vault_state.notes(src)
     index = LinkIndex(listed.paths)
     text = _decoded(before)
     own = relink_moved(text or "", old=src, new=dst, notes=index)
@@ -284,9 +284,9 @@ def move_links(ground: PlanContext, src: str, dst: str, before: bytes) -> LinksM
     def changed(text: str, note: str) -> Relinked:
         return relink(text, note=note, old=src, new=dst, notes=index)
 
-    others = [_other(ground, path, src, changed) for path in listed.paths if path != src]
+    others = [_other(vault_state, path, src, changed) for path in listed.paths if path != src]
     found = [other.change for other in others if other.change is not None]
-    left = ground.refused(found)
+    left = vault_state.refused(found)
     unread = sorted((*listed.unreadable, *(other.path for other in others if not other.read)))
     return LinksMoved(
         own=before if text is None else own.text.encode(),
@@ -310,13 +310,13 @@ class FolderMoved:
     unread: tuple[str, ...] = ()
 
 
-def move_many(ground: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> FolderMoved:
+def move_many(vault_state: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> FolderMoved:
     """Make every link to the notes of `moves` (old path → new) follow them, also between these notes.
 
     Raises VaultWriteError.
     """
     first = next(iter(moves))
-    listed = ground.notes(first)
+    listed = vault_state.notes(first)
     index = LinkIndex([*listed.paths, *(path for path in moves if path not in listed.paths)])
 
     def changed(text: str, note: str) -> Relinked:
@@ -330,9 +330,9 @@ def move_many(ground: PlanContext, moves: Mapping[str, str], before: Mapping[str
             continue
         found = changed(text, path)
         own[path], dangling = found.text.encode(), dangling + found.dangling
-    others = [_other(ground, path, first, changed) for path in listed.paths if path not in moves]
+    others = [_other(vault_state, path, first, changed) for path in listed.paths if path not in moves]
     found_changes = [other.change for other in others if other.change is not None]
-    left = ground.refused(found_changes)
+    left = vault_state.refused(found_changes)
     unread = sorted((*listed.unreadable, *opaque, *(other.path for other in others if not other.read)))
     return FolderMoved(
         own=own,
@@ -355,19 +355,19 @@ class LinksBroken:
     remarks: tuple[str, ...] = ()
 
 
-def break_links(ground: PlanContext, gone: Collection[str], *, unlinks: bool) -> LinksBroken:
+def break_links(vault_state: PlanContext, gone: Collection[str], *, unlinks: bool) -> LinksBroken:
     """What deleting these notes does to links in others; with `unlinks` the words of each link stay in its place.
 
     Raises VaultWriteError.
     """
     first = next(iter(gone))
-    listed = ground.notes(first)
+    listed = vault_state.notes(first)
     index = LinkIndex(listed.paths)
 
     def changed(text: str, note: str) -> Relinked:
         return unlink(text, note=note, gone=gone, notes=index)
 
-    others = [_other(ground, other, first, changed) for other in listed.paths if other not in gone]
+    others = [_other(vault_state, other, first, changed) for other in listed.paths if other not in gone]
     linked = [other for other in others if other.change is not None or other.dangling]
     unread = _unread(sorted((*listed.unreadable, *(other.path for other in others if not other.read))), "to it")
     count = sum(other.count + other.dangling for other in linked)
@@ -375,7 +375,7 @@ def break_links(ground: PlanContext, gone: Collection[str], *, unlinks: bool) ->
         broken = f"{_counted(count, 'link')} in {_counted(len(linked), 'note')} will lead nowhere"
         return LinksBroken(count, remarks=(*((broken,) if count else ()), *unread))
     found = [other.change for other in linked if other.change is not None]
-    left = ground.refused(found)
+    left = vault_state.refused(found)
     stay = sum(other.dangling + (other.count if other.path in left else 0) for other in linked)
     remarks = (f"{_counted(stay, 'link')} cannot be unlinked, and will lead nowhere",) if stay else ()
     return LinksBroken(count, tuple(change for change in found if change.path not in left), (*remarks, *unread))
@@ -392,9 +392,9 @@ class _Other:
     read: bool = True
 
 
-def _other(ground: PlanContext, path: str, src: str, changed: Callable[[str, str], Relinked]) -> _Other:
+def _other(vault_state: PlanContext, path: str, src: str, changed: Callable[[str, str], Relinked]) -> _Other:
     try:
-        before = ground.read(path)
+        before = vault_state.read(path)
     except VaultWriteError as error:
         if error.reason in _NO_NOTE:
             return _Other(path)
@@ -409,7 +409,7 @@ def _other(ground: PlanContext, path: str, src: str, changed: Callable[[str, str
     found = changed(text, path)
     if not found.count:
         return _Other(path, dangling=found.dangling)
-    change = Change(path=path, before=before, after=found.text.encode(), mode=ground.mode(path, before))
+    change = Change(path=path, before=before, after=found.text.encode(), mode=vault_state.mode(path, before))
     return _Other(path, change, found.count, found.dangling)
 
 

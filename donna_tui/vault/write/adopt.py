@@ -19,15 +19,15 @@ from donna_tui.vault.write.recovery import keep_record
 class Adopter:
     """Plans commits of what is on disk. Every method blocks and raises VaultWriteError."""
 
-    def __init__(self, ground: PlanContext, history: History, shop: WriteContext) -> None:
-        self._ground, self._history, self._shop = ground, history, shop
+    def __init__(self, vault_state: PlanContext, history: History, context: WriteContext) -> None:
+        self._vault_state, self._history, self._context = vault_state, history, context
 
     def keep(self, place: Place, path: str) -> Version:
         """Put a note as it is now into git, if it is not there, so that it can be restored whatever an editor does.
 
         Must be called `alone`.
         """
-        data = self._ground.read(path)
+        data = self._vault_state.read(path)
         if data is None:
             raise gone(path)
         change = Change(path=path, before=None, after=data)
@@ -39,7 +39,7 @@ class Adopter:
             of = Operation(
                 id="", kind=OperationKind.KEPT, actor="you", subject=subject, at=time.time(), commit="", changes=changes
             )
-            keep_record(self._shop, place, of, changes, (data,), subject=subject)
+            keep_record(self._context, place, of, changes, (data,), subject=subject)
         return Version(path=path, data=data, committed=committed)
 
     def since(self, place: Place, version: Version) -> Plan:
@@ -47,14 +47,16 @@ class Adopter:
 
         Where it was committed meanwhile, by another Donna or by git, the change is the one since that commit.
         """
-        now = self._ground.read(version.path)
+        now = self._vault_state.read(version.path)
         if now is None:
             raise gone(version.path)
         before: bytes | None = version.data
         committed = self._committed(place, version.path)
         if committed != version.committed and committed is not None:
-            before = _in_the_form_of(now, self._shop.repo.blobs([committed])[0])
-        return _plan([Change(path=version.path, before=before, after=now, mode=self._ground.mode(version.path, now))])
+            before = _in_the_form_of(now, self._context.repo.blobs([committed])[0])
+        return _plan(
+            [Change(path=version.path, before=before, after=now, mode=self._vault_state.mode(version.path, now))]
+        )
 
     def outside(self, paths: Iterable[str]) -> Plan:
         """Commit what was edited outside: the last commit's version of these notes against the one on disk."""
@@ -65,7 +67,7 @@ class Adopter:
                     path=each.path,
                     before=_in_the_form_of(each.after, each.before),
                     after=each.after,
-                    mode=self._ground.mode(each.path, each.after),
+                    mode=self._vault_state.mode(each.path, each.after),
                 )
                 for each in found
                 if each is not None and each.after is not None
@@ -73,14 +75,14 @@ class Adopter:
         )
 
     def _check(self, place: Place, change: Change) -> None:
-        self._ground.rules.check(change)
-        refusals = not_kept(self._shop.repo, place, self._shop.files, [change], {})
+        self._vault_state.rules.check(change)
+        refusals = not_kept(self._context.repo, place, self._context.files, [change], {})
         if refusals:
             raise next(iter(refusals.values()))
 
     def _committed(self, place: Place, path: str) -> str | None:
-        commit = self._shop.repo.tip().commit
-        return self._shop.repo.blob_id(commit, place.full(path)) if commit else None
+        commit = self._context.repo.tip().commit
+        return self._context.repo.blob_id(commit, place.full(path)) if commit else None
 
 
 def _plan(changes: list[Change]) -> Plan:

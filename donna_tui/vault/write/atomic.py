@@ -86,7 +86,7 @@ class SavedMeanwhileError(Exception):
 
 
 def put(folder: int, name: str, waiting: str, change: Change) -> None:
-    """Make a file what `change` says; until `settle` or `take_back`, what it displaced is kept under `waiting`.
+    """Make a file what `change` says; until `settle` or `revert`, what it displaced is kept under `waiting`.
 
     Raises SavedMeanwhileError if the file is not as `before` says; it then has its own bytes again.
     """
@@ -98,7 +98,7 @@ def put(folder: int, name: str, waiting: str, change: Change) -> None:
         _replace(folder, name, waiting, change)
 
 
-def take_back(folder: int, name: str, waiting: str, change: Change) -> bool:
+def revert(folder: int, name: str, waiting: str, change: Change) -> bool:
     """Undo as much of `put` as was done, unless somebody saved the file since.
 
     False if text that stands nowhere else still waits: the caller must keep it before it may go.

@@ -148,21 +148,21 @@ class VaultFiles:
         """Make a file what `change` says; what was there is kept beside it, under the name `waiting`.
 
         Raises VaultWriteError: `conflict` if the file does not hold the bytes of `before`. Follow it with `settle` or,
-        also after an error, with `take_back`.
+        also after an error, with `revert`.
         """
         *parts, name = check_relative(change.path)
         with told(change.path), self._folder(parts, create=change.after is not None) as folder:
             placement.put(folder, name, waiting, change)
             os.fsync(folder)
 
-    def take_back(self, change: Change, waiting: str) -> bool:
+    def revert(self, change: Change, waiting: str) -> bool:
         """Undo a `put`, or as much of it as was done. A file that was saved since stays. Needs no room on the disk.
 
         False if text still waits that stands nowhere else.
         """
         done = True
         with _if_there(), self._beside(change.path) as (folder, name):
-            done = placement.take_back(folder, name, waiting, change)
+            done = placement.revert(folder, name, waiting, change)
             os.fsync(folder)
         return done
 

@@ -20,10 +20,10 @@ class Planner:
     interrupted write, since a plan made from notes that are half written would be refused when it is applied.
     """
 
-    def __init__(self, ground: PlanContext, settle: Callable[[], None]) -> None:
-        self._ground = ground
+    def __init__(self, vault_state: PlanContext, settle: Callable[[], None]) -> None:
+        self._vault_state = vault_state
         self._settle = settle
-        self._rules = ground.rules
+        self._rules = vault_state.rules
 
     def write(self, path: str, content: str, *, seen: Seen, replace: bool = False) -> Plan:
         """Make a note say `content`.
@@ -34,22 +34,22 @@ class Planner:
         data = _encoded(path, content)
         self._rules.check_size(path, data)
         self._settle()
-        before = self._ground.read(path)
+        before = self._vault_state.read(path)
         if not seen(before):
             raise changed_meanwhile(path) if before is not None else gone(path)
         if before is None:
-            self._ground.check_new(path)
+            self._vault_state.check_new(path)
         elif data != before:
             data = _in_the_form_of(before, data) if replace else _merged(path, before, content)
             self._rules.check_size(path, data)
-        change = Change(path=path, before=before, after=data, mode=self._ground.mode(path, before))
+        change = Change(path=path, before=before, after=data, mode=self._vault_state.mode(path, before))
         self._rules.check(change)
         subject = f"{'Write' if before is None else 'Change'} {path}"
         return Plan(kind=OperationKind.WRITE, subject=subject, changes=() if before == data else (change,))
 
     def possible(self, changes: Sequence[Change]) -> list[Change]:
         """Those of these changes that Donna may make and that git keeps."""
-        refused = self._ground.refused(changes)
+        refused = self._vault_state.refused(changes)
         return [change for change in changes if change.path not in refused]
 
     def delete(self, path: str, *, seen: Seen, links: bool = False, unlinks: bool = False) -> Plan:
@@ -58,10 +58,10 @@ class Planner:
         With `links` the plan says how many links it breaks; with `unlinks` it replaces them by their words.
         """
         self._settle()
-        before = self._ground.existing(path, seen)
-        change = Change(path=path, before=before, after=None, mode=self._ground.mode(path, before))
+        before = self._vault_state.existing(path, seen)
+        change = Change(path=path, before=before, after=None, mode=self._vault_state.mode(path, before))
         self._rules.check(change)
-        broken = break_links(self._ground, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
+        broken = break_links(self._vault_state, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
         return Plan(
             kind=OperationKind.DELETE,
             subject=f"Delete {path}",
@@ -74,13 +74,13 @@ class Planner:
         """Give a note another path, and rewrite the links to it in all notes that Donna may write to."""
         self._rules.check_path(dst)
         self._settle()
-        before = self._ground.existing(src, seen)
+        before = self._vault_state.existing(src, seen)
         subject = f"Move {src} to {dst}"
         if src == dst:
             return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
-        self._ground.check_new(dst, besides=src)
-        moved = move_links(self._ground, src, dst, before) if links else LinksMoved(before, (), ())
-        mode = self._ground.mode(src, before)
+        self._vault_state.check_new(dst, besides=src)
+        moved = move_links(self._vault_state, src, dst, before) if links else LinksMoved(before, (), ())
+        mode = self._vault_state.mode(src, before)
         leave = Change(path=src, before=before, after=None, mode=mode)
         arrive = Change(path=dst, before=None, after=moved.own, mode=mode)
         for change in (leave, arrive):

@@ -90,26 +90,26 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-def carry_out(shop: WriteContext, place: Place, plan: Plan, actor: str, session: str = "") -> Outcome:
+def carry_out(context: WriteContext, place: Place, plan: Plan, actor: str, session: str = "") -> Outcome:
     """Do what a plan says, as one operation. Must be called `alone`, with nothing left to recover.
 
     Raises VaultWriteError; then the notes are as they were before.
     """
-    shop.repo.check_at_rest(place)
-    tip = shop.repo.tip()
+    context.repo.check_at_rest(place)
+    tip = context.repo.tip()
     if plan.is_empty:
         return Outcome(operation="", commit=tip.commit or "", kind=plan.kind, paths=(), etags=())
-    rules = _check(shop, place, plan)
-    plan = _with_owners(shop, plan)
-    changes, images = stored_changes(shop.repo, place, tip, plan.changes, rules)
-    changes = keep_private(shop.repo, place, tip, shop.rules, plan, changes)
-    index = check_unstaged(shop.repo, place, tip, changes)
-    shop.reached(Step.CHECKED)
-    operation = _operation(shop, tip, plan, changes, actor, session)
+    rules = _check(context, place, plan)
+    plan = _with_owners(context, plan)
+    changes, images = stored_changes(context.repo, place, tip, plan.changes, rules)
+    changes = keep_private(context.repo, place, tip, context.rules, plan, changes)
+    index = check_unstaged(context.repo, place, tip, changes)
+    context.reached(Step.CHECKED)
+    operation = _operation(context, tip, plan, changes, actor, session)
     images += [data for change in plan.changes for data in (change.before, change.after) if data is not None]
-    prepared = make_objects(shop, place, tip, operation, images)
-    shop.reached(Step.PREPARED)
-    commit = _change_vault(shop, place, tip, prepared, () if plan.on_disk else plan.changes, index)
+    prepared = make_objects(context, place, tip, operation, images)
+    context.reached(Step.PREPARED)
+    commit = _change_vault(context, place, tip, prepared, () if plan.on_disk else plan.changes, index)
     return Outcome(
         operation=operation.id,
         commit=commit,
@@ -120,22 +120,22 @@ def carry_out(shop: WriteContext, place: Place, plan: Plan, actor: str, session:
     )
 
 
-def _check(shop: WriteContext, place: Place, plan: Plan) -> Mapping[str, Attributes]:
+def _check(context: WriteContext, place: Place, plan: Plan) -> Mapping[str, Attributes]:
     """Raises VaultWriteError for what must not or cannot be written; the attributes by which git stores the notes."""
     for change in plan.changes:
-        shop.rules.check(change)
-        if _read(shop, change.path) != (change.after if plan.on_disk else change.before):
+        context.rules.check(change)
+        if _read(context, change.path) != (change.after if plan.on_disk else change.before):
             raise changed_meanwhile(change.path)
-    rules = attributes_of(shop.repo, place, plan.paths)
-    refusals = not_kept(shop.repo, place, shop.files, plan.changes, rules)
+    rules = attributes_of(context.repo, place, plan.paths)
+    refusals = not_kept(context.repo, place, context.files, plan.changes, rules)
     if refusals:
         raise next(iter(refusals.values()))
     return rules
 
 
-def _with_owners(shop: WriteContext, plan: Plan) -> Plan:
+def _with_owners(context: WriteContext, plan: Plan) -> Plan:
     """Note who owns the files that go, so that a move and an undo can give the files that come to them."""
-    owners = {each.path: shop.files.owner(each.path) for each in plan.changes if each.after is None}
+    owners = {each.path: context.files.owner(each.path) for each in plan.changes if each.after is None}
     moved = next(iter(owners.values()), "") if plan.kind is OperationKind.MOVE else ""
     if not any(owners.values()):
         return plan
@@ -150,17 +150,17 @@ def _with_owners(shop: WriteContext, plan: Plan) -> Plan:
     )
 
 
-def _read(shop: WriteContext, path: str) -> bytes | None:
+def _read(context: WriteContext, path: str) -> bytes | None:
     try:
-        return shop.files.read(path)
+        return context.files.read(path)
     except VaultReadError as error:
         raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
 
 
 def _operation(
-    shop: WriteContext, tip: Tip, plan: Plan, changes: tuple[BlobChange, ...], actor: str, session: str
+    context: WriteContext, tip: Tip, plan: Plan, changes: tuple[BlobChange, ...], actor: str, session: str
 ) -> Operation:
-    newest = next(each_operation(shop.repo, tip.record, limit=1), None)
+    newest = next(each_operation(context.repo, tip.record, limit=1), None)
     return Operation(
         id=new_operation_id(newest.id if newest else ""),
         kind=plan.kind,
@@ -176,11 +176,11 @@ def _operation(
 
 
 def make_objects(
-    shop: WriteContext, place: Place, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
+    context: WriteContext, place: Place, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
 ) -> Prepared:
     """`prepare`, without the report that git leaves in the repository each time it cannot go on."""
     try:
-        return prepare(shop.repo, place, tip, operation, shop.author, images, home=shop.journal.home())
+        return prepare(context.repo, place, tip, operation, context.author, images, home=context.journal.home())
     except VaultWriteError:
         _remove_reports(place)
         raise
@@ -197,35 +197,35 @@ def _remove_reports(place: Place) -> None:
 
 
 def _change_vault(
-    shop: WriteContext, place: Place, tip: Tip, prepared: Prepared, changes: tuple[Change, ...], index: Stamp | None
+    context: WriteContext, place: Place, tip: Tip, prepared: Prepared, changes: tuple[Change, ...], index: Stamp | None
 ) -> str:
-    intent = intend(shop, tip, prepared)
-    shop.reached(Step.INTENDED)
+    intent = intend(context, tip, prepared)
+    context.reached(Step.INTENDED)
     try:
         for number, change in enumerate(changes):
-            shop.files.put(change, intent.waiting(number))
-            shop.reached(Step.PUT)
-        commit = advance(shop, place, intent)
+            context.files.put(change, intent.waiting(number))
+            context.reached(Step.PUT)
+        commit = advance(context, place, intent)
     except BaseException:
-        _take_back(shop, intent, changes)
+        _revert(context, intent, changes)
         raise
-    shop.reached(Step.ADVANCED)
-    followed = follow_tip(shop.repo, place, tip, intent.operation.changes, index)
-    shop.reached(Step.FOLLOWED)
-    _clear(shop, intent, changes, forget=followed)
-    shop.reached(Step.CLEARED)
+    context.reached(Step.ADVANCED)
+    followed = follow_tip(context.repo, place, tip, intent.operation.changes, index)
+    context.reached(Step.FOLLOWED)
+    _clear(context, intent, changes, forget=followed)
+    context.reached(Step.CLEARED)
     return commit
 
 
-def _clear(shop: WriteContext, intent: Intent, changes: tuple[Change, ...], *, forget: bool) -> None:
+def _clear(context: WriteContext, intent: Intent, changes: tuple[Change, ...], *, forget: bool) -> None:
     """The write is done. What cannot be cleared away now, or is not to be forgotten, is left to the next recovery."""
     with contextlib.suppress(VaultWriteError):
-        settled = [shop.files.settle(change, intent.waiting(number)) for number, change in enumerate(changes)]
+        settled = [context.files.settle(change, intent.waiting(number)) for number, change in enumerate(changes)]
         if forget and all(settled):
-            shop.journal.clear()
+            context.journal.clear()
 
 
-def intend(shop: WriteContext, tip: Tip, prepared: Prepared) -> Intent:
+def intend(context: WriteContext, tip: Tip, prepared: Prepared) -> Intent:
     """Write down what is about to happen."""
     intent = Intent(
         operation=prepared.operation,
@@ -235,74 +235,74 @@ def intend(shop: WriteContext, tip: Tip, prepared: Prepared) -> Intent:
         previous_record=tip.record,
         since=time.time(),
     )
-    shop.journal.write(intent)
+    context.journal.write(intent)
     return intent
 
 
-def advance(shop: WriteContext, place: Place, intent: Intent) -> str:
+def advance(context: WriteContext, place: Place, intent: Intent) -> str:
     """Move the branch to the operation's commit, made anew on a branch that has moved. The commit that it is now."""
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
-    while not _moved(shop, place, intent):
+    while not _moved(context, place, intent):
         if time.monotonic() > deadline:
             raise VaultWriteError(
                 Reason.GIT_LOCKED,
                 "the branch keeps moving: another program is committing",
                 hint="try again in a moment",
             )
-        shop.repo.check_at_rest(place)
-        tip = shop.repo.tip()
-        intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation))
+        context.repo.check_at_rest(place)
+        tip = context.repo.tip()
+        intent = intend(context, tip, make_objects(context, place, tip, intent.operation))
     return intent.record if intent.operation.is_record_only else intent.operation.commit
 
 
-def _moved(shop: WriteContext, place: Place, intent: Intent) -> bool:
+def _moved(context: WriteContext, place: Place, intent: Intent) -> bool:
     """Move the branch once. What counts is what the history holds, not what git said before it was cut off."""
     operation = intent.operation
     try:
-        moved = shop.repo.advance(intent.tip, operation.commit, intent.record, f"donna: {operation.kind}")
+        moved = context.repo.advance(intent.tip, operation.commit, intent.record, f"donna: {operation.kind}")
     except VaultWriteError as error:
         if error.reason is not Reason.GIT_LOCKED:
             remove_stale_locks(place, intent)
-        if is_done(shop, intent):
+        if is_done(context, intent):
             return True
         raise
-    return moved or is_done(shop, intent)
+    return moved or is_done(context, intent)
 
 
-def is_done(shop: WriteContext, intent: Intent) -> bool:
+def is_done(context: WriteContext, intent: Intent) -> bool:
     """Whether the operation is in the history. Git moves the branch first: a record that was left behind catches up."""
-    tip = shop.repo.tip()
-    if _contains(shop, tip.record, intent.record):
+    tip = context.repo.tip()
+    if _contains(context, tip.record, intent.record):
         return True
     if (
         intent.operation.is_record_only
         or tip.commit is None
-        or not _contains(shop, tip.commit, intent.operation.commit)
+        or not _contains(context, tip.commit, intent.operation.commit)
     ):
         return False
     if tip.record == intent.previous_record:
-        shop.repo.advance(tip, tip.commit, intent.record, f"donna: {intent.operation.kind}")
-    return _contains(shop, shop.repo.record(), intent.record)
+        context.repo.advance(tip, tip.commit, intent.record, f"donna: {intent.operation.kind}")
+    return _contains(context, context.repo.record(), intent.record)
 
 
-def _contains(shop: WriteContext, tip: str | None, commit: str) -> bool:
+def _contains(context: WriteContext, tip: str | None, commit: str) -> bool:
     if tip is None:
         return False
-    answer = shop.repo.command.ask("merge-base", "--is-ancestor", commit, tip)
+    answer = context.repo.command.ask("merge-base", "--is-ancestor", commit, tip)
     if answer.status not in (0, 1) and "Not a valid" not in answer.complaint:
         raise refusal("merge-base", answer.complaint)
     return answer.status == 0
 
 
-def _take_back(shop: WriteContext, intent: Intent, changes: tuple[Change, ...]) -> None:
+def _revert(context: WriteContext, intent: Intent, changes: tuple[Change, ...]) -> None:
     """Undo the files of a write that failed. What cannot be taken back now is left to the next recovery."""
     with contextlib.suppress(VaultWriteError):
-        latest = shop.journal.read() or intent
-        if is_done(shop, latest):
+        latest = context.journal.read() or intent
+        if is_done(context, latest):
             return
         undone = [
-            shop.files.take_back(change, intent.waiting(number))
+            context.files.revert(change, intent.waiting(number))
             for number, change in reversed(list(enumerate(changes)))
         ]
         if all(undone):
-            shop.journal.clear()
+            context.journal.clear()

@@ -61,64 +61,64 @@ class Found:
             yield self.note
 
 
-def recover(shop: WriteContext, place: Place) -> VaultWriteError | None:
+def recover(context: WriteContext, place: Place) -> VaultWriteError | None:
     """Bring the vault to the end or to the beginning of the write that a crash cut short. Must be called `alone`.
 
     Returns what to tell the user if somebody edited a note meanwhile: then nothing is written, and what the note held
     before is kept as a record. Nothing that waits is removed before git has it below a ref. Raises VaultWriteError if
     that is not possible now; the next call goes on.
     """
-    intent = shop.journal.read()
+    intent = context.journal.read()
     remove_stale_locks(place, intent)
     if intent is None:
         return None
-    found = [_examined(shop, place, intent, number) for number in range(len(intent.operation.changes))]
-    if is_done(shop, intent):
-        problem = _end(shop, place, intent, found)
+    found = [_examined(context, place, intent, number) for number in range(len(intent.operation.changes))]
+    if is_done(context, intent):
+        problem = _end(context, place, intent, found)
     elif any(map(_is_edited, found)):
-        problem = _clash(intent, found, _keep(shop, place, intent.operation, found))
+        problem = _clash(intent, found, _keep(context, place, intent.operation, found))
     elif any(each.state is State.AFTER for each in found):
-        problem = _go_on(shop, place, intent, found)
+        problem = _go_on(context, place, intent, found)
     else:
         problem = None
-    if _cleared(shop, found):
-        shop.journal.clear()
+    if _cleared(context, found):
+        context.journal.clear()
     return problem
 
 
-def keep_leftovers(shop: WriteContext, place: Place) -> None:
+def keep_leftovers(context: WriteContext, place: Place) -> None:
     """Keep as a record what a refused write had displaced and could not put back, since somebody saved meanwhile.
 
     A write whose notes could not all be restored is left to `recover`. Must be called `alone`.
     """
     with contextlib.suppress(VaultWriteError):
-        intent = shop.journal.read()
-        if intent is None or is_done(shop, intent):
+        intent = context.journal.read()
+        if intent is None or is_done(context, intent):
             return
-        found = [_examined(shop, place, intent, number) for number in range(len(intent.operation.changes))]
+        found = [_examined(context, place, intent, number) for number in range(len(intent.operation.changes))]
         if any(each.state is State.AFTER for each in found) or not any(map(_is_edited, found)):
             return
-        _keep(shop, place, intent.operation, found)
-        if _cleared(shop, found):
-            shop.journal.clear()
+        _keep(context, place, intent.operation, found)
+        if _cleared(context, found):
+            context.journal.clear()
 
 
-def _end(shop: WriteContext, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
+def _end(context: WriteContext, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
     """The write is in the history. What an editor wrote to the displaced file gets the note's name, or is kept."""
-    _follow(shop, place, intent)
+    _follow(context, place, intent)
     third = [each for each in found if each.is_foreign and each.state is not State.AFTER]
-    return _clash(intent, third, _keep(shop, place, intent.operation, third)) if third else None
+    return _clash(intent, third, _keep(context, place, intent.operation, third)) if third else None
 
 
-def _go_on(shop: WriteContext, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
+def _go_on(context: WriteContext, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
     """Finish the write with the bytes that git has, or else the disk."""
     wanted = {side for change in intent.operation.changes for side in (change.before, change.after) if side}
     images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
-    missing = wanted - shop.repo.existing(sorted(wanted))
+    missing = wanted - context.repo.existing(sorted(wanted))
     if missing <= images.keys():
-        _finish(shop, place, intent, found, [images[each] for each in sorted(missing)])
+        _finish(context, place, intent, found, [images[each] for each in sorted(missing)])
         return None
-    return _lost(intent, _keep(shop, place, intent.operation, found))
+    return _lost(intent, _keep(context, place, intent.operation, found))
 
 
 def _is_edited(found: Found) -> bool:
@@ -126,46 +126,46 @@ def _is_edited(found: Found) -> bool:
     return found.is_foreign or found.state is State.OTHER
 
 
-def _cleared(shop: WriteContext, found: Sequence[Found]) -> bool:
+def _cleared(context: WriteContext, found: Sequence[Found]) -> bool:
     """Remove what waits; False if somebody saved at this very moment, so that the next recovery must look again."""
     for each in found:
         if each.is_foreign and each.state is State.AFTER:
-            shop.files.put_back(each.change.path, each.waiting, each.note)
-            if _left(shop, each.change.path, each.waiting) not in (None, each.note):
+            context.files.put_back(each.change.path, each.waiting, each.note)
+            if _left(context, each.change.path, each.waiting) not in (None, each.note):
                 return False
-        shop.files.drop(each.change.path, each.waiting)
+        context.files.drop(each.change.path, each.waiting)
     return True
 
 
-def _examined(shop: WriteContext, place: Place, intent: Intent, number: int) -> Found:
+def _examined(context: WriteContext, place: Place, intent: Intent, number: int) -> Found:
     change, waiting = intent.operation.changes[number], intent.waiting(number)
-    note = _bytes(shop, change.path)
+    note = _bytes(context, change.path)
     state = _state(place, change, note)
-    left = _left(shop, change.path, waiting)
+    left = _left(context, change.path, waiting)
     data = note if isinstance(note, bytes) else None
-    return Found(change, waiting, state, data, left, _is_foreign(shop, place, change, left))
+    return Found(change, waiting, state, data, left, _is_foreign(context, place, change, left))
 
 
-def _left(shop: WriteContext, path: str, waiting: str) -> bytes | None:
+def _left(context: WriteContext, path: str, waiting: str) -> bytes | None:
     try:
-        return shop.files.displaced(path, waiting)
+        return context.files.displaced(path, waiting)
     except VaultReadError as error:
         if error.reason in _ELSEWHERE:
             return None
         raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
 
 
-def _is_foreign(shop: WriteContext, place: Place, change: BlobChange, left: bytes | None) -> bool:
+def _is_foreign(context: WriteContext, place: Place, change: BlobChange, left: bytes | None) -> bool:
     """Whether the bytes are none of the write's own, nor the beginning of what it was to write."""
     if left is None or blob_id(left, place.object_format) in (change.before, change.after):
         return False
-    (after,) = shop.repo.blobs([change.after]) if change.after else (None,)
+    (after,) = context.repo.blobs([change.after]) if change.after else (None,)
     return after is None or not after.startswith(left)
 
 
-def _bytes(shop: WriteContext, path: str) -> bytes | VaultReadError | None:
+def _bytes(context: WriteContext, path: str) -> bytes | VaultReadError | None:
     try:
-        return shop.files.read(path)
+        return context.files.read(path)
     except VaultReadError as error:
         if error.reason is Reason.ROOT_MISSING:
             raise VaultWriteError(error.reason, error.message, hint=error.hint) from error
@@ -179,14 +179,16 @@ def _state(place: Place, change: BlobChange, found: bytes | VaultReadError | Non
     return State.AFTER if blob == change.after else State.BEFORE if blob == change.before else State.OTHER
 
 
-def _keep(shop: WriteContext, place: Place, operation: Operation, found: Sequence[Found]) -> str:
+def _keep(context: WriteContext, place: Place, operation: Operation, found: Sequence[Found]) -> str:
     """Append a record of what a write displaced to the chain of operations; the id by which `donna diff` shows it."""
     images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
-    return keep_record(shop, place, operation, _kept_changes(shop, place, found, set(images)), list(images.values()))
+    return keep_record(
+        context, place, operation, _kept_changes(context, place, found, set(images)), list(images.values())
+    )
 
 
 def _kept_changes(
-    shop: WriteContext, place: Place, found: Sequence[Found], at_hand: set[str]
+    context: WriteContext, place: Place, found: Sequence[Found], at_hand: set[str]
 ) -> tuple[BlobChange, ...]:
     """The changes as far as their bytes are known, and one more for each text that an editor left beside a note."""
     foreign = [
@@ -196,7 +198,7 @@ def _kept_changes(
     ]
     changes = [*(each.change for each in found), *foreign]
     wanted = {side for change in changes for side in (change.before, change.after) if side}
-    known: set[str | None] = {*shop.repo.existing(sorted(wanted)), *at_hand}
+    known: set[str | None] = {*context.repo.existing(sorted(wanted)), *at_hand}
     whole = (
         dataclasses.replace(
             change,
@@ -209,7 +211,7 @@ def _kept_changes(
 
 
 def keep_record(
-    shop: WriteContext,
+    context: WriteContext,
     place: Place,
     of: Operation,
     changes: tuple[BlobChange, ...],
@@ -226,7 +228,7 @@ def keep_record(
         BlobChange(path=each.path, before=each.before, after=each.after, mode=each.mode) for each in changes
     )
     while True:
-        recent = list(each_operation(shop.repo, shop.repo.record(), limit=_RECENT))
+        recent = list(each_operation(context.repo, context.repo.record(), limit=_RECENT))
         same = (each for each in recent if each.kind is OperationKind.KEPT and each.changes == changes)
         if (known := next(same, None)) is not None:
             return known.id
@@ -240,46 +242,48 @@ def keep_record(
             undoes=(),
             redoes=(),
         )
-        ref = place.pending(shop.journal.home(), "kept")
-        previous, commit = prepare_record(shop.repo, place, record, shop.author, images, ref=ref)
-        if shop.repo.append_record(previous, commit, f"donna: {record.kind}"):
+        ref = place.pending(context.journal.home(), "kept")
+        previous, commit = prepare_record(context.repo, place, record, context.author, images, ref=ref)
+        if context.repo.append_record(previous, commit, f"donna: {record.kind}"):
             return record.id
         if time.monotonic() > deadline:
             raise VaultWriteError(Reason.GIT_LOCKED, "another program moves Donna's own refs", hint="try again")
 
 
-def _finish(shop: WriteContext, place: Place, intent: Intent, found: Sequence[Found], images: Sequence[bytes]) -> None:
+def _finish(
+    context: WriteContext, place: Place, intent: Intent, found: Sequence[Found], images: Sequence[bytes]
+) -> None:
     """Go on to the end: put the notes that are still as they were, and move the branch.
 
     `images` are bytes that git no longer has.
     """
-    shop.repo.check_at_rest(place)
-    tip = shop.repo.tip()
+    context.repo.check_at_rest(place)
+    tip = context.repo.tip()
     if images or tip != intent.tip:
-        intent = intend(shop, tip, make_objects(shop, place, tip, intent.operation, images))
+        intent = intend(context, tip, make_objects(context, place, tip, intent.operation, images))
     unfinished = [each for each in found if each.state is State.BEFORE]
-    changes = [(_with_bytes(shop, each.change), each.waiting) for each in unfinished]
+    changes = [(_with_bytes(context, each.change), each.waiting) for each in unfinished]
     for change, waiting in changes:
-        shop.files.drop(change.path, waiting)
-        shop.files.put(change, waiting)
-    advance(shop, place, intent)
+        context.files.drop(change.path, waiting)
+        context.files.put(change, waiting)
+    advance(context, place, intent)
     for change, waiting in changes:
-        shop.files.settle(change, waiting)
-    follow_tip(shop.repo, place, tip, intent.operation.changes)
+        context.files.settle(change, waiting)
+    follow_tip(context.repo, place, tip, intent.operation.changes)
 
 
-def _with_bytes(shop: WriteContext, change: BlobChange) -> Change:
+def _with_bytes(context: WriteContext, change: BlobChange) -> Change:
     sides = [each for each in (change.before, change.after) if each]
-    images: dict[str | None, bytes | None] = dict(zip(sides, shop.repo.blobs(sides), strict=True))
+    images: dict[str | None, bytes | None] = dict(zip(sides, context.repo.blobs(sides), strict=True))
     before, after = images.get(change.before), images.get(change.after)
     return Change(path=change.path, before=before, after=after, mode=change.mode, owner=change.owner)
 
 
-def _follow(shop: WriteContext, place: Place, intent: Intent) -> None:
+def _follow(context: WriteContext, place: Place, intent: Intent) -> None:
     """The branch has moved; perhaps the user's index has not followed yet."""
     with contextlib.suppress(DonnaError):
-        if shop.repo.tip().commit == intent.operation.commit:
-            follow_tip(shop.repo, place, intent.tip, intent.operation.changes)
+        if context.repo.tip().commit == intent.operation.commit:
+            follow_tip(context.repo, place, intent.tip, intent.operation.changes)
 
 
 def _lost(intent: Intent, kept: str) -> VaultWriteError:

@@ -17,17 +17,17 @@ class SelectionPlanner:
     are, and a remark counts them. `settle` is called first, as in `Planner`.
     """
 
-    def __init__(self, ground: PlanContext, settle: Callable[[], None]) -> None:
-        self._ground = ground
+    def __init__(self, vault_state: PlanContext, settle: Callable[[], None]) -> None:
+        self._vault_state = vault_state
         self._settle = settle
 
     def delete(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
         """Remove notes, and the notes in folders. The plan says how many links that breaks."""
         self._settle()
         notes, stays, folders = self._chosen(paths)
-        before = {path: self._ground.existing(path, whatever) for path in notes}
+        before = {path: self._vault_state.existing(path, whatever) for path in notes}
         changes = [self._change(path, data, None) for path, data in before.items()]
-        broken = break_links(self._ground, frozenset(notes), unlinks=unlinks)
+        broken = break_links(self._vault_state, frozenset(notes), unlinks=unlinks)
         return Plan(
             kind=OperationKind.DELETE,
             subject=f"Delete {_named(paths)}",
@@ -41,7 +41,7 @@ class SelectionPlanner:
         """Give a folder another path: all notes in it move at once, and the links to them follow."""
         if dst == src or dst.startswith(f"{src}/"):
             raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=dst)
-        if self._ground.is_folder(dst):
+        if self._vault_state.is_folder(dst):
             hint = "choose another, or move it into that one with a slash at the end"
             raise VaultWriteError(Reason.CONFLICT, "there is a folder of that name", hint=hint, path=dst)
         self._settle()
@@ -59,7 +59,7 @@ class SelectionPlanner:
             notes, others, folders = self._chosen([path])
             name = path.rpartition("/")[2]
             to = f"{folder}/{name}" if folder else name
-            if self._ground.is_folder(path) and (to == path or to.startswith(f"{path}/")):
+            if self._vault_state.is_folder(path) and (to == path or to.startswith(f"{path}/")):
                 raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=to)
             moves |= {note: f"{to}{note.removeprefix(path)}" for note in notes if note not in moves}
             stays += others
@@ -77,11 +77,11 @@ class SelectionPlanner:
             return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
         before: dict[str, bytes] = {}
         for old, new in moves.items():
-            before[old] = self._ground.existing(old, whatever)
-            self._ground.rules.check_path(new)
+            before[old] = self._vault_state.existing(old, whatever)
+            self._vault_state.rules.check_path(new)
             if new not in moves:
-                self._ground.check_new(new, besides=old)
-        moved = move_many(self._ground, moves, before) if links else FolderMoved(before, (), ())
+                self._vault_state.check_new(new, besides=old)
+        moved = move_many(self._vault_state, moves, before) if links else FolderMoved(before, (), ())
         leave = [self._change(old, data, None) for old, data in before.items()]
         arrive = [self._change(moves[old], None, moved.own[old], like=old) for old in before]
         folds = {old.casefold() for old in moves}
@@ -98,8 +98,8 @@ class SelectionPlanner:
 
     def _change(self, path: str, before: bytes | None, after: bytes | None, *, like: str = "") -> Change:
         known = before if before is not None else after
-        change = Change(path=path, before=before, after=after, mode=self._ground.mode(like or path, known))
-        self._ground.rules.check(change)
+        change = Change(path=path, before=before, after=after, mode=self._vault_state.mode(like or path, known))
+        self._vault_state.rules.check(change)
         return change
 
     def _chosen(self, paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
@@ -108,10 +108,10 @@ class SelectionPlanner:
         stays: dict[str, None] = {}
         folders: list[str] = []
         for path in paths:
-            if not self._ground.is_folder(path):
+            if not self._vault_state.is_folder(path):
                 notes[path] = None
                 continue
-            inside, others = self._ground.inside(path)
+            inside, others = self._vault_state.inside(path)
             folders.append(path)
             notes |= dict.fromkeys(inside)
             stays |= dict.fromkeys(others)

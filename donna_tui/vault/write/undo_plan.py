@@ -20,10 +20,10 @@ class Restorer:
     `settle` is called before a plan is made: it recovers an interrupted write, which may add an operation.
     """
 
-    def __init__(self, ground: PlanContext, settle: Callable[[], None]) -> None:
-        self._ground = ground
+    def __init__(self, vault_state: PlanContext, settle: Callable[[], None]) -> None:
+        self._vault_state = vault_state
         self._settle = settle
-        self._repo = ground.repo
+        self._repo = vault_state.repo
 
     def undo(self, n: int = 1) -> Plan:
         """Undo the last `n` operations in one step, if every note still is as Donna left it."""
@@ -112,19 +112,19 @@ class Restorer:
                 raise _stands_in_the_way(kind, clash)
         changed = tuple(self._in_its_mode(change) for change in changes if change.before != change.after)
         for change in changed:
-            self._ground.rules.check(change)
+            self._vault_state.rules.check(change)
             if change.before is None:
-                self._ground.check_free(change.path, besides=_moved_away(changed))
+                self._vault_state.check_free(change.path, besides=_moved_away(changed))
         return Plan(kind=kind, subject=_subject(kind, chosen), changes=changed, undoes=undoes, redoes=redoes)
 
     def _in_its_mode(self, change: Change) -> Change:
         """A note that is there keeps the mode that it has now: the user may have changed it."""
         if change.before is None:
             return change
-        return replace(change, mode=self._ground.mode(change.path, change.before))
+        return replace(change, mode=self._vault_state.mode(change.path, change.before))
 
     def _clash(self, change: Change) -> Clash | None:
-        found = self._ground.read(change.path)
+        found = self._vault_state.read(change.path)
         if found == change.before:
             return None
         return Clash(path=change.path, expected=change.before, found=found, wanted=change.after)

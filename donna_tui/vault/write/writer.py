@@ -89,14 +89,14 @@ class VaultWriter:
         vault = VaultRoot(root)
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
-        ground = self._ground = PlanContext(client, vault, files, rules, self.repo)
-        self.planner, self.restorer = Planner(ground, self._settle), Restorer(ground, self._settle)
-        self.selection = SelectionPlanner(ground, self._settle)
+        vault_state = self._vault_state = PlanContext(client, vault, files, rules, self.repo)
+        self.planner, self.restorer = Planner(vault_state, self._settle), Restorer(vault_state, self._settle)
+        self.selection = SelectionPlanner(vault_state, self._settle)
         self.history = History(self.repo, client, files)
-        self.resolver = Resolver(ground, client, self.history)
+        self.resolver = Resolver(vault_state, client, self.history)
         self._client = client
-        self._shop = WriteContext(self.repo, files, Journal(state / "writes"), rules, author, reached)
-        self._adopter = Adopter(ground, self.history, self._shop)
+        self._context = WriteContext(self.repo, files, Journal(state / "writes"), rules, author, reached)
+        self._adopter = Adopter(vault_state, self.history, self._context)
         self.links = LinkGraph(client, files)
         self._on_written = on_written
         self._on_recovered = on_recovered
@@ -104,20 +104,20 @@ class VaultWriter:
     @property
     def rules(self) -> WriteRules:
         """What may be written."""
-        return self._shop.rules
+        return self._context.rules
 
     def init_if_missing(self) -> bool:
         """Begin a history in the vault, after the user agreed; False if it has one already."""
-        shop = self._shop
-        return begin(self.repo, shop.files, shop.rules, shop.author, self._client.list())
+        context = self._context
+        return begin(self.repo, context.files, context.rules, context.author, self._client.list())
 
     def recover(self) -> VaultWriteError | None:
         """Finish or drop the write that a crash cut short; what to tell the user, if there is something to tell."""
-        place = self.repo.find() if self._shop.journal.read() else None
+        place = self.repo.find() if self._context.journal.read() else None
         if place is None:
             return None
         with alone(place):
-            return recover(self._shop, place)
+            return recover(self._context, place)
 
     def _settle(self) -> None:
         """Recover an interrupted write, if that is possible now; `apply` raises what is in the way otherwise."""
@@ -136,7 +136,7 @@ class VaultWriter:
         """
         place = self.repo.find()
         with alone(place) if place else contextlib.nullcontext():
-            if place and (trouble := recover(self._shop, place)) is not None:
+            if place and (trouble := recover(self._context, place)) is not None:
                 self._on_recovered(trouble)
             files = OrphanFiles(VaultRoot(self._root), self.repo, place)
             for path in self.orphans():
@@ -154,29 +154,29 @@ class VaultWriter:
         place = self.repo.place()
         wait_for_index(place)
         with alone(place):
-            trouble = recover(self._shop, place)
+            trouble = recover(self._context, place)
             if trouble is not None:
                 self._on_recovered(trouble)
             try:
-                outcome = carry_out(self._shop, place, plan, actor, session)
+                outcome = carry_out(self._context, place, plan, actor, session)
             except VaultWriteError:
-                keep_leftovers(self._shop, place)
+                keep_leftovers(self._context, place)
                 raise
         for folder in plan.emptied or _left_by(plan):
-            self._shop.files.remove_empty(folder)
+            self._context.files.remove_empty(folder)
         if outcome.changed:
             self._on_written(Written(outcome, actor))
         return outcome
 
     def is_folder(self, path: str) -> bool:
         """Whether there is a folder at a path; a slash at its end does not count."""
-        return self._ground.is_folder(path.rstrip("/"))
+        return self._vault_state.is_folder(path.rstrip("/"))
 
     def why_not_new(self, path: str, besides: str = "") -> str:
         """Why a note cannot be created at a path, or `besides` moved there; empty if it can."""
         try:
             self.rules.check_path(path)
-            self._ground.check_new(path, besides=besides)
+            self._vault_state.check_new(path, besides=besides)
         except VaultWriteError as error:
             return error.message
         return ""
@@ -184,22 +184,22 @@ class VaultWriter:
     def create_folder(self, path: str) -> None:
         """Create an empty folder. Git does not keep it before a note is in it."""
         self.rules.check_path(f"{path}/{A_NOTE}")
-        self._ground.check_new(f"{path}/{A_NOTE}")
-        self._shop.files.make_folder(path)
+        self._vault_state.check_new(f"{path}/{A_NOTE}")
+        self._context.files.make_folder(path)
 
     def remove_folder(self, path: str) -> bool:
         """Remove a folder that nothing is in. Whether it is gone."""
-        return self._shop.files.remove_empty(path)
+        return self._context.files.remove_empty(path)
 
     def empty_folders(self) -> tuple[str, ...]:
         """The folders that nothing is in."""
-        return tuple(path for path in self._shop.files.empty_folders() if not self._client.ignores(path))
+        return tuple(path for path in self._context.files.empty_folders() if not self._client.ignores(path))
 
     def keep_version(self, path: str) -> Version:
         """A note as it is now, which is in git from then on: for whoever lets another program change it."""
         place = self.repo.place()
         with alone(place):
-            trouble = recover(self._shop, place)
+            trouble = recover(self._context, place)
             if trouble is not None:
                 self._on_recovered(trouble)
             return self._adopter.keep(place, path)
@@ -222,10 +222,10 @@ class VaultWriter:
         """
         place = self.repo.place()
         with alone(place):
-            shop, record = self._shop, self._operation_of(kind, changes, place, actor)
-            ref = place.pending(shop.journal.home(), f"{BESIDE}{record.id}")
+            context, record = self._context, self._operation_of(kind, changes, place, actor)
+            ref = place.pending(context.journal.home(), f"{BESIDE}{record.id}")
             images = [data for change in changes for data in (change.before, change.after) if data is not None]
-            previous, commit = prepare_record(shop.repo, place, record, shop.author, images, ref=ref)
+            previous, commit = prepare_record(context.repo, place, record, context.author, images, ref=ref)
             try:
                 yield
             except BaseException:
@@ -240,16 +240,16 @@ class VaultWriter:
         if place is None:
             return
         with alone(place):
-            below = place.pending(self._shop.journal.home(), BESIDE)
+            below = place.pending(self._context.journal.home(), BESIDE)
             listed = self.repo.command.ask("for-each-ref", "--format=%(refname)", f"{below}*")
             for ref in listed.output.decode("ascii", "replace").split():
                 for operation in each_operation(self.repo, ref, limit=1):
-                    keep_record(self._shop, place, operation, operation.changes, ())
+                    keep_record(self._context, place, operation, operation.changes, ())
                 self.repo.drop_ref(ref)
 
     def _operation_of(self, kind: OperationKind, changes: Sequence[Change], place: Place, actor: str) -> Operation:
         newest = next(each_operation(self.repo, self.repo.record(), limit=1), None)
-        refused = self._ground.refused([change.reversed for change in changes])
+        refused = self._vault_state.refused([change.reversed for change in changes])
         verbs = {OperationKind.WRITE: "Replace", OperationKind.DELETE: "Delete", OperationKind.MOVE: "Move over"}
         return Operation(
             id=new_operation_id(newest.id if newest else ""),
