@@ -25,7 +25,7 @@ SETTLING_SECONDS = 3.0
 QUESTION = "sync notes between two devices"
 FIRST_FRAME = "Search your notes"
 BY_WORDS = r"words \d"
-BY_MEANING = r"meaning \d+(?![\d%]| %)|[━─]{3,} \d\.\d\d"
+BY_MEANING = r"#\d+ semantic|[━─]{3,} \d\.\d\d"
 """Its place among the nearest, or how near it is, which is known of no passage before there is a model."""
 
 EMPTY = "an empty app"

@@ -42,7 +42,7 @@ def take_wire() -> Wire:
         os.close(nowhere)
         os.dup2(2, 1)
     except OSError as error:
-        message = f"there is nobody to talk to over standard streams ({error.strerror})"
+        message = f"there is no client on standard streams ({error.strerror})"
         raise DonnaError(Reason.USAGE, message, hint="donna mcp --http serves over HTTP") from error
     return wire
 

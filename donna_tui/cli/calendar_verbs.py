@@ -54,7 +54,7 @@ def meetings_connect(
 
 @meetings_app.command("write")
 def meetings_write(
-    event: Annotated[str, typer.Argument(metavar="EVENT_ID", help="The meeting; list --json tells the ids.")],
+    event: Annotated[str, typer.Argument(metavar="EVENT_ID", help="The meeting; list --json shows the ids.")],
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -20,7 +20,7 @@ from donna_tui.config.schema import json_schema, value_of
 from donna_tui.platform.paths import app_paths, expanded
 from donna_tui.types.errors import ConfigError, DonnaError, Reason, SpaceError
 
-config_app = typer.Typer(help="Settings: which are in force, and where they come from.", no_args_is_help=True)
+config_app = typer.Typer(help="Settings: which are in effect, and where they are set.", no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Space = Annotated[

@@ -19,7 +19,7 @@ def agreed_to(plan: Plan, *, agreed: bool, as_json: bool) -> bool:
     if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise DonnaError(
             Reason.USAGE,
-            f"{plan.subject}: not done, since nobody can be asked",
+            f"{plan.subject}: needs confirmation: add --yes",
             hint="--yes does it without asking",
         )
     emit_lines(clean_line(line) for change in plan.changes for line in diff_lines(change))

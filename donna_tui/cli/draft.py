@@ -84,7 +84,7 @@ def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
     session = open_session(space)
     draft = run(_with(session, lambda engine: _draft(engine.drafts, named)))
     if draft.row.state is not DraftState.WAITING:
-        raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
+        raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
     unsaved = EditDrafts(session.space.state / "edits")
     edit = Edit(draft.row.path, draft.text, draft.etag, draft.text)
     copy = unsaved.begin(edit)
@@ -181,7 +181,7 @@ async def _row(service: DraftService, named: str) -> DraftRow:
     found = [row for row in rows if named in (row.id, row.path)] or [row for row in rows if row.id.startswith(named)]
     if len(found) != 1:
         message = f"there is no draft {named}" if not found else f"several drafts begin with {named}"
-        raise DonnaError(Reason.MISSING if not found else Reason.USAGE, message, hint="donna draft list tells the ids")
+        raise DonnaError(Reason.MISSING if not found else Reason.USAGE, message, hint="donna draft list shows the ids")
     return found[0]
 
 

@@ -30,7 +30,7 @@ def draft_list(
 
 @draft_app.command("show")
 def draft_show(draft: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Print a draft with the passages that it rests on."""
+    """Print a draft with its sources."""
     from donna_tui.cli.draft import run_show
 
     with guarded(as_json):
@@ -54,7 +54,7 @@ def draft_approve(
 
 @draft_app.command("reject")
 def draft_reject(draft: Identity, agreed: Agreed = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Take a draft away; none is written for this occasion again. `donna undo` brings it back."""
+    """Take a draft away; none is written for this occasion again. `donna undo` restores it."""
     from donna_tui.cli.draft import run_reject
 
     with guarded(as_json):

@@ -60,7 +60,7 @@ def forget(
     for_good: Annotated[
         bool, typer.Option("--for-good", help="Erase its words, also from the backups. There is no way back.")
     ] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Bring back what was forgotten.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Restore what was forgotten.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -189,7 +189,7 @@ def compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
 
 @chat_app.command()
 def expand(
-    session: Annotated[str, typer.Argument(help="The name of a conversation; `donna chat list` tells it.")],
+    session: Annotated[str, typer.Argument(help="The name of a conversation; `donna chat list` shows it.")],
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -15,7 +15,7 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import ME, MemoryChunk, MemoryFilter, MemoryType
 
 SETTLING_SECONDS = 10.0
-FOLLOWS = "the Donna that keeps this index will bring it in"
+FOLLOWS = "the running Donna indexes it"
 
 
 def run_remember(
@@ -87,7 +87,7 @@ def run_forget(identity: str, space: str | None, *, for_good: bool, undo: bool, 
     if for_good and undo:
         raise DonnaError(Reason.USAGE, "--for-good and --undo exclude each other")
     changed = run(_forget(open_session(space), identity, for_good=for_good, undo=undo))
-    done = "brought back" if undo else "erased" if for_good else "forgotten"
+    done = "restored" if undo else "erased" if for_good else "forgotten"
     told = f"{identity}: {done}" if changed else f"{identity}: there was nothing to do"
     emit({"id": identity, "changed": changed, "for_good": for_good}, as_json=as_json, human=lambda: [told])
     if not changed:

@@ -62,7 +62,7 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
     yield f"{coverage.sensitive} notes are local only"
     yield f"index: {report.database} ({report.database_bytes / 1e6:.1f} MB, {report.vector_engine or 'not made yet'})"
     yield f"model: {report.model}{f', {report.embedding}' if report.embedding else ''}"
-    yield f"kept up to date by: {report.watcher or 'nobody now; every search looks first'}"
+    yield f"index maintained by: {report.watcher or 'no running Donna; each search updates the index first'}"
     for reason, number in sorted(coverage.skipped.items()):
         yield f"skipped: {number} ({reason})"
     for problem in report.problems[:SHOWN]:

@@ -114,7 +114,7 @@ def _password(folder: Path, wanted: Wanted) -> Password:
     if not sys.stderr.isatty():
         raise DonnaError(
             Reason.USAGE,
-            "there is no password yet, and nobody here who could see a new one",
+            "there is no password yet, and no terminal to show a new one",
             hint=f"start it once in a terminal, set {VARIABLE}, or name a --password-file",
         )
     say(

@@ -16,7 +16,7 @@ SpaceOption = Annotated[
     ),
 ]
 Etag = Annotated[
-    str | None, typer.Option("--etag", help="The version that you have seen; `donna get --json` tells it.")
+    str | None, typer.Option("--etag", help="The version that you have seen; `donna get --json` shows it.")
 ]
 Agreed = Annotated[bool, typer.Option("--yes", help="Make a git repository in the vault if it has none.")]
 WithoutAsking = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
@@ -55,7 +55,7 @@ def rm(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` brings it back."""
+    """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` restores it."""
     from donna_tui.cli.write import run_rm
 
     with guarded(as_json):

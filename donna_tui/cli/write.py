@@ -112,7 +112,7 @@ def agrees_to_repository(as_json: bool) -> bool:
     """Ask for consent to make a repository, where there is somebody to ask."""
     if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    say("This vault is in no git repository yet. Donna keeps every change in git, so that it can be undone.")
+    say("This vault is not in a git repository yet. Donna records every change in git, so that it can be undone.")
     return confirmed("Create a repository in the vault? [y/N] ")
 
 

@@ -32,7 +32,7 @@ Minute = Annotated[
     ),
 ]
 Weekday = Annotated[Whole, Field(ge=0, le=6, description="Day on which it runs: 0 is Monday, 6 is Sunday.")]
-OFF_AT_FIRST = "Whether it is written by itself at its hour; `donna draft new` writes one at any time."
+OFF_AT_FIRST = "Whether it is drafted automatically at its hour; `donna draft new` drafts one at any time."
 
 Limit = Annotated[Whole, Field(ge=0, le=200)]
 

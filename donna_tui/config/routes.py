@@ -100,7 +100,7 @@ class Route(Block):
 class Routes(Block):
     """The language models by what they are for. What none is configured for is done without one."""
 
-    day_limit_usd: Number = Field(1.0, ge=0, le=10_000, description="No call begins that could cost more in a day.")
+    day_limit_usd: Number = Field(1.0, ge=0, le=10_000, description="Calls that could exceed it are refused.")
     reasoner: Route | None = Field(None, description="The model that drafts notes.")
     summarizer: Route | None = Field(None, description="The model that sums up old conversations.")
 

@@ -44,7 +44,7 @@ class Approver:
     def note_of(self, entry: Entry) -> VaultNote:
         """The note of a draft as it stands on disk. Raises DonnaError if it is not there, or is no draft any more."""
         if entry.state != DraftState.WAITING:
-            raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
+            raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
         try:
             note = self._client.read(entry.path)
         except VaultReadError as error:

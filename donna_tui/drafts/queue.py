@@ -115,7 +115,7 @@ class Entry:
             created_at=self.created_at,
             drafter=self.drafter or "extractive",
             cost=self.cost,
-            detail=self.detail if known else "Donna was stopped while she wrote it.",
+            detail=self.detail if known else "Donna was stopped while writing it.",
             reason=self.reason,
             attempts=self.attempts,
             next_try=self.next_try if known else self.created_at,

@@ -180,7 +180,7 @@ class OpenAICompatible:
             case 429:
                 return self._away("takes no more text right now", "it is tried again later")
             case _ if status in _PASSING or status >= 500:
-                return self._away("is out of order", "it is tried again later")
+                return self._away("returned an error", "it is tried again later")
             case _ if status not in _ABOUT_THE_TEXT:
                 return self._away(f"refuses to answer (status {status})", "look at its account", passing=False)
             case _:

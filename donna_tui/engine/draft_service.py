@@ -196,7 +196,7 @@ class DraftService:
         """
         entry = await self._entry(identity)
         if entry.state in queue.DECIDED:
-            raise DonnaError(Reason.NOT_A_DRAFT, "this draft does not wait any more")
+            raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
         await self._check_drafted_here(entry)
         if entry.state == DraftState.WAITING:
             return await self._redraft(entry)

@@ -207,8 +207,8 @@ class Engine:
     def _build_host(self) -> MemoryHost:
         return MemoryHost(HostParts(
             folder=self.space.state, cache=self._paths.cache, config=self._config, hub=self.hub, read=self._read,
-            search=lambda request, most: self._searcher.search(request, max_k=most), maintainer=lambda: self._maintainer,
-            ready=self._model_to_come,
+            search=lambda request, most: self._searcher.search(request, max_k=most),
+            maintainer=lambda: self._maintainer, ready=self._model_to_come,
         ))  # fmt: skip
 
     def _build_maintainer(self) -> IndexMaintainer:

@@ -15,8 +15,8 @@ from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.search import SearchOutcome, SearchRequest
 from donna_tui.vault.client import VaultClient
 
-LATE = "stale: the index could not be brought up to date in time"
-DIFFERS = "stale: files have changed since the index was brought up to date"
+LATE = "stale: the index could not be updated in time"
+DIFFERS = "stale: files have changed since the index was updated"
 MISSING = "stale: many notes are missing at once, and stay in the index until you say so"
 
 FIRST_LOOK_SECONDS = 0.05
@@ -60,8 +60,8 @@ def _heard(task: asyncio.Task[None]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshParts:
-    """`maintainer` is None while another process keeps the index; `sync` does all that a program does which does not stay,
-    and `stays` says that this one does.
+    """`maintainer` is None while another process maintains the index; `sync` does everything for a program that
+    exits soon, and `stays` says that this one keeps running.
     """
 
     client: VaultClient

@@ -57,7 +57,7 @@ class IndexLease:
         else:
             return
         self._readers = Readers(self._existing_index(), stays=self._stays)
-        detail = self.trouble.message if self.trouble else f"{self._other()} keeps this index up to date"
+        detail = self.trouble.message if self.trouble else f"{self._other()} maintains this index"
         self._hub.post(EngineStateChanged(state="read_only", detail=detail))
 
     async def take_over(self) -> None:

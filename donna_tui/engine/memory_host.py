@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostParts:
-    """`folder` is the space's state folder, `cache` holds the models; `maintainer` is None while another process keeps the
-    index; `ready` waits until it is known whether there is a model.
+    """`folder` is the space's state folder, `cache` holds the models; `maintainer` is None while another process
+    maintains the index; `ready` waits until it is known whether there is a model.
     """
 
     folder: Path
@@ -133,7 +133,7 @@ class MemoryHost:
         """Bring one source in anew. Raises SpaceError where another process keeps the index."""
         maintainer = self._parts.maintainer()
         if maintainer is None:
-            raise SpaceError(Reason.BUSY, "another Donna keeps this index up to date", hint="close it, and try again")
+            raise SpaceError(Reason.BUSY, "another Donna maintains this index", hint="close it, and try again")
         await self._parts.ready()
         return await backfill(maintainer, source)
 

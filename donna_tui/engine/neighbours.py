@@ -199,7 +199,7 @@ def _scaled(outcome: SearchOutcome, share: float) -> SearchOutcome:
 
 def _limits(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> Iterator[str]:
     if len(outcomes) > 1:
-        yield f"{len(outcomes)} spaces; the others as of when they were last brought up to date"
+        yield f"{len(outcomes)} spaces; the others as of their last update"
     if any(each.mode != own.mode for each in outcomes):
         yield "some by words only: their index is of another model"
     if silent:

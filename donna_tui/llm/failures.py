@@ -90,7 +90,7 @@ _WORDS: dict[FailureKind, tuple[str, str | None]] = {
     FailureKind.FILTERED: ("{host} held back its answer", None),
     FailureKind.REFUSED: ("the model declined to answer", None),
     FailureKind.EMPTY: ("the answer of {host} is empty", None),
-    FailureKind.INVALID: ("the answer of {host} is not what was asked for", "another model may do better"),
+    FailureKind.INVALID: ("the answer of {host} does not match the schema", "another model may do better"),
 }
 
 

@@ -406,7 +406,7 @@ def told_of(request: RecallRequest, packed: Packed, cut: Sequence[Cut], found: _
         for why, text in (
             (CutReason.BUDGET, f"{count[CutReason.BUDGET]} that did not fit into {request.token_budget:,} tokens"),
             (CutReason.COUNT, f"{count[CutReason.COUNT]} beyond the {request.top_k} asked for"),
-            (CutReason.COMPRESSED, f"{count[CutReason.COMPRESSED]} that a summary stands for"),
+            (CutReason.COMPRESSED, f"{count[CutReason.COMPRESSED]} covered by a summary"),
             (CutReason.TYPE, f"{count[CutReason.TYPE]} of other types"),
         )
         if count[why]

@@ -216,7 +216,7 @@ def named_task(tasks: Sequence[TaskRow], named: str) -> TaskRow:
     found = [task for task in tasks if named in (task.id, task.id.removeprefix("task:"))]
     found = found or [task for task in tasks if named and task.short_id.startswith(named)]
     if not found:
-        raise DonnaError(Reason.MISSING, f"there is no task {named}", hint="donna task list tells the ids")
+        raise DonnaError(Reason.MISSING, f"there is no task {named}", hint="donna task list shows the ids")
     if len(found) > 1:
         listed = ", ".join(task.id for task in found[:4])
         raise DonnaError(Reason.USAGE, f"several tasks begin so: {listed}", hint="name one of them in full")

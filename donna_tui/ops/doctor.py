@@ -156,7 +156,7 @@ def _syncs_git(root: Path, shared: Path) -> bool:
 def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Finding]:
     maintainer = maintainer_of(space)
     yield Finding(
-        "keeper", "ok", f"kept up to date by {maintainer}" if maintainer else "nobody keeps the index just now"
+        "keeper", "ok", f"kept up to date by {maintainer}" if maintainer else "no process maintains the index"
     )
     generation = current_generation(space.state)
     if generation is None:

@@ -81,4 +81,4 @@ def why_not_lines(found: WhyNot) -> Iterator[str]:
     yield f"{found.path}: {found.detail}"
     if found.keyword_rank or found.vector_rank or found.cosine is not None:
         cosine = "" if found.cosine is None else f", cosine {found.cosine:.2f}"
-        yield f"rank by words {found.keyword_rank or '–'}, by meaning {found.vector_rank or '–'}{cosine}"
+        yield f"rank: keyword {found.keyword_rank or '–'}, semantic {found.vector_rank or '–'}{cosine}"

@@ -40,7 +40,7 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     try:
         place = writer.repo.find()
         if place is None:
-            yield Finding("history", "ok", "the vault has no git repository; Donna asks before she makes one")
+            yield Finding("history", "ok", "the vault has no git repository; Donna asks before creating one")
             return
         yield _pending(writer)
         yield from _operations(writer.repo)
@@ -122,7 +122,7 @@ def _edits(space: Space) -> Iterator[Finding]:
     """What was typed in an editor or on the screen is written, or waits where it is found again."""
     unsaved = EditDrafts(space.state / "edits")
     for edit in unsaved.edits():
-        hint = "open it in the Vault screen: e goes on with it, X drops it"
+        hint = "open it in the Vault screen: e continues it, X discards it"
         yield Finding("edits", "warn", f"your edit of {edit.path} is not written yet", hint)
     for copy in unsaved.copies():
         if not copy.is_open and (copy.text is None or copy.beside):

@@ -136,8 +136,8 @@ State = Literal["indexed", "not_indexed", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceRow:
-    """A space. `id` is what --space takes; `reason` and `message` say why it is not indexed; `maintainer` is the process
-    that keeps its index now.
+    """A space. `id` is what --space takes; `reason` and `message` say why it is not indexed; `maintainer` is the
+    process that maintains its index now.
     """
 
     id: str

@@ -234,7 +234,7 @@ def _check_leaving(url: httpx2.URL) -> None:
         raise _refused(f"{url.host} would be reached over plain {url.scheme}", "use https, or a server on this machine")
     sensitivity = carried()
     if sensitivity is None:
-        raise _refused(f"nobody has said whether what goes to {url.host} is private", None)
+        raise _refused(f"it is not declared whether what is sent to {url.host} is private", None)
     if sensitivity is not Sensitivity.PUBLIC:
         raise _refused(f"private text would go to {url.host}", "private notes go to a model on this machine only")
 

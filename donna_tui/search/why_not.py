@@ -60,7 +60,7 @@ def why_not(database: Database, vectors: VectorIndex, question: Question, settin
     if not documents:
         return WhyNot(path=path, cause=Cause.NOT_INDEXED, detail=_absence(database, path))
     if documents[0][0] and DRAFTS not in question.query.filters.sources:
-        detail = f"it is a draft that nobody has approved yet; in:{DRAFTS} finds it"
+        detail = f"it is a draft that is not approved yet; in:{DRAFTS} finds it"
         return WhyNot(path=path, cause=Cause.DRAFT, detail=detail)
     outside = _kept_out(database, question.scope, path)
     if outside:

@@ -94,7 +94,7 @@ async def keep_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
         except Exception:
             said.append(await asyncio.to_thread(_copied, each.edit))
         else:
-            said.append(f"Your edit of {each.edit.path} is kept; it waits in the vault at the next start.")
+            said.append(f"Your edit of {each.edit.path} is kept; the Vault lists it at the next start.")
     return said
 
 

@@ -64,7 +64,7 @@ class Resolver:
             changes, kind = (Change(path=note, before=conflict.mine, after=after, mode=mode), gone), OperationKind.WRITE
         for change in changes:
             vault_state.rules.check(change)
-        return Plan(kind=kind, subject=f"Settle {note}: keep {keep}", changes=changes, remarks=remarks)
+        return Plan(kind=kind, subject=f"Resolve {note}: keep {keep}", changes=changes, remarks=remarks)
 
     def _kept(self, conflict: Conflict, keep: Keep) -> tuple[bytes | None, tuple[str, ...]]:
         if conflict.mine is None or keep is not Keep.BOTH:
@@ -132,7 +132,7 @@ def merged(mine: bytes, theirs: bytes, base: bytes | None, path: str = "") -> tu
         merge = merge_texts(old, other, own)
         if merge.is_clean and not _is_broken(merge.text):
             return _encoded(merge.text, mine), ()
-    remark = "lines that only one version has stand after each other: look through the note"
+    remark = "lines of only one version are placed one after the other: review the note"
     return _encoded(_united(own, other), mine), (remark,)
 
 

@@ -62,7 +62,7 @@ def test_the_graph_keeps_the_newest_values_at_the_right() -> None:
 
 @given(path=words, detail=words, stages=words, width=st.integers(0, 240))
 def test_a_row_of_the_log_is_exactly_as_wide_as_it_must_be(path: str, detail: str, stages: str, width: int) -> None:
-    sentence = Sentence(Kind.NOTES, Tone.ERROR, "Found by meaning", path, detail, "41 ms", stages)
+    sentence = Sentence(Kind.NOTES, Tone.ERROR, "Indexed", path, detail, "41 ms", stages)
     content = row_content(LogRow(1, NOW, sentence, times=3), width)
     assert content.cell_length == width
     assert "\n" not in content.plain

@@ -33,7 +33,7 @@ def test_a_look_that_finds_nothing_is_no_news() -> None:
 
 
 def test_a_next_try_is_never_in_the_past() -> None:
-    assert next_try(None) == "not by itself"
+    assert next_try(None) == "not automatically"
     assert next_try(100.0, now=200.0) == "in a moment"
     assert ":" in next_try(300.0, now=200.0)
 

@@ -169,7 +169,7 @@ async def test_escape_never_leaves() -> None:
 async def test_control_c_says_how_to_leave() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+c")
-        assert "ctrl+q leaves Donna." in notices(donna.app)
+        assert "ctrl+q quits." in notices(donna.app)
         assert donna.app.is_running
 
 

@@ -135,7 +135,7 @@ def test_copying_never_claims_more_than_it_knows_and_takes_any_text() -> None:
     terminal = Terminal()
     ExternalPrograms(terminal, External()).copy("bad\ud800name", "The passage")  # type: ignore[arg-type]
     assert terminal.copied == "bad?name"
-    assert terminal.told == ["The passage was sent to the terminal's clipboard."]
+    assert terminal.told == ["The passage copied."]
 
 
 async def test_a_note_that_is_gone_is_not_opened(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ async def test_a_drafted_or_written_meeting_shows_what_is_there() -> None:
         await opened(donna)
         await on(donna, "gw-1")
         text = donna.screen_text()
-        assert "Its draft waits for you. ↵ goes there." in text
+        assert "Its draft is waiting in Review. ↵ opens it." in text
         assert "Room 4" in text
         assert "The drill is repeated by Priya" in text
         assert "waits in Inbox/2026-11-20-gateway-sync.md" in text
@@ -248,7 +248,7 @@ async def test_the_draft_of_a_meeting_can_be_written_now(key: str) -> None:
         await donna.press(key)
         assert "Its draft is being written." in notices(donna.app)
         backend.gates.release("write_now")
-        await donna.until(lambda: "The draft waits for you. ↵ goes there." in notices(donna.app), "it is written")
+        await donna.until(lambda: "The draft is waiting. ↵ opens it." in notices(donna.app), "it is written")
         assert backend.called("write_now") == [("rv-1",)]
         await donna.until(lambda: "● drafted" in row_with(donna, "14:15–15:00  Design"), "the list says so")
         await donna.press("enter")
@@ -405,7 +405,7 @@ async def test_it_says_why_a_meeting_gets_no_draft() -> None:
         await opened(donna)
         await on(donna, coming)
         await donna.until(
-            lambda: "No draft is written by itself: you declined it." in donna.screen_text().replace("\n", " "),
+            lambda: "No draft is written automatically: you declined it." in donna.screen_text().replace("\n", " "),
             "the reason is shown",
         )
 

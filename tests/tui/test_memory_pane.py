@@ -350,7 +350,7 @@ async def test_recall_shows_what_is_packed_in_order_and_what_is_cut_and_why() ->
         text = donna.screen_text()
         assert f"In the prompt: {len(result.memories)} memories" in text
         assert f"{result.total_tokens} of 2,000 tokens" in text
-        assert "a summary stands for it" in text
+        assert "part of a summary" in text
         assert " 1  I prefer short answers" in text
         assert donna.memory.recall.bar.used == result.total_tokens
 

@@ -70,7 +70,7 @@ async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_faile
         assert "2 wait for you · 1 failed" in donna.screen_text()
         assert re.search(r"● Gateway sync +today 09:30", donna.screen_text())
         assert "3 d" in row_with(donna, "● Week 47")
-        assert "meeting note of today 09:30 · composed without a model" in donna.screen_text()
+        assert "meeting note of today 09:30 · drafted from your notes only" in donna.screen_text()
         assert "meeting note → …" in donna.screen_text()
         assert "weekly review → …/2026-W47.md" in donna.screen_text()
         assert "again 14:40" in row_with(donna, "  the model did not")
@@ -89,7 +89,7 @@ async def test_the_tab_counts_what_waits_also_while_nobody_looks_and_follows_an_
 async def test_nothing_waits() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "No draft waits for you." in donna.screen_text(), "it is said")
+        await donna.until(lambda: "No draft is waiting." in donna.screen_text(), "it is said")
         assert "donna meetings import FILE" in donna.screen_text()
         assert "Review ①" not in donna.screen_text()
         await donna.press("x")
@@ -139,7 +139,7 @@ async def test_the_head_says_where_a_draft_waits_and_where_it_goes_and_the_foot_
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         text = donna.screen_text()
-        assert "meeting note of today 09:30 · composed without a model · 10 min ago" in text
+        assert "meeting note of today 09:30 · drafted from your notes only · 10 min ago" in text
         assert f"waits in {SYNC_PATH} → goes to Meetings/" in text
         assert "A link to the note Rate limits was left out, because there is no such note." in text
         assert f"Approving: new note {SYNC_TARGET}, one commit" in text
@@ -460,7 +460,7 @@ async def test_all_are_approved_with_one_key_as_one_commit_and_what_is_refused_i
         assert backend.called("approve") == []
         await donna.press("enter")
         await donna.until(
-            lambda: "2 drafts approved in one commit, which one undo takes back · 1" in donna.screen_text(), "done"
+            lambda: "2 drafts approved in one commit, which one undo reverts · 1" in donna.screen_text(), "done"
         )
         assert "not approved: The note was edited meanwhile." in donna.screen_text()
         assert len(backend.vault.revisions) == commits + 1
@@ -532,7 +532,7 @@ async def test_an_edit_that_waits_is_known_in_the_vault_too_and_approving_says_t
         assert "Your own edit of this draft is not written, and is no part of it." in donna.screen_text()
         await donna.press("escape")
         await donna.go_to(SYNC_PATH)
-        assert "your edit waits, not written" in donna.screen_text()
+        assert "unsaved edit" in donna.screen_text()
 
 
 async def test_a_draft_that_donna_may_not_write_to_is_not_edited() -> None:

@@ -195,7 +195,7 @@ async def test_near_matches_are_shown_by_themselves_where_nothing_is_relevant() 
         await donna.ask("zebra")
         assert donna.paths == ["Notes/close.md"]
         assert donna.search.results.rows[0].near
-        assert "Nothing relevant; these came close" in donna.screen_text()
+        assert "Nothing relevant; near misses" in donna.screen_text()
 
 
 async def test_a_filter_that_nothing_matches_is_named_and_marked_in_the_box() -> None:

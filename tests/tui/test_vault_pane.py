@@ -347,7 +347,7 @@ async def test_an_empty_vault_offers_to_begin_a_note() -> None:
     async with driving(scenarios.empty()) as donna:
         donna.main.action_view_vault()
         await donna.until(lambda: "This vault has no notes yet." in donna.screen_text(), "it says so")
-        assert "begin a note" in donna.screen_text()
+        assert "create a note" in donna.screen_text()
 
 
 async def test_a_vault_that_cannot_be_listed_says_why_and_tries_again() -> None:

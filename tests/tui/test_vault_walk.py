@@ -64,7 +64,7 @@ def test_a_note_is_begun_written_taken_back_and_done_again(vault: Path, terminal
     terminal.press(b"i", until="look at the difference")
     terminal.press(b"# A walk", until="# A walk")
     terminal.press(LEFT, until="write it")
-    terminal.press(LEFT, until="your edit waits, not written")
+    terminal.press(LEFT, until="unsaved edit")
     on_disk(vault, NOTE, "")
     terminal.press(b"i", until="look at the difference")
     terminal.press(LEFT, until="write it")

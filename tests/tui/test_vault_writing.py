@@ -105,7 +105,7 @@ async def test_an_edit_that_is_left_waits_and_goes_on(monkeypatch: pytest.Monkey
         await plan(donna)
         await donna.press("escape")
         await back(donna)
-        assert "your edit waits, not written" in donna.screen_text()
+        assert "unsaved edit" in donna.screen_text()
         await donna.press("E")
         await plan(donna)
         assert donna.screen_text().count("One more line.") == 2
@@ -123,7 +123,7 @@ async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.Mon
         await donna.press("E")
         await plan(donna)
         await donna.press("X")
-        assert "Your edit is gone for good then. X again drops it; esc keeps it." in donna.screen_text()
+        assert "This discards your edit for good. X again discards it; esc keeps it." in donna.screen_text()
         await donna.press("X")
         await back(donna)
         assert "your edit waits" not in donna.screen_text()
@@ -136,7 +136,7 @@ async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch
         editor(monkeypatch, donna, lambda text: text + "No.\n")
         await donna.go_to(PRIYA)
         await donna.press("X")
-        assert "No edit of this note is waiting." in notices(donna.app)
+        assert "This note has no unsaved edit." in notices(donna.app)
         await donna.press("E")
         await plan(donna)
         await donna.press("escape")
@@ -162,9 +162,9 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
     later = scenarios.normal()
     later.vault.edits = backend.vault.edits
     async with driving(later) as donna:
-        await donna.until(lambda: "is not written yet. It waits in the vault." in notices(donna.app), "it says so")
+        await donna.until(lambda: "is unsaved. Donna kept it in the Vault." in notices(donna.app), "it says so")
         await donna.go_to(PRIYA)
-        assert "your edit waits, not written" in donna.screen_text()
+        assert "unsaved edit" in donna.screen_text()
         editor(monkeypatch, donna, lambda text: text)
         await donna.press("E")
         await plan(donna)
@@ -408,7 +408,7 @@ async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> 
     async with driving(backend) as donna:
         await donna.go_to(GARDEN)
         await donna.press("Z")
-        assert "Nothing was taken back that could be done again." in notices(donna.app)
+        assert "There is nothing to redo." in notices(donna.app)
         await donna.press("z")
         await plan(donna)
         text = donna.screen_text()
@@ -452,7 +452,7 @@ async def test_with_nothing_to_undo_the_key_says_so() -> None:
     async with driving(backend) as donna:
         await donna.go_to(GARDEN)
         await donna.press("z")
-        assert "Donna has changed nothing here to take back." in notices(donna.app)
+        assert "There is nothing to undo here." in notices(donna.app)
 
 
 async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None:
@@ -463,7 +463,7 @@ async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None
         await donna.press("z")
         await donna.window(ThreeWayScreen)
         text = donna.screen_text()
-        for title in ("What Donna left", "What is there now", "What would come back"):
+        for title in ("What Donna left", "What is there now", "What would be restored"):
             assert title in text
         assert text.count("800 ms, once") == text.count("900 ms, once") == text.count("500 ms, twice") == 1
         assert "take back what does not touch" not in text
@@ -608,7 +608,7 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
         await donna.window(ConflictScreen)
         await donna.press("escape")
         await back(donna)
-        assert "your edit waits, not written" in donna.screen_text()
+        assert "unsaved edit" in donna.screen_text()
         await donna.press("E")
         await donna.window(ConflictScreen)
         await donna.press("r")
@@ -739,7 +739,7 @@ async def test_who_wants_no_history_keeps_the_edit(monkeypatch: pytest.MonkeyPat
         await donna.window(RefusalScreen)
         await donna.press("escape")
         await back(donna)
-        assert "your edit waits, not written" in donna.screen_text()
+        assert "unsaved edit" in donna.screen_text()
     assert backend.called("create_repository") == []
     assert backend.vault.edits[PRIYA].text.endswith("Mine.\n")
 

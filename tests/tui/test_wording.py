@@ -161,7 +161,7 @@ def test_a_model_call_says_what_it_was_for_and_what_it_cost() -> None:
     )
     answered = describe(call)
     assert answered is not None
-    assert (answered.what, answered.took) == ("Model asked", "1.2 s")
+    assert (answered.what, answered.took) == ("Model called", "1.2 s")
     assert answered.detail == "draft meeting note by some-model · 1,000 tokens · $0.0123"
     failed = describe(replace(call, outcome="rate_limited", tokens_in=0, tokens_out=0, cost_usd=0.0))
     assert failed is not None
@@ -247,7 +247,7 @@ def test_when_every_text_is_in_only_the_meaning_is_counted() -> None:
 def test_at_rest_it_says_when_the_folder_was_compared() -> None:
     whole = replace(AT_REST, coverage=Coverage(notes=501, text=501, vectors=501))
     assert headline(whole).text == "All 501 notes can be found"
-    assert doing(whole) == "Nothing waiting · compared with the folder at 14:28:05"
+    assert doing(whole) == "Nothing waiting · rescanned at 14:28:05"
 
 
 def test_without_a_model_it_says_what_still_works() -> None:

@@ -120,4 +120,4 @@ def test_it_is_told_to_people_and_to_programs(store: MemoryStore) -> None:
     assert (fields["cause"], fields["score"], fields["vector_rank"]) == ("below_threshold", 0.2, 2)
     first, second = why_not_lines(found)
     assert first == "Meetings/far.md: it shares no word with the question, and its cosine is below 0.25"
-    assert second == "rank by words –, by meaning 2, cosine 0.20"
+    assert second == "rank: keyword –, semantic 2, cosine 0.20"

@@ -107,7 +107,7 @@ TOOLS = (
     Tool(
         name="draft_list",
         title="List drafts",
-        description="The drafts that Donna wrote and that wait for a person to approve them.",
+        description="The drafts that wait for a person to approve them.",
         takes=noteshapes.DraftsAsked,
         gives=noteshapes.DraftsGiven,
         run=draft_list,
@@ -152,7 +152,7 @@ TOOLS = (
     Tool(
         name="memory_forget",
         title="Forget a memory",
-        description="Forget a remembered fact, preference, correction or chat passage. The owner can bring it back.",
+        description="Forget a remembered fact, preference, correction or chat passage. The owner can restore it.",
         takes=livememory.MemoryForgetAsked,
         gives=livememory.MemoryForgetGiven,
         run=livememory.memory_forget,
@@ -201,7 +201,7 @@ TOOLS = (
     Tool(
         name="vault_undo_last",
         title="Undo own writes",
-        description="Take back the last writes of this session, or everything that it did. Others' work stays.",
+        description="Undo the last writes of this session, or everything that it did. Changes of others stay.",
         takes=noteshapes.UndoAsked,
         gives=noteshapes.UndoGiven,
         run=vault_undo_last,

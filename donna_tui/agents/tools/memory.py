@@ -102,7 +102,7 @@ class MemoryListAsked(Asked):
         default=(), description="Only these types: procedural are preferences, semantic are facts. All if it is empty."
     )
     sources: tuple[Literal["chat", "memory", "correction"], ...] = Field(
-        default=(), description="Only from chats, from what was told to be remembered, or from corrections."
+        default=(), description="Only from chats, facts or corrections."
     )
     offset: Offset = 0
     limit: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="How many rows at the most.")] = 20

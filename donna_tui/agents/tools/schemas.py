@@ -93,7 +93,7 @@ class SearchAsked(Asked):
         max_length=LONGEST_PATH,
         description="Only notes below this folder, vault-relative, such as Projects.",
     )
-    near_misses: bool = Field(default=False, description="Also give what came close, where nothing is relevant.")
+    near_misses: bool = Field(default=False, description="Include near misses where nothing is relevant.")
 
 
 class Hit(Row):

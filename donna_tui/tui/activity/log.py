@@ -380,7 +380,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
 
     def state_words(self) -> str:
         """What the reader must know about the log: that it is held, narrowed, or not at its end."""
-        held = f"held · {count(self.ring.waiting)} waiting" if self.ring.paused else ""
+        held = f"paused · {count(self.ring.waiting)} waiting" if self.ring.paused else ""
         narrowed = f"{count(len(self.ring.shown))} of {count(len(self.ring))}" if self.ring.filtered else ""
         looking_back = "" if self._following or held else "looking back"
         return " · ".join(part for part in (held, narrowed, looking_back) if part)

@@ -54,7 +54,7 @@ def doing(status: Status) -> str:
         return " · ".join(part for part in (f"{count(status.queued)} waiting" if status.queued else "", rate) if part)
     if status.last_reconcile is None:
         return ""
-    return f"Nothing waiting · compared with the folder at {clock(status.last_reconcile)}"
+    return f"Nothing waiting · rescanned at {clock(status.last_reconcile)}"
 
 
 def since_start(status: Status) -> str:
@@ -81,8 +81,8 @@ def coverage_figures(status: Status) -> list[Figure]:
     meaning = percent(coverage.vectors, coverage.notes) if coverage.notes else ""
     return [
         Figure("Notes", (count(coverage.notes), "")),
-        Figure("Found by words", (count(coverage.text), words)),
-        Figure("Found by meaning", (count(coverage.vectors), meaning)),
+        Figure("Keyword", (count(coverage.text), words)),
+        Figure("Semantic", (count(coverage.vectors), meaning)),
         Figure("Passages", (count(coverage.chunks), ""), Tone.QUIET),
         *([Figure("Local only", (count(coverage.sensitive), ""), Tone.QUIET)] if coverage.sensitive else []),
         *([Figure("Failed", (count(coverage.failed), ""), Tone.ERROR)] if coverage.failed else []),
@@ -94,7 +94,7 @@ def coverage_figures(status: Status) -> list[Figure]:
 def latency_figures(status: Status) -> list[Figure]:
     """How long answers and edits take: half of them within the first value, 19 of 20 within the second."""
     return [
-        Figure("", ("half in", "95 % in"), Tone.QUIET),
+        Figure("", ("median", "p95"), Tone.QUIET),
         _latency("Search answered", status.search_latency),
         _latency("Saved → words", status.keyword_after_save),
         _latency("Saved → meaning", status.meaning_after_save),

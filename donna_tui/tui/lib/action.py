@@ -198,7 +198,7 @@ def needs_redoable(state: ActionState) -> str:
 
 def needs_waiting_edit(state: ActionState) -> str:
     """An edit that was begun and not written."""
-    return "" if state.waiting_edit else "No edit of this note is waiting."
+    return "" if state.waiting_edit else "This note has no unsaved edit."
 
 
 def needs_outside_edit(state: ActionState) -> str:

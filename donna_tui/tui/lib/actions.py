@@ -63,7 +63,7 @@ _SEARCH = (
     Action(
         id="search.previous",
         title="previous result",
-        help="Select the previous result while you type; above the first one, bring back the question before.",
+        help="Select the previous result while you type; above the first one, recall the previous question.",
         group="search",
         context="search.input",
         keys=("up",),
@@ -91,7 +91,7 @@ _SEARCH = (
     Action(
         id="search.copy-text",
         title="copy text",
-        help="Copy the passage and where it stands.",
+        help="Copy the passage with its citation.",
         group="search",
         context="search",
         keys=("Y",),
@@ -156,7 +156,7 @@ _SEARCH = (
     Action(
         id="search.near",
         title="near misses",
-        help="Show or hide what came close but was not judged relevant.",
+        help="Show or hide near misses.",
         group="search",
         context="search",
         keys=("n", "alt+n"),
@@ -234,7 +234,7 @@ _ACTIVITY = (
     Action(
         id="activity.resume",
         title="resume",
-        help="Go on with indexing after it paused to ask.",
+        help="Resume indexing after it paused to ask.",
         group="activity",
         context="activity",
         keys=("c",),
@@ -252,8 +252,8 @@ _ACTIVITY = (
     ),
     Action(
         id="activity.pause",
-        title="hold",
-        help="Hold the log still, or let it go on.",
+        title="pause",
+        help="Pause the log, or resume it.",
         group="activity",
         context="activity",
         keys=("space",),
@@ -267,7 +267,7 @@ _LISTS = (
     Action(
         id="list.first",
         title="first",
-        help="First row; in Review g composes anew, and home goes there.",
+        help="First row; in Review g redrafts, and home is the first row.",
         group="list",
         context="list",
         keys=("g", "home"),
@@ -413,9 +413,7 @@ _APP = (
         group="app",
         keys=("ctrl+z",),
     ),
-    Action(
-        id="app.quit", title="quit", help="Stop indexing in good order and leave.", group="app", keys=("ctrl+q", "Q")
-    ),
+    Action(id="app.quit", title="quit", help="Stop indexing and quit.", group="app", keys=("ctrl+q", "Q")),
 )
 
 _ALL = (

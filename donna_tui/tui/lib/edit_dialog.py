@@ -122,6 +122,6 @@ class CorrectScreen(Dialogue[str]):
         text = self.field.text.strip()
         if not text or text == self._text.strip():
             empty = "Nothing is left; forget the memory instead." if not text else "It says the same as before."
-            self.query_one(KeyLine).say(f"{empty} esc leaves.")
+            self.query_one(KeyLine).say(f"{empty} esc cancels.")
         else:
             self.dismiss(text)

@@ -47,7 +47,7 @@ _WORDS: dict[Reason, tuple[str, str]] = {
     Reason.NOT_TEXT: ("The file is not text.", "Open it with the program that made it."),
     Reason.CONFLICT_COPY: (
         "This is a copy that a sync program left.",
-        "Settle it with its key in the vault's tree, or with donna conflicts.",
+        "Resolve it with its key in the vault's tree, or with donna resolve.",
     ),
     Reason.INVALID_FRONTMATTER: (
         "The properties at the top of the note cannot be read for sure, so Donna changes none of them.",
@@ -59,7 +59,7 @@ _WORDS: dict[Reason, tuple[str, str]] = {
     ),
     Reason.CONFLICT: (
         "This note was edited elsewhere a moment ago.",
-        "Look at the note as it is now, and begin again.",
+        "Look at the note as it is now, and try again.",
     ),
     Reason.SENSITIVE: (
         "The note is marked as sensitive; Donna reads it here and never writes to it.",
@@ -90,7 +90,7 @@ _WORDS: dict[Reason, tuple[str, str]] = {
         "Look at the folder .git of the vault; git clone makes one that is whole.",
     ),
     Reason.IGNORED_BY_GIT: (
-        "Git is told to leave this place out, so nothing there could be taken back.",
+        "Git is told to leave this place out, so nothing there could be undone.",
         "Choose another folder, or change .gitignore.",
     ),
     Reason.WOULD_TRACK: (
@@ -98,11 +98,11 @@ _WORDS: dict[Reason, tuple[str, str]] = {
         "Agree to that, or leave the note marked as private.",
     ),
     Reason.NOTHING_TO_UNDO: (
-        "Donna has changed nothing here that is not taken back already.",
+        "There is nothing left to undo here.",
         "Your own edits are yours to undo.",
     ),
     Reason.NOTHING_TO_REDO: (
-        "Nothing was taken back that could be done again.",
+        "There is nothing to redo.",
         "Every new change clears what could be redone.",
     ),
     Reason.UNDO_CONFLICT: (

@@ -123,7 +123,7 @@ REASONS: dict[Reason, str] = {
     Reason.MODEL_MISSING: "search by meaning is not installed",
     Reason.MODEL_INVALID: "the model's files are damaged",
     Reason.EMBEDDING_FAILED: "the model failed",
-    Reason.EGRESS_REFUSED: "may not leave this machine",
+    Reason.EGRESS_REFUSED: "must not leave this machine",
     Reason.MODEL_CALL_FAILED: "no answer from the language model",
     Reason.DATABASE_CORRUPT: "the index is damaged",
     Reason.DATABASE_LOCKED: "the index is in use",
@@ -218,7 +218,7 @@ _WRITTEN = {
     "write": "Written",
     "delete": "Removed",
     "move": "Moved",
-    "undo": "Taken back",
+    "undo": "Undone",
     "redo": "Done again",
 }
 _ENGINE = {
@@ -277,7 +277,7 @@ def _embedded(event: NoteEmbedded) -> Sentence:
     detail = joined(new, _after_saving(event.found_after_ms))
     took = milliseconds(event.latency_ms) if event.computed else ""
     path = clean_line(event.path)
-    return Sentence(Kind.NOTES, Tone.GOOD, "Found by meaning", path, detail, took, f"embed {took}" if took else "")
+    return Sentence(Kind.NOTES, Tone.GOOD, "Indexed", path, detail, took, f"embed {took}" if took else "")
 
 
 def _renamed(event: NoteRenamed) -> Sentence:
@@ -340,7 +340,7 @@ def _reconciled(event: ReconcileDone) -> Sentence | None:
     if not found and event.why == CHANGED:
         return None
     detail = f"{plural(event.seen, 'note')}: {', '.join(found) or 'nothing new'} · {clean_line(event.why)}"
-    return Sentence(Kind.ENGINE, Tone.PLAIN, "Vault compared", detail=detail, took=milliseconds(event.latency_ms))
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Rescanned", detail=detail, took=milliseconds(event.latency_ms))
 
 
 def _model(event: ModelStateChanged) -> Sentence:
@@ -384,7 +384,7 @@ def _not_remembered(event: MemoryIngestFailed) -> Sentence:
 
 def _backfilled(event: BackfillDone) -> Sentence:
     detail = f"{clean_line(event.source_type)}: {plural(event.documents, 'document')}"
-    return Sentence(Kind.ENGINE, Tone.PLAIN, "Brought in anew", detail=detail, took=milliseconds(event.latency_ms))
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Reindexed", detail=detail, took=milliseconds(event.latency_ms))
 
 
 def _model_called(event: ModelCalled) -> Sentence:
@@ -392,7 +392,7 @@ def _model_called(event: ModelCalled) -> Sentence:
     tokens, cost = plural(event.tokens_in + event.tokens_out, "token"), f"${event.cost_usd:.4f}"
     if event.outcome == "ok":
         detail = joined(detail, tokens, cost if event.cost_usd else "")
-        return Sentence(Kind.ENGINE, Tone.PLAIN, "Model asked", "", detail, milliseconds(event.latency_ms))
+        return Sentence(Kind.ENGINE, Tone.PLAIN, "Model called", "", detail, milliseconds(event.latency_ms))
     detail = joined(detail, reason_words(event.outcome), cost if event.cost_usd else "")
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "No answer", "", detail, milliseconds(event.latency_ms))
 

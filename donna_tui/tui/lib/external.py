@@ -159,7 +159,7 @@ class ExternalPrograms:
     def copy(self, text: str, what: str) -> None:
         """Send text to the terminal's clipboard, which does not say whether it took it."""
         self._app.copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
-        self._app.notify(f"{what} was sent to the terminal's clipboard.", timeout=3, markup=False)
+        self._app.notify(f"{what} copied.", timeout=3, markup=False)
 
     async def _run(self, command: Command) -> None:
         if command.in_terminal:

@@ -78,7 +78,7 @@ def clock(at: float) -> str:
 def next_try(at: float | None, now: float | None = None) -> str:
     """When something is tried again by itself: a time that is over means soon, never a time in the past."""
     if at is None:
-        return "not by itself"
+        return "not automatically"
     return clock(at) if at > (time.time() if now is None else now) else "in a moment"
 
 

@@ -1,4 +1,4 @@
-"""Jump mode: a letter on everything in sight, or two where there are many; typing them goes there."""
+"""Jump mode: a letter on everything in sight, or two where there are many; typing them opens it."""
 
 from __future__ import annotations
 

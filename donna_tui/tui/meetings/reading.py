@@ -148,7 +148,7 @@ class MeetingsReading(Horizontal):
         else:
             key = shown_key(self._keys["meetings.open"], typing=False)
             failed = sentence(row.detail) if row.detail else ""
-            self.notify(failed or f"The draft waits for you. {key} goes there.", timeout=5, markup=False)
+            self.notify(failed or f"The draft is waiting. {key} opens it.", timeout=5, markup=False)
         finally:
             self._being_written.discard(event_id)
             self.look()

@@ -33,12 +33,12 @@ _DAYS_OF_WEEK = 7
 _WITH_PREVIEW = (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE, MeetingState.FAILED)
 _SAYS = {
     MeetingState.COMING: "Its brief is written shortly before it begins; this is what it would say now.",
-    MeetingState.NOW: "Going on now. This is what its brief would say.",
-    MeetingState.ENDED: "Over, and no note of it was asked for; this is what it would say.",
+    MeetingState.NOW: "Now. This is what its brief would say.",
+    MeetingState.ENDED: "Over, without a note; this is what it would say.",
     MeetingState.DUE: "Over, and its draft is on the way; this is what it would say now.",
-    MeetingState.DRAFTED: "Its draft waits for you.",
+    MeetingState.DRAFTED: "Its draft is waiting in Review.",
     MeetingState.WRITTEN: "Its note is written.",
-    MeetingState.REJECTED: "Its draft was rejected, so none is written by itself again.",
+    MeetingState.REJECTED: "Its draft was rejected, so none is written automatically again.",
     MeetingState.FAILED: "Its draft could not be written.",
     MeetingState.CANCELLED: "It was cancelled: no note of it is written.",
 }
@@ -140,7 +140,7 @@ def state_says(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) 
         return "Its draft is being written …"
     if row.unwanted and row.state in (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE):
         write = shown_key(keys["meetings.write"], typing=False)
-        return f"No draft is written by itself: {lowered(row.unwanted)} {write} writes it all the same."
+        return f"No draft is written automatically: {lowered(row.unwanted)} {write} writes one anyway."
     if row.meeting.cancelled and row.state is not MeetingState.CANCELLED:
         return " ".join(filter(None, (sentence(line_of(row.detail)) or "It was cancelled.", _key_says(row, keys))))
     is_brief = row.state is MeetingState.DRAFTED and row.meeting.end.timestamp() > now
@@ -155,7 +155,7 @@ def state_says(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) 
 def _key_says(row: MeetingRow, keys: Keys) -> str:
     go, write = (shown_key(keys[name], typing=False) for name in ("meetings.open", "meetings.write"))
     if row.state is MeetingState.DRAFTED:
-        return f"{go} goes there."
+        return f"{go} opens it."
     if row.state is MeetingState.WRITTEN:
         return f"{go} opens it."
     if row.state in (MeetingState.FAILED, MeetingState.ENDED):
@@ -190,13 +190,13 @@ def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool)
         return "Its draft is being written."
     if row is not None and row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
         what = "Its draft waits" if row.state is MeetingState.DRAFTED else "Its note is written"
-        return f"{what} already. {shown_key(keys['meetings.open'], typing=False)} goes there."
+        return f"{what} already. {shown_key(keys['meetings.open'], typing=False)} opens it."
     return "It was cancelled." if row is not None and row.state is MeetingState.CANCELLED else ""
 
 
 def rests_on(number: int) -> str:
     """How much evidence a preview has."""
-    return f"rests on {plural(number, 'passage')}" if number else "no passage was found to base it on"
+    return f"{plural(number, 'source')}" if number else "no source was found"
 
 
 def _short(day: datetime.date) -> str:

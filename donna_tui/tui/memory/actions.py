@@ -249,7 +249,7 @@ FORGET = (
     Action(
         id="forget.apply",
         title="forget it",
-        help="Forget it; it can be brought back.",
+        help="Forget it; it can be restored.",
         group="forget",
         context="forget",
         keys=("enter",),

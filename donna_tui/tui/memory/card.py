@@ -107,7 +107,7 @@ def why_recalled(memory: MemoryChunk) -> tuple[str, str]:
     if memory.pinned:
         return "Pinned: it counts as fully important.", quiet
     if memory.is_summary:
-        return "It stands for a whole session.", quiet
+        return "It summarises a whole session.", quiet
     if importance_value(memory) is None:
         return "Found by its words already; recalled as soon as it fits a question.", quiet
     return "Recalled where it fits the question; the more important it is, the earlier.", quiet

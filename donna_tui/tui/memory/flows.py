@@ -255,7 +255,7 @@ class MemoryActs(Horizontal):
                 place: replace(each, forgotten=True) for place, each in self.rows.places_of(memory.id).items()
             }
             key = shown_key(self._keys["memory.bring-back"], typing=False)
-            self.notify(f"Forgotten. {key} brings it back.", timeout=4, markup=False)
+            self.notify(f"Forgotten. {key} restores it.", timeout=4, markup=False)
         self.rows.mark(memory.id, forgotten=True)
         self.recall.mark(memory.id, forgotten=True)
         self.look_soon()

@@ -60,6 +60,6 @@ class ForgetScreen(Dialogue[Forgetting]):
         key = self.shown("forget.for-good")
         words = (
             "For good, its words are erased from Donna's memory, from summaries of its session and from the backups. "
-            f"Nothing brings them back. {key} again erases them; esc keeps them."
+            f"This cannot be undone. {key} again erases them; esc keeps them."
         )
         self.query_one("#forget-means", Static).update(Content.styled(words, "$text-warning"))

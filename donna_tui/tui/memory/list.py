@@ -38,7 +38,7 @@ TYPES = {
 WHY_CUT = {
     CutReason.BUDGET: "too long for what is left",
     CutReason.COUNT: "enough others fit better",
-    CutReason.COMPRESSED: "a summary stands for it",
+    CutReason.COMPRESSED: "part of a summary",
     CutReason.TYPE: "of another type",
 }
 _SHORT_CUT = {

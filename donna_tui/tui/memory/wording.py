@@ -128,13 +128,13 @@ NOTHING_YET = Words(
         ("memory.add-task", "add a task"),
         ("memory.tasks", "list the tasks of your notes"),
     ),
-    examples=(("donna chat import FILE", "bring in your conversations"),),
+    examples=(("donna chat import FILE", "import your conversations"),),
 )
 NOTHING_TO_UNDO = "Nothing was forgotten or written here that could be taken back."
 NOT_ASKED = Words(
     "Type a question.",
     "What Donna would give a language model for it appears here: what fits into the budget, what is left out, and why. "
-    "Your notes are asked too; what must stay on this machine is left aside.",
+    "Your notes are searched too; what must stay on this machine is left out.",
 )
 
 
@@ -196,7 +196,7 @@ def why_not_kept_true(status: Status | None) -> str:
     if status is None or status.state != "read_only":
         return ""
     owner = f" ({clean_line(status.owner)})" if status.owner else ""
-    return f"Another Donna{owner} keeps the index: what you change here is stored at once, and listed when it follows."
+    return f"Another Donna{owner} maintains the index: changes are stored at once, and listed once it has indexed them."
 
 
 def why_no_forgetting(memory: MemoryChunk | None) -> str:

@@ -47,7 +47,7 @@ def needs_composable(state: ActionState) -> str:
 
 def needs_waiting_drafts(state: ActionState) -> str:
     """At least one draft that waits."""
-    return "" if state.to_approve else "No draft waits for you."
+    return "" if state.to_approve else "No draft is waiting."
 
 
 def needs_meeting(state: ActionState) -> str:
@@ -83,8 +83,8 @@ REVIEW = (
     ),
     Action(
         id="review.hunk",
-        title="leave out",
-        help="Leave the part under the cursor out of the note, or take it in again.",
+        title="exclude",
+        help="Exclude the part under the cursor from the note, or include it again.",
         group="review",
         context="review",
         keys=("space",),
@@ -134,7 +134,7 @@ REVIEW = (
     Action(
         id="review.approve-all",
         title="all",
-        help="See what each waiting draft would do, leave some out, and approve the others: one commit.",
+        help="See what each waiting draft would do, exclude some, and approve the others in one commit.",
         group="review",
         context="review",
         keys=("A",),
@@ -143,7 +143,7 @@ REVIEW = (
     ),
     Action(
         id="review.open",
-        title="go on",
+        title="continue",
         help="From the list to the draft, from the draft to its evidence, from a passage to the section around it.",
         group="review",
         context="review",
@@ -198,7 +198,7 @@ REVIEW = (
     Action(
         id="review.copy-citation",
         title="copy citation",
-        help="Copy where the selected passage stands, or a link to the draft.",
+        help="Copy the place of the selected source, or a link to the draft.",
         group="review",
         context="review",
         keys=("y",),
@@ -257,7 +257,7 @@ MEETINGS = (
     Action(
         id="meetings.never",
         title="never for this series",
-        help="Write no drafts of this series by itself any more, or write them again.",
+        help="Stop drafting this series automatically, or start again.",
         group="meetings",
         context="meetings",
         keys=("N",),

@@ -111,7 +111,7 @@ class ApproveAll(Dialogue[bool]):
             box.border_title = Content("Approve all")
             yield Static(classes="plan-lead", id="all-lead")
             yield PlannedList(self._planned, id="all-rows")
-            yield KeyLine(self._keys, ("plan.apply", "approve them"), ("space", "leave one out"), ("esc", "cancel"))
+            yield KeyLine(self._keys, ("plan.apply", "approve them"), ("space", "exclude one"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self._report()
@@ -173,7 +173,7 @@ class ApproveAll(Dialogue[bool]):
         )
         to_do = sum(each.is_open for each in self._planned)
         parts = (
-            f"{plural(done, 'draft')} approved in one commit, which one undo takes back" if done else "",
+            f"{plural(done, 'draft')} approved in one commit, which one undo reverts" if done else "",
             f"{plural(to_do, 'draft')} will be approved in one commit" if to_do else "",
             f"{refused} not approved: the reason is below" if refused else "",
         )

@@ -85,7 +85,7 @@ class DraftFlows(PlanFlow):
             Reason.CONFLICT,
             "Compose it again?",
             "The draft is composed anew from what is known now, in the place of this text, with your edits of it.",
-            "It is one commit, which can be taken back.",
+            "It is one commit, which can be undone.",
             title_of(row),
         )
         agreed = await self._ask(RefusalScreen(refusal, self._keys, does="compose it"))
@@ -239,7 +239,7 @@ class ReviewActs(Horizontal):
         """Copy where the passage stands, or a link to the draft."""
         passage, row = self.passages.selected, self.selected
         if self.is_in_evidence and passage is not None:
-            self._outside.copy(citation_text(passage), "Where the passage stands")
+            self._outside.copy(citation_text(passage), "The citation")
         elif row is not None:
             self._outside.copy(f"[[{(row.path or row.target).removesuffix('.md')}]]", "The link to this draft")
 

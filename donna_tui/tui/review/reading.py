@@ -256,7 +256,7 @@ class ReviewReading(ReviewActs):
         waiting = sum(each.state is DraftState.WAITING for each in drafts)
         failed = sum(each.state is DraftState.FAILED for each in drafts)
         parts = (
-            f"{waiting} {'waits' if waiting == 1 else 'wait'} for you",
+            f"{waiting} waiting",
             f"{failed} failed" if failed else "",
             "decided ones too" if self._everything else "",
         )

@@ -19,11 +19,11 @@ from donna_tui.vault.write.changes import Change, Plan
 
 LOADING = Words("Looking for drafts …")
 NOTHING_WAITS = Words(
-    "No draft waits for you.",
+    "No draft is waiting.",
     "What Donna writes appears here first: you approve it, change it or reject it.",
     examples=(
         ("donna meetings list", "what is in your calendar"),
-        ("donna meetings import FILE", "bring a calendar in"),
+        ("donna meetings import FILE", "import a calendar"),
     ),
     actions=(
         ("view.meetings", "write the note of a meeting now"),
@@ -43,7 +43,7 @@ _MOST_REMARKS = 3
 _TURNED_OUT = {
     DraftState.APPROVED: "It was approved already.",
     DraftState.REJECTED: "It was rejected already.",
-    DraftState.GONE: "Its note is gone: it was deleted or moved by somebody else.",
+    DraftState.GONE: "Its note is gone: it was deleted or moved outside Donna.",
 }
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
 
@@ -123,7 +123,7 @@ def _head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], waiting_edi
     if row.state is DraftState.WAITING and row.detail:
         yield Content.styled(sentence(line_of(row.detail)), "$text-warning")
     if waiting_edit:
-        yield Content.styled("Your edit of it waits and is not written: approving leaves it out.", "$text-warning")
+        yield Content.styled("Your edit of it is unsaved: approving does not include it.", "$text-warning")
     for remark in remarks[:_MOST_REMARKS]:
         yield Content.styled(sentence(remark), "$text-warning")
     if len(remarks) > _MOST_REMARKS:
@@ -131,7 +131,7 @@ def _head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], waiting_edi
 
 
 def _composed_by(row: DraftRow) -> str:
-    who = "composed without a model" if row.drafter == "extractive" else f"composed by {short_line(row.drafter, 60)}"
+    who = "drafted from your notes only" if row.drafter == "extractive" else f"drafted by {short_line(row.drafter, 60)}"
     return f"{who} for ${row.cost:.4f}" if row.cost > 0 else who
 
 
@@ -223,7 +223,7 @@ def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:
 def evidence_head(own: int, whole: int) -> str:
     """How much evidence there is for the line under the cursor."""
     if own:
-        return f"This line rests on {plural(own, 'passage')}"
+        return f"This line has {plural(own, 'source')}"
     return f"No passage for this line · all {whole} below" if whole else "No passage"
 
 

@@ -453,7 +453,7 @@ class SearchPane(BareColumn):
         if note and not self._is_elsewhere(self.selected):
             self._outside.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
         else:
-            self._outside.copy(citation(self.selected), "Where this passage is from")
+            self._outside.copy(citation(self.selected), "The citation")
 
     def action_search_copy_text(self) -> None:
         """Copy the selected passage with its citation."""

@@ -83,9 +83,9 @@ def trail(hit: Hit) -> str:
 
 
 def why_it_ranks(hit: Hit) -> str:
-    """Which search found it, and at which place: `meaning 1 · words 2`."""
-    ranks = (("meaning", hit.vector_rank), ("words", hit.keyword_rank))
-    found = [f"{name} {rank}" for name, rank in ranks if rank is not None]
+    """Which search found it, and at which rank: `#1 semantic · #2 keyword`."""
+    ranks = (("semantic", hit.vector_rank), ("keyword", hit.keyword_rank))
+    found = [f"#{rank} {name}" for name, rank in ranks if rank is not None]
     marks = [mark for mark, is_so in (("draft", hit.draft), ("local only", hit.sensitive)) if is_so]
     return " · ".join([*found, *marks])
 

@@ -21,7 +21,7 @@ _HELP = {
     "lacks_demanded_words": "Take the quotation marks or the excluded word out of the question.",
     "not_among_the_candidates": "Use words that this note has and others do not, or search in its folder.",
     "below_threshold": "Use a word of the note, or say more of what it is about.",
-    "nothing_relevant": "Near misses show what came close; a word of the note helps most.",
+    "nothing_relevant": "Show near misses, or add a word of the note.",
     "behind_others": "Say more of what this note is about, or search in its folder.",
 }
 

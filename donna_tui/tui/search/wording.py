@@ -172,9 +172,9 @@ def list_title(question: Question, outcome: SearchOutcome) -> str:
     passages = f"{count(_found(outcome))}{more} {'passage' if _found(outcome) == 1 and not more else 'passages'}"
     found = f"{passages} in {count(notes)}{more} {'note' if notes == 1 and not more else 'notes'}"
     if not outcome.hits:
-        found = "Nothing relevant; these came close"
+        found = "Nothing relevant; near misses"
     if question.like is not None:
-        return f"{found} like {_short(clean_line(question.like.title))} · esc goes back"
+        return f"{found} like {_short(clean_line(question.like.title))} · esc back"
     return f"{found} · {milliseconds(outcome.latency_ms)}"
 
 
@@ -227,7 +227,7 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
         searched = f"Searched {plural(outcome.searched_notes, 'note')} by {MODE_NAMES[outcome.mode]}, {question.scope}."
     asked = f"like {question.like.title}" if question.like is not None else f"for “{question.text.strip()}”"
     limits = " ".join(filter(None, (searched, note_of(outcome))))
-    near = (("search.near", "show what came close"),) if not question.near_misses else ()
+    near = (("search.near", "show near misses"),) if not question.near_misses else ()
     return Words(
         f"Nothing relevant {_short(clean_line(asked))}.",
         clean_line(limits),

@@ -227,7 +227,7 @@ _MEANING = {
 _STATES = {
     "starting": "opening the vault",
     "paused": "paused: Activity says why",
-    "read_only": "read only: another Donna keeps the index",
+    "read_only": "the index is maintained by another Donna",
     "stopping": "finishing",
     "stopped": "stopped",
     "failed": "stopped by an error",

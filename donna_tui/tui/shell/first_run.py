@@ -124,7 +124,7 @@ def typed_path(text: str) -> Path | None:
 
 
 _ABOUT = (
-    "Donna searches the Markdown notes in one folder and below it. Her index is kept elsewhere, and nothing leaves this"
+    "Donna searches the Markdown notes in one folder and below it. Its index is elsewhere, and nothing leaves this"
     " machine."
 )
 _PROMISE = "Nothing changes in this folder until you write."

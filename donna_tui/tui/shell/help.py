@@ -30,7 +30,7 @@ question, and once more the one before. Questions are kept on this machine only.
 - The **bar and the number** say how close the passage is in meaning, from 0 to 1. A passage found by its words only
   may have none.
 - **Path and lines**: the place in the file, as your editor counts.
-- **Why it is here**: `meaning 1 · words 2` is first by meaning and second by words. `local only` marks a note that
+- **Why it is here**: `#1 semantic · #2 keyword` is first by meaning and second by words. `local only` marks a note that
   must not leave this machine.
 - A line of the text, with the words that matched.
 
@@ -86,7 +86,7 @@ decided. `{draft.weekly-review}` writes the review of this week now, `{draft.dai
 
 ## A draft
 `{review.open}` goes into it. The numbers at the end of a line are the passages that it rests on; they stand in the
-evidence, with the place that each is from. `{review.open}` once more goes there, and on a passage shows the section
+evidence, with the place that each is from. `{review.open}` once more opens it, and on a passage shows the section
 around it. A line without a number is the heading, or was taken from the calendar.
 
 `{review.hunk}` leaves the part under the cursor out of the note. `{review.diff}` shows the draft as the difference that
@@ -106,7 +106,7 @@ What is in your calendars, and how far the note of each meeting is.
 ## The list
 A week or a day: `{meetings.span}` changes between them, `{meetings.earlier}` and `{meetings.later}` go on,
 `{meetings.today}` comes back. Each meeting says how far its note is: **coming**, **now**, **due** when it is over and
-the draft is on the way, **drafted** while that waits for you, **written**, **rejected**, **failed** with the reason,
+the draft is on the way, **drafted** while it is waiting, **written**, **rejected**, **failed** with the reason,
 **cancelled**; **ended** where no note was asked for.
 
 ## The note

@@ -213,7 +213,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
         key = shown_key(self._keymap.keys[action_id], typing=True)
         what = f"Your edit of {clean_line(waiting[0])}{others} is not written, and cannot be kept on disk."
-        said = f"{what} {key} again leaves without it."
+        said = f"{what} {key} again quits without it."
         self.notify(said, severity="warning", timeout=8, markup=False)
         return True
 
@@ -600,7 +600,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             key = shown_key(self._keymap.keys["app.quit"], typing=True) or shown_key(
                 self._keymap.keys["app.quit"], typing=False
             )
-            self.notify(f"{key} leaves Donna.", timeout=3, markup=False)
+            self.notify(f"{key} quits.", timeout=3, markup=False)
 
     @property
     def _vault(self) -> VaultPane:

@@ -64,7 +64,7 @@ VAULT = (
     Action(
         id="vault.settle",
         title="settle",
-        help="Compare the copy that a sync program left with its note, and keep one of them or both.",
+        help="Compare a conflict copy with its note, and keep one of them or both.",
         group="vault",
         context="vault",
         keys=("c",),
@@ -114,7 +114,7 @@ VAULT = (
     Action(
         id="vault.new",
         title="new",
-        help="Begin a note, empty or from a template.",
+        help="Create a note, empty or from a template.",
         group="vault",
         context="vault",
         keys=("n",),
@@ -134,7 +134,7 @@ VAULT = (
     Action(
         id="vault.delete",
         title="delete",
-        help="Delete the note, the folder or what is selected; undo brings it back.",
+        help="Delete the note, the folder or what is selected; undo restores it.",
         group="vault",
         context="vault",
         keys=("D",),
@@ -172,7 +172,7 @@ VAULT = (
     Action(
         id="vault.redo",
         title="redo",
-        help="See what was taken back last, and do it again.",
+        help="See what was undone last, and redo it.",
         group="vault",
         context="vault",
         keys=("Z",),
@@ -201,7 +201,7 @@ VAULT = (
     Action(
         id="vault.blame",
         title="blame",
-        help="Show since when each line of the section stands there, and who wrote it.",
+        help="Show who wrote each line of the section, and when.",
         group="vault",
         context="vault",
         keys=("b",),
@@ -438,7 +438,7 @@ CONFLICT = (
     Action(
         id="conflict.reload",
         title="take theirs",
-        help="Drop your edit and keep the note as it is now; asks for the key a second time.",
+        help="Discard your edit and keep the note as it is now; asks for the key a second time.",
         group="conflict",
         context="conflict",
         keys=("t", "r"),
@@ -464,8 +464,8 @@ CONFLICT = (
     ),
     Action(
         id="conflict.copy",
-        title="keep as a copy",
-        help="Keep your text as a note of its own.",
+        title="save as a copy",
+        help="Save your text as a new note.",
         group="conflict",
         context="conflict",
         keys=("c",),

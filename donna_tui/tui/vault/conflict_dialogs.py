@@ -70,7 +70,7 @@ class ConflictScreen(DiffDialogue[Settle]):
             return
         self._drops = True
         again = self.shown("conflict.reload")
-        self.query_one(KeyLine).say(f"Your edit is gone for good then. {again} again drops it; esc keeps it.")
+        self.query_one(KeyLine).say(f"This discards your edit for good. {again} again discards it; esc keeps it.")
 
     def action_conflict_merge(self) -> None:
         """Put both together, if they do not touch."""
@@ -113,7 +113,7 @@ class ConflictScreen(DiffDialogue[Settle]):
 
     def _key_line(self) -> KeyLine:
         merge = [("conflict.merge", "merge")] if self._can_merge else []
-        copy = "put it back" if self._theirs is None else "keep mine as a copy"
+        copy = "put it back" if self._theirs is None else "save mine as a copy"
         ways = [("conflict.mine", "overwrite"), ("conflict.reload", "take theirs"), ("conflict.both", "edit both")]
         ways = ways if self._theirs is not None else [("conflict.reload", "drop mine")]
         later = ("esc", "keep for later")
@@ -184,6 +184,4 @@ class ConflictCopyDialog(Dialogue[Keep]):
         mine = "drop the copy" if is_gone else "keep the note"
         both = [] if is_gone else [("settle.both", "both")]
         theirs = "make it the note" if is_gone else "keep the copy"
-        return KeyLine(
-            self._keys, ("settle.mine", mine), ("settle.theirs", theirs), *both, ("esc", "leave both as they are")
-        )
+        return KeyLine(self._keys, ("settle.mine", mine), ("settle.theirs", theirs), *both, ("esc", "cancel"))

@@ -585,7 +585,7 @@ def _window_open(path: str, keys: Keys) -> RefusalScreen:
         Reason.BUSY,
         "In your editor",
         f"{clean_line(path)} is open in your editor's window.",
-        "Save it there, then go on here to commit what you saved. If you leave, it counts as edited outside.",
+        "Save it there, then continue here to commit what you saved. If you cancel, it counts as edited outside.",
     )
     return RefusalScreen(refusal, keys, does="commit")
 
@@ -595,6 +595,6 @@ def _copy_open(path: str, keys: Keys) -> RefusalScreen:
         Reason.BUSY,
         "In your editor",
         f"A copy of {clean_line(path)} is open in your editor's window.",
-        "Save and close it there, then go on here to see the difference.",
+        "Save and close it there, then continue here to see the diff.",
     )
-    return RefusalScreen(refusal, keys, does="go on")
+    return RefusalScreen(refusal, keys, does="continue")

@@ -117,7 +117,7 @@ class HistoryList(RowList):
         revision = entry.revision
         operation = revision.operation
         gone = operation is not None and operation.id in self._undone
-        what = f"{what_of(revision)}  taken back" if gone else what_of(revision)
+        what = f"{what_of(revision)}  undone" if gone else what_of(revision)
         tone = "quiet" if gone else "plain" if operation is not None else "muted"
         return _columns(when(revision.at, self._newest), author_of(revision), what, width=width, tone=tone)
 

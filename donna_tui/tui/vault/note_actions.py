@@ -217,7 +217,7 @@ class NoteActions(Horizontal):
         if self._drops != row.path:
             self._drops = row.path
             key = shown_key(self._keys["vault.discard"], typing=False)
-            said = f"Your edit is gone for good then. {key} again drops it."
+            said = f"This discards your edit for good. {key} again drops it."
             self.notify(said, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""

@@ -381,7 +381,7 @@ class VaultPane(NoteActions):
             self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
         if edits.paths:
             others = f" and {plural(len(edits.paths) - 1, 'other note')}" if len(edits.paths) > 1 else ""
-            said = f"Your edit of {clean_line(edits.paths[0])}{others} is not written yet. It waits in the vault."
+            said = f"Your edit of {clean_line(edits.paths[0])}{others} is unsaved. Donna kept it in the Vault."
             self.notify(said, timeout=8, markup=False)
             self.look()
 

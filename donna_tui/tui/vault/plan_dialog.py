@@ -137,7 +137,7 @@ class PlanScreen(DiffDialogue[Answer]):
         elif self._proposal.can_discard:
             self._drops = True
             again = self.shown("plan.discard")
-            self.query_one(KeyLine).say(f"Your edit is gone for good then. {again} again drops it; esc keeps it.")
+            self.query_one(KeyLine).say(f"This discards your edit for good. {again} again discards it; esc keeps it.")
 
     def _key_line(self) -> KeyLine:
         proposal = self._proposal

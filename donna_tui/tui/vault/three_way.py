@@ -29,7 +29,7 @@ from donna_tui.tui.lib.lines import LineView
 from donna_tui.vault.write.changes import Clash
 
 Titles = tuple[str, str, str]
-UNDOING: Titles = ("What Donna left", "What is there now", "What would come back")
+UNDOING: Titles = ("What Donna left", "What is there now", "What would be restored")
 BESIDE = 90
 """Cells from which on the versions stand beside each other."""
 
@@ -173,7 +173,7 @@ class ThreeWayView(LineView):
         self._titles = titles
         self._clashes = clashes
         self._rows: list[DiffRow] = []
-        self.empty_text = "Nothing stands in the way any more."
+        self.empty_text = "Nothing conflicts any more."
 
     @property
     def line_count(self) -> int:
@@ -230,14 +230,14 @@ class ThreeWayScreen(Dialogue[Way]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="plan-box") as box:
-            box.border_title = Content("Not taken back: changed since")
+            box.border_title = Content("Not undone: changed since")
             yield Static(Content("\n").join(map(Content, self._leads)), classes="plan-lead")
             yield Static(Content(self._refusal.what), id="plan-count")
             yield ThreeWayView(self._clashes, id="plan-diff")
             yield Static(Content(self._step()), classes="plan-remarks")
             merge = [("conflict.merge", "undo what does not touch")] if self._can_merge else []
             settle = [("conflict.mine", "overwrite"), ("conflict.both", "edit both")] if self._can_settle else []
-            yield KeyLine(self._keys, *merge, *settle, ("esc", "leave it as it is"))
+            yield KeyLine(self._keys, *merge, *settle, ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self.query_one(ThreeWayView).focus()
@@ -258,5 +258,5 @@ class ThreeWayScreen(Dialogue[Way]):
 
     def _step(self) -> str:
         if self._can_merge:
-            return "The later edits touch other lines: the old ones can come back beside them, as a change of its own."
+            return "The later edits touch other lines: the old ones can be restored beside them, as a new change."
         return self._refusal.step

@@ -29,7 +29,7 @@ STATE_ORDER = (
 """What matters most comes first; a row has room for one."""
 
 STATE_WORDS = {
-    NoteState.UNWRITTEN: "your edit waits, not written",
+    NoteState.UNWRITTEN: "unsaved edit",
     NoteState.CONFLICT: "conflict copy",
     NoteState.MARKERS: "conflict markers in its text",
     NoteState.OUTSIDE: "edited outside",

@@ -23,8 +23,8 @@ _DONE = {
     OperationKind.WRITE: "wrote",
     OperationKind.DELETE: "deleted",
     OperationKind.MOVE: "moved",
-    OperationKind.UNDO: "took back",
-    OperationKind.REDO: "did again",
+    OperationKind.UNDO: "undid",
+    OperationKind.REDO: "redid",
     OperationKind.KEPT: "kept",
 }
 
@@ -98,7 +98,7 @@ LOADING = Words("Looking at your notes …")
 EMPTY = Words(
     "This vault has no notes yet.",
     "The first one may be yours.",
-    actions=(("vault.new", "begin a note"),),
+    actions=(("vault.new", "create a note"),),
 )
 AS_RECORDED = "This note is as the history has it."
 PICK_CHANGE = "Select a change in the history to see what it did."
@@ -129,7 +129,7 @@ def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: 
     if row.note is None:
         edited = f" · {plural(row.edited, 'note')} edited outside" if row.edited else ""
         return Content.assemble(head, "\n", (f"{plural(row.notes, 'note')}{edited}", "$text-muted"))
-    parts = [Content.styled("your edit waits, not written", "$text-warning")] if waiting else []
+    parts = [Content.styled("unsaved edit", "$text-warning")] if waiting else []
     parts += [Content.styled(STATE_WORDS[state], _TONES.get(state, "$text-muted")) for state in states_of(row.note)]
     if note is not None:
         parts.append(Content.styled(f"{size(note.size)} · {moment(note.mtime)}", "$text-disabled"))
@@ -184,9 +184,7 @@ def why_nothing(operations: tuple[Operation, ...] | None, *, redo: bool) -> str:
     """Why there is nothing to undo or redo; empty if there is something, or if that is not known."""
     if operations is None or operations:
         return ""
-    return (
-        "Nothing was taken back that could be done again." if redo else "Donna has changed nothing here to take back."
-    )
+    return "There is nothing to redo." if redo else "There is nothing to undo here."
 
 
 def is_conflict(row: TreeRow | None) -> bool:
@@ -211,7 +209,7 @@ def outside_remark(row: TreeRow | None) -> tuple[str, ...]:
     if row is None or row.note is None or NoteState.OUTSIDE not in row.note.states:
         return ()
     return (
-        "Your own edits of this note are not in the history yet; they are kept there first, and undo brings them back",
+        "Your own edits of this note are not in the history yet; they are recorded there first, and undo restores them",
     )
 
 

@@ -106,7 +106,7 @@ def why_not_stored(path: str, attributes: Attributes) -> VaultWriteError | None:
         return VaultWriteError(
             Reason.IGNORED_BY_GIT,
             f"git passes this note through the filter “{clean_line(attributes.filter)}”, which Donna does not run: "
-            "she would commit it unfiltered, as plain text where the filter encrypts",
+            "the commit would hold plain text where the filter encrypts",
             hint="edit and commit it with your editor and git, or take the filter off in .gitattributes",
             path=path,
         )

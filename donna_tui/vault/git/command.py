@@ -246,13 +246,13 @@ _MEANINGS = (
     (
         "insufficient permission",
         Reason.IO_ERROR,
-        "the repository may not be written to by you",
+        "permission denied: the repository is not writable",
         "check who owns the .git folder",
     ),
     (
         "Permission denied",
         Reason.IO_ERROR,
-        "the repository may not be written to by you",
+        "permission denied: the repository is not writable",
         "check who owns the .git folder",
     ),
     ("Read-only file system", Reason.IO_ERROR, "the disk of the repository is read-only", None),

@@ -81,7 +81,7 @@ class Journal:
 
 
 def _unreadable(error: OSError, path: Path) -> VaultWriteError:
-    message = f"Donna cannot read what she was about to write: {(error.strerror or 'unknown error').lower()}"
+    message = f"Donna cannot read the journal of an interrupted write: {(error.strerror or 'unknown error').lower()}"
     return VaultWriteError(Reason.IO_ERROR, message, hint=f"look at {path}")
 
 

@@ -289,7 +289,7 @@ def _follow(context: WriteContext, place: Place, intent: Intent) -> None:
 def _lost(intent: Intent, kept: str) -> VaultWriteError:
     return VaultWriteError(
         Reason.GIT_FAILED,
-        "Donna was stopped while writing, and git no longer has all of what she wrote: the notes stay as they are",
+        "Donna was stopped while writing, and git no longer has all of it: the notes stay as they are",
         hint=f"some may hold the new text and some the old one; what was found is kept: donna diff {kept}",
         path=intent.operation.changes[0].path,
     )

@@ -174,8 +174,8 @@ def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
         elif earlier.after != each.before:
             raise VaultWriteError(
                 Reason.UNDO_CONFLICT,
-                "this note was edited between the operations that you want to take back",
-                hint="take back fewer at a time",
+                "this note was edited between the operations that you want to undo",
+                hint="undo fewer at a time",
                 path=each.path,
             )
         else:
@@ -203,6 +203,6 @@ def _stands_in_the_way(kind: OperationKind, clash: Clash) -> VaultWriteError:
     return VaultWriteError(
         Reason.UNDO_CONFLICT,
         f"this cannot be {verb}: the note was edited since, and nothing of that may be lost",
-        hint="compare what Donna left, what is there now and what would come back",
+        hint="compare what Donna wrote, what is there now and what would be restored",
         path=clash.path,
     )
