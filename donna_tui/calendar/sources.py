@@ -1,4 +1,4 @@
-"""Where meetings come from: files, folders, web addresses and servers, each with one way to ask for a window."""
+"""Build the sources of meetings: files, folders, web addresses and servers, each asked for a window of time."""
 
 from __future__ import annotations
 

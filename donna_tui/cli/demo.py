@@ -1,4 +1,4 @@
-"""What the demo vault has beside its notes: history, a conflict, a conversation, and meetings around now.
+"""Furnish the demo vault: history, a conflict, a conversation, and meetings around now.
 
 Everything is made so that each screen has something to show at the first start, and so that doing it again is harmless.
 """

@@ -1,4 +1,4 @@
-"""What nobody foresaw: standard streams that are closed, and errors that end the program with one sentence."""
+"""Handle what nothing else handles: closed standard streams, and errors that end the program with one sentence."""
 
 from __future__ import annotations
 

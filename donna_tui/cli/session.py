@@ -1,4 +1,4 @@
-"""What a verb works on: the space that is meant, its settings, and an engine for as long as the verb runs."""
+"""Open what a command works on: the space, its settings, and an engine for as long as the command runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every block of the configuration is made of: strict field types, and marks for what a vault may set."""
+"""Define the base of all settings: strict field types, and marks for what a vault may set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which language models are asked, where they are, and what they may cost: the settings of `models.yaml`.
+"""Define the settings of `models.yaml`: which language models are used, where they are, and what they may cost.
 
 It lies beside the user's `memory.yaml`. A vault has no such file: notes from elsewhere choose no server.
 """

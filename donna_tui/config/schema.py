@@ -1,4 +1,4 @@
-"""What is derived from the models: a JSON Schema for editors, the reference page, and the file with all defaults."""
+"""Derive from the settings a JSON Schema for editors, the reference page, and the file with all defaults."""
 
 from __future__ import annotations
 

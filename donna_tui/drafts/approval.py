@@ -1,4 +1,4 @@
-"""What approving or rejecting a draft does to the vault, as plans; and what the person changed, as corrections."""
+"""Plan what approving or rejecting a draft does to the vault, and extract what the person changed as corrections."""
 
 from __future__ import annotations
 

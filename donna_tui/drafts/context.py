@@ -1,4 +1,4 @@
-"""What a skill reads before a draft is composed: the earlier notes of a meeting and its background, searches, tasks."""
+"""Gather what a skill reads before it drafts: earlier notes of a meeting, its background, searches and tasks."""
 
 from __future__ import annotations
 

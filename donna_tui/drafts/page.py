@@ -1,4 +1,4 @@
-"""What a draft is made of, between what was gathered and the text of the note."""
+"""Assemble the page of a draft from what was gathered, for the template."""
 
 from __future__ import annotations
 

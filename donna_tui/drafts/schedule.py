@@ -1,4 +1,4 @@
-"""When drafts are written by themselves: after meetings, at the hours of the settings, and again after a failure."""
+"""Schedule drafts: after meetings, at the hours of the settings, and again after a failure."""
 
 from __future__ import annotations
 

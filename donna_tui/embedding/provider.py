@@ -1,4 +1,4 @@
-"""What an embedding model is to the rest of Donna, and what its vectors must satisfy before anyone stores them."""
+"""Define the protocol of an embedding model, and check its vectors before they are stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine lends to the memory of its space: the index, the tokenizer and the keeper, each when it is wanted."""
+"""Provide the memory of a space with the index, the tokenizer and the maintainer, each when it is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every HTTP server on this machine shares: limits on connections, names, origins, secrets, heads and log lines.
+"""Guard the HTTP servers of this machine: limits on connections, names, origins, secrets, headers and log lines.
 
 Used by the WebDAV server, MCP over HTTP, the metrics and the answer to Google's consent page.
 """

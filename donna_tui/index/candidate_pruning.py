@@ -1,4 +1,4 @@
-"""Which passages are worth ranking where very many match: those that hold enough of what is asked for.
+"""Prune candidates before ranking: of very many matches, keep those that hold enough of the query's terms.
 
 Coordination level matching, as early retrieval systems did it: a level admits the passages whose terms weigh, by
 inverse document frequency, at least a share of all terms. FTS5 finds what matches thirty times as fast as it ranks it.

@@ -1,4 +1,4 @@
-"""Which index file of a space is in use. A changed chunker or model builds the next file beside it, then they swap.
+"""Track which index file of a space is in use. A new chunker or model builds the next beside it, then they swap.
 
 A space's folder holds `current` (the number of the file in use) and `index-N.db` files. What an index was built with is
 in its `meta` table; `Recipe` is what it should be built with now.

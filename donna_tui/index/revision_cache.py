@@ -1,4 +1,4 @@
-"""What was worked out of an index and is true as long as no document changes."""
+"""Cache what was computed from an index until a document changes."""
 
 from __future__ import annotations
 

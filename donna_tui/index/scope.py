@@ -1,4 +1,4 @@
-"""Which passages are in a scope, remembered until a document changes: who types asks the same filter key after key."""
+"""Cache which passages are in a scope until a document changes: a person who types repeats the same filter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is indexed beside the notes: the part that an index's pipeline plays in it."""
+"""Define how sources other than notes take part in the pipeline of an index."""
 
 from __future__ import annotations
 

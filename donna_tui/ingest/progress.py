@@ -1,4 +1,4 @@
-"""When an index is updated, and how far it is, counted in the database."""
+"""Decide when an index is updated, and count in the database how far it is."""
 
 from __future__ import annotations
 

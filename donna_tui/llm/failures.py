@@ -1,4 +1,4 @@
-"""How a call of a language model can fail: a closed set, in words that hold neither the question nor the key."""
+"""Classify how a call of a language model fails, in words that hold neither the question nor the key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an examination of `donna doctor` found."""
+"""Define one finding of `donna doctor`."""
 
 from __future__ import annotations
 

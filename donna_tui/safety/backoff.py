@@ -1,4 +1,4 @@
-"""How long to wait before a server is asked again."""
+"""Compute how long to wait before a server is called again: `Retry-After`, else exponential backoff with jitter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What leaves: text in segments that know how private they are, and the declaration that the door asks for."""
+"""Declare outgoing text in segments that know how private they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether conversations tell of somebody else what a question asks of the person whom it names.
+"""Attribute what conversations say to speakers: does a passage speak of the person whom the question names?
 
 Two people in a conversation use the same words, so who spoke them says little. Whom a sentence is about says more: "I"
 is the speaker and "you" the listener, and a sentence with neither goes on about the one before.

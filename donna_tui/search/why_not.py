@@ -1,4 +1,4 @@
-"""Why a note is not among the hits of a question: the first of all the steps of a search that kept it out."""
+"""Explain why a note is not among the hits: find the first step of a search that excluded it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the app looks for garbage once it has started: little at a time, and while nobody waits."""
+"""Collect garbage after the start in small steps, and only while the app is idle."""
 
 from __future__ import annotations
 

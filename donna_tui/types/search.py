@@ -1,4 +1,4 @@
-"""What a search takes and returns, as frozen values."""
+"""Define what a search takes and returns, as frozen values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tool works on: the space, what of it this client may see, its session and its quota."""
+"""Hold what a tool works on: the space, what of it this client may see, its session and its quota."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What Donna drafts, a module for each kind."""
+"""One module per kind of draft."""

@@ -1,4 +1,4 @@
-"""What the drafts of a day or a week have in common: the notes of a span, and what was met, done and said in it.
+"""Collect the material of a day or a week: its notes, and what was met, done and said in it.
 
 Notes count by their own date, not by that of their last change, and nothing of the future is read.
 """

@@ -1,4 +1,4 @@
-"""What an action is, what decides whether it is possible, and the objections that there may be."""
+"""Define actions, their state, and the objections that disable them."""
 
 from __future__ import annotations
 

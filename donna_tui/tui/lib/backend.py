@@ -1,4 +1,4 @@
-"""What the screens need from the engine, and nothing else of it."""
+"""Define what the screens need from the engine, as protocols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why something was not written, in sentences: every reason with its next step, in one place."""
+"""Explain in sentences why something was not written, with the next step for every reason."""
 
 from __future__ import annotations
 

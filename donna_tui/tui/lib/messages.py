@@ -1,4 +1,4 @@
-"""What the engine tells the screens, as Textual messages."""
+"""Define the Textual messages that carry engine events to the screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where one was: questions, notes and screens, to go back and forward through, as in a browser."""
+"""Keep the places that were visited, to navigate back and forward as in a browser."""
 
 from __future__ import annotations
 

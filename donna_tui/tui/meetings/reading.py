@@ -1,4 +1,4 @@
-"""How the Meetings screen reads: the calendar while somebody looks, and what the selected meeting's note says."""
+"""Load the calendar of the Meetings screen while it is shown, and the note of the selected meeting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Meetings screen lists and says, without a widget."""
+"""Word the Meetings screen, without a widget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exactly would be forgotten, before it is."""
+"""Show exactly what would be forgotten, and ask for confirmation."""
 
 from __future__ import annotations
 

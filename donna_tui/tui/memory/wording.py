@@ -1,4 +1,4 @@
-"""What the Memory screen lists and says, without a widget."""
+"""Word the Memory screen, without a widget."""
 
 from __future__ import annotations
 

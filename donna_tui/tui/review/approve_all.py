@@ -1,4 +1,4 @@
-"""What approving the waiting drafts together would do, one key that does it, and what became of each."""
+"""Show what approving all waiting drafts would do, approve them in one commit, and report on each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the Review screen reads: the queue when somebody looks or something happened, and the draft under the cursor."""
+"""Load the queue of the Review screen when something happened, and the selected draft."""
 
 from __future__ import annotations
 

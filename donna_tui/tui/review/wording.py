@@ -1,4 +1,4 @@
-"""What the Review screen says about drafts and their sources, without a widget."""
+"""Word the Review screen: drafts and their sources, without a widget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Search screen asks and says, without a widget."""
+"""Word the Search screen, and keep what it asks for, without a widget."""
 
 from __future__ import annotations
 

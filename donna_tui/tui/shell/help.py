@@ -1,4 +1,4 @@
-"""What the screen in front of you shows, in a page of prose."""
+"""Explain the current screen on a page of prose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the main screen expects of a pane, and the panes that are imported after the first frame."""
+"""Define the protocol of a pane, and import the panes that are not needed for the first frame."""
 
 from __future__ import annotations
 

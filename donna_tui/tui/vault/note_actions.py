@@ -1,4 +1,4 @@
-"""What can be done with the note under the cursor: taking it along, and changing it after a look at the difference."""
+"""Act on the selected note: copy, open, move, delete, and edit, each after its diff."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Vault screen says about notes, folders, changes and their authors, without a widget."""
+"""Word the Vault screen: notes, folders, changes and their authors, without a widget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What git stores of a note where attributes say that it is not the bytes on disk: line ends, `$Id$`, filters.
+"""Compute what git stores of a note where attributes change its bytes: line ends, `$Id$`, filters.
 
 Git's own conversion is computed here for what needs no program (convert.c of git 2.x). Where a filter would have to
 run, or another encoding be written, the note is refused: without git-crypt, say, its plain text would be committed.

@@ -1,4 +1,4 @@
-"""What git knows of a vault: revisions of a note or of everything, what one changed, edits from outside, blame."""
+"""Read what git knows of a vault: revisions, what one changed, edits made outside, blame."""
 
 from __future__ import annotations
 

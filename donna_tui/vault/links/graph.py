@@ -1,4 +1,4 @@
-"""Where the links of a vault lead: the note and the line of each one, and the lines of other notes that link to one."""
+"""Build the graph of links: where each one leads, and the lines that link to a note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a link points to: the rule by which Obsidian finds the note that a link names."""
+"""Resolve a link to a note by Obsidian's rule."""
 
 from __future__ import annotations
 

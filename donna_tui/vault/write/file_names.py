@@ -1,4 +1,4 @@
-"""Which paths Donna may write to: below the vault, visible, Markdown, allowed, and of one name on every system."""
+"""Check the paths that Donna may write to: below the vault, visible, Markdown, allowed, and valid on every system."""
 
 from __future__ import annotations
 

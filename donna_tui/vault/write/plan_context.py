@@ -1,4 +1,4 @@
-"""What plans stand on: the notes as they are now, and whether a name is free."""
+"""Provide planners with the notes as they are now, and check whether a name is free."""
 
 from __future__ import annotations
 

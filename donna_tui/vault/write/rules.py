@@ -1,4 +1,4 @@
-"""What Donna may write at all: the one check that every change passes on its way to the disk."""
+"""Check every change before it is written: the one place that decides what Donna may write."""
 
 from __future__ import annotations
 
